@@ -1,0 +1,19 @@
+# The compile options every target of the project shares.
+function(anyshape_target_options target)
+  target_compile_options(${target} PRIVATE -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Werror)
+  if(ANYSHAPE_SANITIZE)
+    target_compile_options(${target} PUBLIC -fsanitize=${ANYSHAPE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+    target_link_options(${target} PUBLIC -fsanitize=${ANYSHAPE_SANITIZE})
+  endif()
+endfunction()
+
+# anyshape_unit_test(name source...): one gtest binary over the core, each case registered with ctest.
+function(anyshape_unit_test name)
+  if(NOT ANYSHAPE_TESTS)
+    return()
+  endif()
+  add_executable(${name} ${ARGN})
+  target_link_libraries(${name} PRIVATE anyshape_core GTest::gtest_main)
+  anyshape_target_options(${name})
+  add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+endfunction()
