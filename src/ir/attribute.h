@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "ir/fact.h"
+#include "tensor/tensor.h"
+
+namespace anyshape {
+
+class Graph;
+
+struct SparseTensor {
+  Tensor values, indices;
+  std::vector<int64_t> dims;
+};
+
+struct Attribute {
+  using Value = std::variant<std::monostate, int64_t, float, std::string, Tensor, SparseTensor, Fact,
+                             std::shared_ptr<Graph>, std::vector<int64_t>, std::vector<float>, std::vector<std::string>,
+                             std::vector<Tensor>, std::vector<Fact>, std::vector<std::shared_ptr<Graph>>>;
+  std::string name;
+  Value value;
+};
+
+}  // namespace anyshape

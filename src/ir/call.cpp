@@ -1,0 +1,44 @@
+#include "ir/call.h"
+
+namespace anyshape {
+
+Result<Dims> Call::dims(size_t i) const {
+  if (!in(i).dims) return unknown("infer.rank", "the rank of input {} is not known", i);
+  return *in(i).dims;
+}
+
+template <class T>
+const T* Call::get(std::string_view name) const {
+  const Attribute* attribute = node_.attribute(name);
+  if (!attribute) return nullptr;
+  const T* value = std::get_if<T>(&attribute->value);
+  if (!value) mistyped_ = attribute->name;
+  return value;
+}
+
+int64_t Call::i(std::string_view name, int64_t fallback) const {
+  const auto* v = get<int64_t>(name);
+  return v ? *v : fallback;
+}
+float Call::f(std::string_view name, float fallback) const {
+  const auto* v = get<float>(name);
+  return v ? *v : fallback;
+}
+std::string_view Call::s(std::string_view name, std::string_view fallback) const {
+  const auto* v = get<std::string>(name);
+  return v ? std::string_view(*v) : fallback;
+}
+const std::vector<int64_t>* Call::ints(std::string_view name) const { return get<std::vector<int64_t>>(name); }
+const std::vector<float>* Call::floats(std::string_view name) const { return get<std::vector<float>>(name); }
+const std::vector<std::string>* Call::strings(std::string_view name) const {
+  return get<std::vector<std::string>>(name);
+}
+const Tensor* Call::tensor(std::string_view name) const { return get<Tensor>(name); }
+const SparseTensor* Call::sparse(std::string_view name) const { return get<SparseTensor>(name); }
+const Fact* Call::type_attr(std::string_view name) const { return get<Fact>(name); }
+const Graph* Call::graph(std::string_view name) const {
+  const auto* v = get<std::shared_ptr<Graph>>(name);
+  return v ? v->get() : nullptr;
+}
+
+}  // namespace anyshape

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "ir/fact.h"
+#include "ir/graph.h"
+
+namespace anyshape {
+
+// One node as its rule and its kernels see it: facts of the inputs, typed attributes, the opset version in force.
+class Call {
+ public:
+  Call(const Node& node, std::string_view label, std::span<const Fact* const> in)
+      : node_(node), label_(label), in_(in) {}
+
+  std::string_view label() const { return label_; }
+  std::string_view type() const { return node_.type; }
+  int64_t version() const { return node_.version; }
+
+  size_t inputs() const { return in_.size(); }
+  size_t outputs() const { return node_.out.size(); }
+  bool has(size_t i) const { return i < in_.size() && in_[i] != nullptr; }
+  bool has_output(size_t i) const { return i < node_.out.size() && node_.out[i] != kNoValue; }
+  // REQUIRES: has(i).
+  const Fact& in(size_t i) const { return *in_[i]; }
+  // The dims of input i, or the "unknown" error when its rank is not known. REQUIRES: has(i).
+  Result<Dims> dims(size_t i) const;
+
+  // Attributes, with the default of the operator's text. An attribute of another type than asked for makes the node
+  // refused.
+  bool has_attr(std::string_view name) const { return node_.attribute(name) != nullptr; }
+  int64_t i(std::string_view name, int64_t fallback) const;
+  float f(std::string_view name, float fallback) const;
+  std::string_view s(std::string_view name, std::string_view fallback) const;
+  // nullptr when absent.
+  const std::vector<int64_t>* ints(std::string_view name) const;
+  const std::vector<float>* floats(std::string_view name) const;
+  const std::vector<std::string>* strings(std::string_view name) const;
+  const Tensor* tensor(std::string_view name) const;
+  const SparseTensor* sparse(std::string_view name) const;
+  const Graph* graph(std::string_view name) const;
+  const Fact* type_attr(std::string_view name) const;
+  // The name of an attribute that had another type than asked for.
+  std::string_view mistyped() const { return mistyped_; }
+
+ private:
+  template <class T>
+  const T* get(std::string_view name) const;
+
+  const Node& node_;
+  std::string_view label_;
+  std::span<const Fact* const> in_;
+  mutable std::string_view mistyped_;
+};
+
+}  // namespace anyshape

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ir/attribute.h"
+#include "ir/fact.h"
+#include "ir/op.h"
+
+namespace anyshape {
+
+using ValueId = uint32_t;
+inline constexpr ValueId kNoValue = std::numeric_limits<ValueId>::max();
+
+// One dim as a file declares it: a number, a name, or nothing.
+struct DeclaredDim {
+  std::optional<int64_t> value;
+  std::string name;
+};
+
+// A type annotation of a file, on an input (a precondition), an output or an inner value (claims to be checked).
+struct Declared {
+  Fact::Kind kind = Fact::Kind::unknown;
+  DType dtype = DType::undefined;
+  std::optional<std::vector<DeclaredDim>> dims;
+  std::shared_ptr<const Declared> item;  // sequence, optional, map value
+};
+
+struct Value {
+  std::string name;
+  std::optional<Declared> declared;
+  Fact constant;                 // initialisers: the fact of the tensor; otherwise kind unknown
+  uint32_t producer = kNoValue;  // index of the node that makes it; kNoValue for inputs, initialisers and captures
+  bool is_initializer = false;
+  // Its entries can reach a place where a rule reads entries (Port::value): worth folding.
+  bool shape_relevant = false;
+};
+
+struct Node {
+  std::string name;  // as in the file, possibly empty; label() is for people
+  std::string domain, type, overload;
+  int64_t version = 0;                // of the domain, as imported where the node stands
+  const OpDef* op = nullptr;          // null: no rule (opaque) or a local function
+  std::shared_ptr<const Graph> body;  // of a call to a local function, its attributes put in
+  std::vector<ValueId> in, out;       // kNoValue: absent
+  std::vector<Attribute> attributes;
+
+  const Attribute* attribute(std::string_view attribute_name) const;
+};
+
+// Values and nodes by index, nodes in topological order. A body graph has its own values; what it takes from outside is
+// listed in `captures`. Immutable once imported.
+class Graph {
+ public:
+  struct Capture {
+    ValueId outer, inner;
+  };
+
+  std::string name;
+  std::vector<Value> values;
+  std::vector<Node> nodes;
+  std::vector<ValueId> inputs;  // those of the file that are no initialisers come first in `required_inputs`
+  std::vector<ValueId> outputs;
+  std::vector<Capture> captures;
+
+  // The inputs that have no default value: what a caller must feed.
+  std::vector<ValueId> required_inputs() const;
+  std::optional<ValueId> find(std::string_view value_name) const;
+  // The node's name, or `Type_12` with its index when it has none.
+  std::string label(const Node& node) const;
+
+  // Fills Value::producer and Value::shape_relevant. Called once, after the last node is in place.
+  void finish();
+};
+
+}  // namespace anyshape

@@ -1,0 +1,303 @@
+#include "ir/infer.h"
+
+#include <algorithm>
+
+#include "base/bug.h"
+
+namespace anyshape {
+namespace {
+
+bool has_body_attribute(const Node& node) {
+  return std::any_of(node.attributes.begin(), node.attributes.end(), [](const Attribute& a) {
+    return std::holds_alternative<std::shared_ptr<Graph>>(a.value) ||
+           std::holds_alternative<std::vector<std::shared_ptr<Graph>>>(a.value);
+  });
+}
+
+std::vector<const Fact*> input_facts(const Node& node, const Facts& facts) {
+  std::vector<const Fact*> in;
+  in.reserve(node.in.size());
+  for (ValueId id : node.in) in.push_back(id == kNoValue ? nullptr : &facts[id]);
+  return in;
+}
+
+Status check_arity(const Node& node, const Signature& sig) {
+  const auto variadic = [](std::span<const Port> ports) {
+    return !ports.empty() && (ports.back().flags & Port::variadic);
+  };
+  if (node.in.size() > sig.in.size() && !variadic(sig.in))
+    return refuse("node.arity", "{} takes at most {} inputs, this node has {}", node.type, sig.in.size(),
+                  node.in.size());
+  if (node.out.size() > sig.out.size() && !variadic(sig.out))
+    return refuse("node.arity", "{} gives at most {} outputs, this node has {}", node.type, sig.out.size(),
+                  node.out.size());
+  for (size_t i = 0; i < sig.in.size(); ++i) {
+    const bool present = i < node.in.size() && node.in[i] != kNoValue;
+    if (!present && !(sig.in[i].flags & Port::optional))
+      return refuse("node.arity", "{} needs its input {} (\"{}\")", node.type, i, sig.in[i].name);
+  }
+  return {};
+}
+
+int64_t byte_size(const Tensor& tensor) {
+  return tensor.dtype() == DType::string ? tensor.count() * int64_t{sizeof(std::string)}
+                                         : static_cast<int64_t>(tensor.bytes().size());
+}
+
+std::string place_of(const Graph& graph, const Node& node) { return fmt::format("node \"{}\"", graph.label(node)); }
+
+}  // namespace
+
+Assumptions& InferContext::assumptions() const { return walk_.assumptions_; }
+Symbols& InferContext::symbols() const { return walk_.assumptions_.symbols(); }
+bool InferContext::numeric() const { return walk_.options_.numeric; }
+int64_t InferContext::loop_limit() const { return walk_.options_.loop_limit; }
+
+bool InferContext::fits(Dim value, int64_t lo, int64_t hi) const {
+  const auto inside = [&] {
+    const Interval r = assumptions().range(value);
+    return r.lo && r.hi && *r.lo >= lo && *r.hi <= hi;
+  };
+  if (inside()) return true;
+  Assumptions::Scope scope(assumptions());
+  for (Dim symbol : value.symbols()) assumptions().assume(Condition::le(symbol, kSizeClaim));
+  if (!inside()) return false;
+  walk_.size_claim_used_ = true;
+  return true;
+}
+
+Tri InferContext::decide(const Condition& condition) const {
+  if (condition.is_opaque()) return Tri::unknown;
+  if (condition.is_always()) return Tri::yes;
+  if (condition.is_never()) return Tri::no;
+  return assumptions().prove(condition);
+}
+
+Status InferContext::settle(Tri answer, const Condition& condition, std::string_view code, std::string sentence) {
+  if (answer == Tri::no)
+    return tl::unexpected(Error{Error::Kind::refused, std::string(code), {}, std::move(sentence), {}});
+  Requirement r{
+      condition, Condition::always(),  std::string(code), std::move(sentence), graph_.label(node_), node_.type,
+      false,     condition.is_opaque()};
+  for (const Condition& branch : walk_.path_) r.path = r.path && branch;
+  const auto classify = [&](const Condition& c) {
+    for (Dim symbol : c.symbols()) {
+      r.on_data |= walk_.kind(symbol) == SymbolKind::data;
+      r.opaque |= walk_.kind(symbol) == SymbolKind::opaque;
+    }
+  };
+  classify(condition);
+  classify(r.path);
+  if (r.opaque && numeric()) add_undecided(r.code, r.sentence);
+  walk_.requirements_.push_back(std::move(r));
+  if (!condition.is_opaque()) assumptions().assume(condition);
+  return {};
+}
+
+void InferContext::add_data_condition(std::string_view code, std::string sentence) {
+  walk_.data_conditions_.push_back({std::string(code), std::move(sentence), graph_.label(node_), node_.type});
+}
+
+void InferContext::add_undecided(std::string_view code, std::string sentence) {
+  walk_.undecided_.push_back({std::string(code), std::move(sentence), graph_.label(node_), node_.type});
+}
+
+Dim InferContext::fresh(const Fact& source, std::string_view stem, Dim lo, std::optional<Dim> hi) {
+  const Dim symbol = data_dim(stem, lo, hi);
+  if (source.from_shapes) walk_.kinds_[symbol] = SymbolKind::opaque;
+  return symbol;
+}
+
+Dim InferContext::data_dim(std::string_view stem, Dim lo, std::optional<Dim> hi) {
+  const Dim symbol = symbols().fresh(stem);
+  walk_.kinds_[symbol] = SymbolKind::data;
+  assumptions().assume(Condition::ge(symbol, lo));
+  if (hi) assumptions().assume(Condition::le(symbol, *hi));
+  return symbol;
+}
+
+Result<Facts> InferContext::infer_body(const Graph& body, Facts inputs, const Condition& path) {
+  if (static_cast<int>(walk_.frames_.size()) > walk_.options_.depth_limit)
+    return refuse("graph.depth", "bodies are nested more than {} deep", walk_.options_.depth_limit);
+  if (inputs.size() != body.required_inputs().size())
+    return refuse("body.arity", "the body takes {} inputs, {} are given", body.required_inputs().size(), inputs.size());
+  const size_t kept = walk_.requirements_.size();
+  Assumptions::Scope scope(assumptions());
+  if (!path.is_always()) {
+    walk_.path_.push_back(path);
+    assumptions().assume(path);
+  }
+  auto facts = walk_.run_nodes(body, walk_.seed(body, std::move(inputs)));
+  if (!path.is_always()) walk_.path_.pop_back();
+  if (!facts) {
+    walk_.requirements_.resize(kept);
+    return tl::unexpected(std::move(facts).error());
+  }
+  Facts out;
+  for (ValueId id : body.outputs) out.push_back((*facts)[id]);
+  walk_.bodies_[&body] = *std::move(facts);
+  return out;
+}
+
+SymbolKind Walk::kind(Dim symbol) const {
+  const auto it = kinds_.find(symbol);
+  return it == kinds_.end() ? SymbolKind::axis : it->second;
+}
+
+Facts Walk::seed(const Graph& body, Facts inputs) {
+  Facts facts(body.values.size());
+  for (ValueId id = 0; id < facts.size(); ++id)
+    if (body.values[id].is_initializer) facts[id] = body.values[id].constant;
+  const auto required = body.required_inputs();
+  for (size_t i = 0; i < required.size() && i < inputs.size(); ++i) facts[required[i]] = std::move(inputs[i]);
+  for (const auto& capture : body.captures) facts[capture.inner] = (*frames_.back().second)[capture.outer];
+  return facts;
+}
+
+Result<Facts> Walk::run(const Graph& graph, const Facts& inputs) {
+  ANYSHAPE_CHECK(inputs.size() == graph.required_inputs().size() && graph.captures.empty());
+  return run_nodes(graph, seed(graph, inputs));
+}
+
+Result<Facts> Walk::run_nodes(const Graph& graph, Facts facts) {
+  frames_.emplace_back(&graph, &facts);
+  Status status;
+  for (const Node& node : graph.nodes) {
+    status = infer_node(graph, node, facts);
+    if (!status) break;
+  }
+  frames_.pop_back();
+  if (!status) return tl::unexpected(std::move(status).error());
+  return facts;
+}
+
+Status Walk::infer_node(const Graph& graph, const Node& node, Facts& facts) {
+  if (++visits_ > options_.node_limit)
+    return at(place_of(graph, node), Error{Error::Kind::unknown, "walk.budget", {}, "the walk is too long", {}});
+  auto out = node.body ? call_function(graph, node, facts) : call_rule(graph, node, facts);
+  if (out && node.op) {
+    if (auto folded = fold(graph, node, facts, *out); !folded) out = tl::unexpected(std::move(folded).error());
+  }
+  if (!out && out.error().kind == Error::Kind::unknown && out.error().code != "walk.budget") {
+    InferContext(*this, graph, node).undecided(out.error().code, "{}", out.error().message);
+    out = Facts();
+  }
+  if (!out) return at(place_of(graph, node), std::move(out).error());
+  for (size_t i = 0; i < node.out.size(); ++i) {
+    if (node.out[i] == kNoValue) continue;
+    Fact fact = i < out->size() ? std::move((*out)[i]) : opaque_output(graph, node.out[i]);
+    settle_output(fact);
+    facts[node.out[i]] = std::move(fact);
+  }
+  return {};
+}
+
+Result<Facts> Walk::call_rule(const Graph& graph, const Node& node, const Facts& facts) {
+  if (!node.op) {
+    const std::string full = node.domain.empty() ? node.type : node.domain + "." + node.type;
+    return unknown("infer.missing", "no rule for operator {} (version {})", full, node.version);
+  }
+  TRY_OK(check_arity(node, node.op->sig));
+  const auto in = input_facts(node, facts);
+  const std::string label = graph.label(node);
+  const Call call(node, label, in);
+  InferContext context(*this, graph, node);
+  auto out = node.op->infer(call, context);
+  if (!call.mistyped().empty())
+    return refuse("attr.type", "attribute \"{}\" has another type than {} takes", call.mistyped(), node.type);
+  if (!out) return out;
+  if (!has_body_attribute(node)) {
+    const auto from_shapes = [&](const Fact* fact) {
+      if (!fact) return true;
+      if (!node.op->reads_shapes_only) return fact->from_shapes;
+      if (!fact->dims) return false;
+      return std::none_of(fact->dims->begin(), fact->dims->end(), [&](Dim d) {
+        const auto used = d.symbols();
+        return std::any_of(used.begin(), used.end(), [&](Dim s) { return kind(s) == SymbolKind::data; });
+      });
+    };
+    const bool all = node.op->pure && std::all_of(in.begin(), in.end(), from_shapes);
+    for (Fact& fact : *out) fact.from_shapes = all;
+  }
+  return out;
+}
+
+Result<Facts> Walk::call_function(const Graph& graph, const Node& node, const Facts& facts) {
+  Facts inputs;
+  for (size_t i = 0; i < node.body->inputs.size(); ++i) {
+    const bool present = i < node.in.size() && node.in[i] != kNoValue;
+    inputs.push_back(present ? facts[node.in[i]] : Fact());
+  }
+  return InferContext(*this, graph, node).infer_body(*node.body, std::move(inputs));
+}
+
+Status Walk::fold(const Graph& graph, const Node& node, const Facts& facts, Facts& out) {
+  if (node.op->kernels.empty() || !node.op->pure || has_body_attribute(node)) return {};
+  const auto relevant = [&](ValueId id) { return id != kNoValue && graph.values[id].shape_relevant; };
+  if (std::none_of(node.out.begin(), node.out.end(), relevant)) return {};
+  const auto known = [](const Fact& f) { return f.constant || (f.elements && f.numbers()); };
+  if (std::all_of(out.begin(), out.end(), known)) return {};
+
+  std::vector<Tensor> in;
+  int64_t bytes = 0;
+  for (ValueId id : node.in) {
+    Tensor tensor = id == kNoValue ? Tensor() : facts[id].as_tensor();
+    if (id != kNoValue && !tensor) return {};
+    bytes += byte_size(tensor);
+    in.push_back(std::move(tensor));
+  }
+  KernelArgs args{in, {}};
+  for (const Fact& fact : out) {
+    const auto sizes = fact.numeric_dims();
+    const auto count = sizes ? element_count(*sizes) : std::nullopt;
+    if (sizes && (!count || *count > options_.fold_bytes)) return {};
+    bytes += count.value_or(0) * std::max(bits(fact.dtype), 8) / 8;
+  }
+  if (bytes > options_.fold_bytes || folded_bytes_ + bytes > options_.fold_total_bytes) return {};
+  folded_bytes_ += bytes;
+  for (Tensor& tensor : in) {
+    TRY(tensor, tensor.aligned());
+  }
+  for (const Fact& fact : out) {
+    const auto sizes = fact.numeric_dims();
+    Tensor tensor;
+    if (sizes) {
+      TRY(tensor, Tensor::allocate(fact.dtype, *sizes));
+    }
+    args.out.push_back(std::move(tensor));
+  }
+  const auto in_facts = input_facts(node, facts);
+  const std::string label = graph.label(node);
+  const Call call(node, label, in_facts);
+  TRY_OK(node.op->kernels.back().run(call, args));
+  for (size_t i = 0; i < out.size(); ++i)
+    if (args.out[i]) out[i] = Fact::of_constant(std::move(args.out[i]));
+  return {};
+}
+
+void Walk::settle_output(Fact& fact) {
+  if (fact.dims)
+    for (Dim& d : *fact.dims) {
+      if (d.is_unknown()) {
+        d = assumptions_.symbols().fresh("u");
+        kinds_[d] = SymbolKind::opaque;
+        assumptions_.assume(Condition::ge(d, 0));
+      } else if (!d.is_constant()) {
+        d = assumptions_.simplify(d);
+      }
+    }
+  if (fact.bounds && (fact.bounds->lo.is_unknown() || fact.bounds->hi.is_unknown())) fact.bounds.reset();
+}
+
+Fact Walk::opaque_output(const Graph& graph, ValueId id) {
+  const auto& declared = graph.values[id].declared;
+  if (!declared || declared->kind != Fact::Kind::tensor) return {};
+  Fact fact = Fact::tensor_of_unknown_rank(declared->dtype);
+  if (!declared->dims) return fact;
+  fact.dims.emplace();
+  for (const DeclaredDim& d : *declared->dims)
+    fact.dims->push_back(d.value && *d.value >= 0 ? Dim(*d.value) : Dim::unknown());
+  return fact;
+}
+
+}  // namespace anyshape

@@ -1,0 +1,162 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "ir/call.h"
+#include "ir/fact.h"
+#include "ir/graph.h"
+#include "sym/assumptions.h"
+
+namespace anyshape {
+
+class Walk;
+
+// A condition some node puts on the symbols.
+struct Requirement {
+  Condition condition;
+  Condition path;  // the branches that lead to the node; always outside of If
+  std::string code, sentence;
+  std::string node, op;
+  bool on_data = false;  // mentions sizes that depend on input data: no refusal of a shape by itself
+  bool opaque = false;   // cannot be written over the input symbols; decided by the numeric walk only
+};
+
+// A condition on the entries of an input ("indices must be < 512"), or a node for which no rule could answer.
+struct Remark {
+  std::string code, sentence;
+  std::string node, op;
+};
+
+// Narrow arithmetic on sizes (int32, float32) is claimed to be exact for axes up to this size; the numeric walk has no
+// such end.
+inline constexpr int64_t kSizeClaim = 32767;
+
+// How a symbol came to be.
+enum class SymbolKind { axis, data, opaque };
+
+// What an `infer` rule may ask and say. Valid during one call of the rule.
+class InferContext {
+ public:
+  InferContext(Walk& walk, const Graph& graph, const Node& node) : walk_(walk), graph_(graph), node_(node) {}
+
+  Assumptions& assumptions() const;
+  Symbols& symbols() const;
+
+  // The operator is legal only where the condition holds. Refuted: the error to return. Not decided: it becomes a
+  // requirement and later rules may rely on it.
+  template <class... Args>
+  Status require(const Condition& condition, std::string_view code, fmt::format_string<Args...> text, Args&&... args) {
+    return require_text(condition, code, [&] { return fmt::format(text, std::forward<Args>(args)...); });
+  }
+  bool proves(const Condition& condition) const { return assumptions().proves(condition); }
+  Dim simplify(Dim dim) const { return assumptions().simplify(dim); }
+
+  // The value provably stays in lo..hi, at the latest when every axis is at most kSizeClaim; the report then says that
+  // claims about this model end there.
+  bool fits(Dim value, int64_t lo, int64_t hi) const;
+
+  // A condition on entries that depend on input data: listed apart, never a refusal.
+  template <class... Args>
+  void data_condition(std::string_view code, fmt::format_string<Args...> text, Args&&... args) {
+    add_data_condition(code, fmt::format(text, std::forward<Args>(args)...));
+  }
+
+  // A size nothing can be said about except lo <= it <= hi (hi missing: unbounded). `source` is the value it is read
+  // from or computed from: where that is a function of shapes the symbol is opaque (the numeric walk knows it), else
+  // data-dependent.
+  Dim fresh(const Fact& source, std::string_view stem, Dim lo = 0, std::optional<Dim> hi = std::nullopt);
+  // The same, data-dependent whatever the source.
+  Dim data_dim(std::string_view stem, Dim lo = 0, std::optional<Dim> hi = std::nullopt);
+
+  // Rules of a body with these facts for its inputs; captured values are found by themselves. Requirements made inside
+  // hold only where `path` does. An Error is returned, not recorded: the caller decides what a refused branch means.
+  Result<Facts> infer_body(const Graph& body, Facts inputs, const Condition& path = Condition::always());
+
+  // True in a walk over one concrete shape, where loops with known counts are iterated.
+  bool numeric() const;
+  // Trip counts up to this many are iterated one by one.
+  int64_t loop_limit() const;
+  // The numeric walk cannot go on: the verdict becomes unknown with this reason (the rule still returns facts).
+  template <class... Args>
+  void undecided(std::string_view code, fmt::format_string<Args...> text, Args&&... args) {
+    add_undecided(code, fmt::format(text, std::forward<Args>(args)...));
+  }
+
+ private:
+  template <class Text>
+  Status require_text(const Condition& condition, std::string_view code, Text text) {
+    const Tri answer = decide(condition);
+    if (answer == Tri::yes) return {};
+    return settle(answer, condition, code, text());
+  }
+  Tri decide(const Condition& condition) const;
+  Status settle(Tri answer, const Condition& condition, std::string_view code, std::string sentence);
+  void add_data_condition(std::string_view code, std::string sentence);
+  void add_undecided(std::string_view code, std::string sentence);
+
+  Walk& walk_;
+  const Graph& graph_;
+  const Node& node_;
+};
+
+// One pass of the rules over a graph: symbolic (input dims are symbols) or numeric (all are numbers).
+class Walk {
+ public:
+  struct Options {
+    bool numeric = false;
+    int64_t fold_bytes = int64_t{16} << 20;         // of one node, inputs and outputs together
+    int64_t fold_total_bytes = int64_t{256} << 20;  // of the walk
+    int64_t loop_limit = 4096;
+    int64_t node_limit = 5'000'000;  // node visits, bodies included
+    int depth_limit = 64;            // nesting of bodies
+  };
+  using Reveal = std::map<const Graph*, Facts>;
+
+  explicit Walk(Assumptions& assumptions) : Walk(assumptions, Options()) {}
+  Walk(Assumptions& assumptions, Options options) : assumptions_(assumptions), options_(options) {}
+
+  // The facts of all values of `graph` (by ValueId), given those of its required inputs in order. An error is the first
+  // refusal, its place the node.
+  Result<Facts> run(const Graph& graph, const Facts& inputs);
+
+  const std::vector<Requirement>& requirements() const { return requirements_; }
+  const std::vector<Remark>& data_conditions() const { return data_conditions_; }
+  // Nodes for which no rule could answer; with any of them the verdict is unknown.
+  const std::vector<Remark>& undecided() const { return undecided_; }
+  SymbolKind kind(Dim symbol) const;
+  // Some claim relies on every axis being at most kSizeClaim.
+  bool size_claim_used() const { return size_claim_used_; }
+  // The facts of every body walked, last visit.
+  const Reveal& bodies() const { return bodies_; }
+
+ private:
+  friend class InferContext;
+
+  Result<Facts> run_nodes(const Graph& graph, Facts facts);
+  Status infer_node(const Graph& graph, const Node& node, Facts& facts);
+  Result<Facts> call_rule(const Graph& graph, const Node& node, const Facts& facts);
+  Result<Facts> call_function(const Graph& graph, const Node& node, const Facts& facts);
+  Status fold(const Graph& graph, const Node& node, const Facts& facts, Facts& out);
+  void settle_output(Fact& fact);
+  Fact opaque_output(const Graph& graph, ValueId id);
+  Facts seed(const Graph& body, Facts inputs);
+
+  Assumptions& assumptions_;
+  Options options_;
+  std::vector<Requirement> requirements_;
+  std::vector<Remark> data_conditions_, undecided_;
+  std::unordered_map<Dim, SymbolKind> kinds_;
+  std::vector<Condition> path_;
+  std::vector<std::pair<const Graph*, const Facts*>> frames_;
+  Reveal bodies_;
+  int64_t folded_bytes_ = 0, visits_ = 0;
+  bool size_claim_used_ = false;
+};
+
+}  // namespace anyshape

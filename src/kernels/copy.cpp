@@ -1,0 +1,30 @@
+#include "kernels/copy.h"
+
+namespace anyshape::kernels {
+namespace {
+
+unsigned packed_at(const Tensor& tensor, int64_t i, int width) {
+  const int64_t bit = i * width;
+  return static_cast<unsigned>(tensor.bytes()[static_cast<size_t>(bit / 8)]) >> (bit % 8) & ((1u << width) - 1);
+}
+
+}  // namespace
+
+void copy_elements(Tensor& to, int64_t to_start, const Tensor& from, int64_t from_start, int64_t count) {
+  if (count <= 0) return;
+  if (from.dtype() == DType::string) {
+    for (int64_t i = 0; i < count; ++i)
+      to.strings_mutable()[static_cast<size_t>(to_start + i)] = from.strings()[static_cast<size_t>(from_start + i)];
+    return;
+  }
+  const int width = bits(from.dtype());
+  if (width < 8) {
+    for (int64_t i = 0; i < count; ++i) to.set_int(to_start + i, packed_at(from, from_start + i, width));
+    return;
+  }
+  const auto size = static_cast<size_t>(width / 8);
+  std::memcpy(to.data() + static_cast<size_t>(to_start) * size,
+              from.bytes().data() + static_cast<size_t>(from_start) * size, static_cast<size_t>(count) * size);
+}
+
+}  // namespace anyshape::kernels

@@ -1,0 +1,112 @@
+#include <cstring>
+
+#include "ops/common.h"
+#include "ops/records.h"
+
+namespace anyshape::ops {
+namespace {
+
+constexpr Port kIn5[] = {{"data"}, {"shape", Port::value}};
+constexpr Port kIn1[] = {{"data"}, {"shape", Port::optional | Port::value}};
+constexpr Port kOut[] = {{"reshaped"}};
+
+// The target's entries; from attribute `shape` before opset 5. nullopt: not known before the model runs.
+std::optional<Dims> target_of(const Call& call) {
+  if (call.version() < 5) {
+    const auto* shape = call.ints("shape");
+    return shape ? std::optional(Dims(shape->begin(), shape->end())) : std::nullopt;
+  }
+  const auto& elements = call.in(1).elements;
+  return elements ? std::optional(*elements) : std::nullopt;
+}
+
+// Entries that are not known one by one: the rank is the length of the target, every size is free.
+Result<Facts> infer_unknown_target(const Call& call, InferContext& context) {
+  if (!call.has(1)) return refuse("reshape.shape", "the target shape is missing");
+  TRY(const Dims target, call.dims(1));
+  const auto rank = target.size() == 1 ? target[0].constant() : std::nullopt;
+  Fact out = Fact::tensor_of_unknown_rank(call.in(0).dtype);
+  if (rank && *rank >= 0 && *rank <= 64) {
+    out.dims.emplace();
+    for (int64_t i = 0; i < *rank; ++i) out.dims->push_back(context.fresh(call.in(1), "reshape"));
+  }
+  return Facts{out};
+}
+
+// The size that -1 stands for: total / rest, exact.
+Result<Dim> infer_hole(InferContext& context, Dim total, Dim rest, const Dims& data, const Dims& target) {
+  TRY_OK(context.require(Condition::ne(rest, 0), "reshape.empty",
+                         "the target {} cannot infer its -1 when another axis is 0 (input {})", text(target),
+                         text(data)));
+  if (auto quotient = context.assumptions().exact_div(total, rest)) return *quotient;
+  TRY_OK(context.require(Condition::divisible(total, rest), "reshape.count",
+                         "the target {} needs the {} elements of {} to be a multiple of {}", text(target), print(total),
+                         text(data), print(rest)));
+  return floordiv(total, rest);
+}
+
+Result<Facts> infer(const Call& call, InferContext& context) {
+  const auto target = target_of(call);
+  if (!target) return infer_unknown_target(call, context);
+  TRY(const Dims data, call.dims(0));
+  const bool zero_is_zero = call.version() >= 14 && call.i("allowzero", 0) != 0;
+
+  Dims out;
+  std::optional<size_t> hole;
+  for (size_t i = 0; i < target->size(); ++i) {
+    Dim d = context.simplify((*target)[i]);
+    if (d == Dim(-1)) {
+      if (hole) return refuse("reshape.holes", "the target {} has more than one -1", text(*target));
+      hole = i;
+      out.push_back(1);
+      continue;
+    }
+    if (d == Dim(0) && !zero_is_zero) {
+      if (i >= data.size())
+        return refuse("reshape.zero", "the target {} copies axis {}, which {} does not have", text(*target), i,
+                      text(data));
+      d = data[i];
+    } else if (!d.is_constant()) {
+      TRY_OK(context.require(Condition::ge(d, zero_is_zero ? 0 : 1), "reshape.target",
+                             "the target {} must not become 0 or negative at axis {}", text(*target), i));
+    } else if (*d.constant() < 0) {
+      return refuse("reshape.target", "the target {} has a negative size", text(*target));
+    }
+    out.push_back(d);
+  }
+  const Dim total = product(data), rest = product(out);
+  if (hole) {
+    TRY(out[*hole], infer_hole(context, total, rest, data, *target));
+  } else {
+    TRY_OK(context.require(Condition::eq(total, rest), "reshape.count",
+                           "the target {} has {} elements, the input {} has {}", text(*target), print(rest), text(data),
+                           print(total)));
+  }
+  Fact result = call.in(0);
+  result.dims = std::move(out);
+  if (result.constant) result.constant = nullptr;
+  return Facts{result};
+}
+
+Status reference(const Call&, KernelArgs& args) {
+  const Tensor& data = args.in[0];
+  args.out[0] = data.reshaped(args.out[0].dims());
+  return {};
+}
+
+constexpr Kernel kKernels[] = {{"reference", reference}};
+
+}  // namespace
+
+constexpr OpDef kReshape1{.name = "Reshape",
+                          .since = 1,
+                          .sig = {kIn1, kOut, "the same elements under other dims"},
+                          .infer = infer,
+                          .kernels = kKernels};
+constexpr OpDef kReshape5{.name = "Reshape",
+                          .since = 5,
+                          .sig = {kIn5, kOut, "the same elements under other dims"},
+                          .infer = infer,
+                          .kernels = kKernels};
+
+}  // namespace anyshape::ops

@@ -1,0 +1,45 @@
+#include <algorithm>
+
+#include "ops/common.h"
+#include "ops/records.h"
+
+namespace anyshape::ops {
+namespace {
+
+constexpr Port kIn[] = {{"data"}};
+constexpr Port kOut[] = {{"shape"}};
+
+// `start` or `end`, clamped to 0..rank as the operator's text says.
+size_t clamped(int64_t position, size_t rank) {
+  const auto n = static_cast<int64_t>(rank);
+  return static_cast<size_t>(std::clamp<int64_t>(position < 0 ? position + n : position, 0, n));
+}
+
+Result<Facts> infer(const Call& call, InferContext& context) {
+  const auto& dims = call.in(0).dims;
+  if (!dims) return Facts{Fact::tensor(DType::i64, {context.data_dim("rank")})};
+  const size_t start = clamped(call.i("start", 0), dims->size());
+  const size_t end = std::max(start, clamped(call.i("end", static_cast<int64_t>(dims->size())), dims->size()));
+  Dims part(dims->begin() + static_cast<ptrdiff_t>(start), dims->begin() + static_cast<ptrdiff_t>(end));
+  return Facts{Fact::of_elements(DType::i64, {static_cast<int64_t>(part.size())}, part)};
+}
+
+Status reference(const Call& call, KernelArgs& args) {
+  const auto& dims = args.in[0].dims();
+  const size_t start = clamped(call.i("start", 0), dims.size());
+  for (int64_t i = 0; i < args.out[0].count(); ++i) args.out[0].set_int(i, dims[start + static_cast<size_t>(i)]);
+  return {};
+}
+
+constexpr Kernel kKernels[] = {{"reference", reference}};
+
+}  // namespace
+
+constexpr OpDef kShape1{.name = "Shape",
+                        .since = 1,
+                        .sig = {kIn, kOut, "the dims of a tensor"},
+                        .infer = infer,
+                        .kernels = kKernels,
+                        .reads_shapes_only = true};
+
+}  // namespace anyshape::ops

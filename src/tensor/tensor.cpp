@@ -1,0 +1,149 @@
+#include "tensor/tensor.h"
+
+#include <cstdlib>
+#include <new>
+
+#include "base/bug.h"
+
+namespace anyshape {
+namespace {
+
+constexpr size_t kAlignment = 64;
+constexpr int64_t kMaxBytes = int64_t{1} << 46;
+
+template <class Visit>
+void visit_int(DType dtype, Visit visit) {
+  switch (dtype) {
+    case DType::i8:
+      return visit(int8_t{});
+    case DType::u8:
+      return visit(uint8_t{});
+    case DType::boolean:
+      return visit(uint8_t{});
+    case DType::i16:
+      return visit(int16_t{});
+    case DType::u16:
+      return visit(uint16_t{});
+    case DType::i32:
+      return visit(int32_t{});
+    case DType::u32:
+      return visit(uint32_t{});
+    case DType::i64:
+      return visit(int64_t{});
+    case DType::u64:
+      return visit(uint64_t{});
+    default:
+      ANYSHAPE_CHECK(!"an integer type");
+  }
+}
+
+}  // namespace
+
+std::optional<int64_t> element_count(std::span<const int64_t> dims) {
+  int64_t count = 1;
+  bool empty = false, overflow = false;
+  for (int64_t d : dims) {
+    if (d < 0) return std::nullopt;
+    empty |= d == 0;
+    overflow |= __builtin_mul_overflow(count, d, &count);
+  }
+  if (empty) return 0;
+  if (overflow) return std::nullopt;
+  return count;
+}
+
+Result<Tensor> Tensor::allocate(DType dtype, std::vector<int64_t> dims) {
+  const auto count = element_count(dims);
+  if (!count) return refuse("tensor.dims", "the sizes [{}] do not describe a tensor", fmt::join(dims, ", "));
+  Tensor t;
+  t.dtype_ = dtype;
+  t.dims_ = std::move(dims);
+  t.count_ = *count;
+  if (dtype == DType::string) {
+    if (*count > kMaxBytes / int64_t{sizeof(std::string)})
+      return system_error("tensor.memory", "{} strings do not fit into memory", *count);
+    t.strings_ = std::make_shared<std::vector<std::string>>(static_cast<size_t>(*count));
+    return t;
+  }
+  if (*count > kMaxBytes) return system_error("tensor.memory", "{} elements do not fit into memory", *count);
+  const size_t size = (static_cast<size_t>(*count) * static_cast<size_t>(bits(dtype)) + 7) / 8;
+  const size_t padded = (size + kAlignment) / kAlignment * kAlignment;
+  void* memory = std::aligned_alloc(kAlignment, padded);
+  if (!memory) return system_error("tensor.memory", "out of memory: {} bytes for one tensor", size);
+  std::memset(memory, 0, padded);
+  t.owner_ = std::shared_ptr<void>(memory, std::free);
+  t.bytes_ = {static_cast<const std::byte*>(memory), size};
+  return t;
+}
+
+Tensor Tensor::borrow(DType dtype, std::vector<int64_t> dims, std::span<const std::byte> bytes,
+                      std::shared_ptr<const void> owner) {
+  Tensor t;
+  t.dtype_ = dtype;
+  t.count_ = element_count(dims).value_or(0);
+  t.dims_ = std::move(dims);
+  t.bytes_ = bytes;
+  t.owner_ = std::move(owner);
+  return t;
+}
+
+Tensor Tensor::of_strings(std::vector<int64_t> dims, std::vector<std::string> values) {
+  Tensor t;
+  t.dtype_ = DType::string;
+  t.count_ = static_cast<int64_t>(values.size());
+  t.dims_ = std::move(dims);
+  t.strings_ = std::make_shared<std::vector<std::string>>(std::move(values));
+  return t;
+}
+
+Tensor Tensor::of_ints(std::vector<int64_t> dims, std::span<const int64_t> values) {
+  auto t = allocate(DType::i64, std::move(dims));
+  ANYSHAPE_CHECK(t && t->count() == static_cast<int64_t>(values.size()));
+  if (!values.empty()) std::memcpy(t->data(), values.data(), values.size_bytes());
+  return *std::move(t);
+}
+
+Tensor Tensor::scalar(int64_t value) { return of_ints({}, {&value, 1}); }
+
+int64_t Tensor::int_at(int64_t i) const {
+  const int width = bits(dtype_);
+  if (width < 8) {
+    const int64_t bit = i * width;
+    const auto raw = static_cast<unsigned>(bytes_[static_cast<size_t>(bit / 8)]) >> (bit % 8) & ((1u << width) - 1);
+    const bool negative = is_signed_integer(dtype_) && (raw >> (width - 1)) != 0;
+    return negative ? static_cast<int64_t>(raw) - (int64_t{1} << width) : static_cast<int64_t>(raw);
+  }
+  int64_t value = 0;
+  visit_int(dtype_, [&]<class T>(T) { value = static_cast<int64_t>(at<T>(i)); });
+  return value;
+}
+
+void Tensor::set_int(int64_t i, int64_t value) {
+  const int width = bits(dtype_);
+  if (width < 8) {
+    const int64_t bit = i * width;
+    auto& byte = data()[bit / 8];
+    const auto mask = static_cast<std::byte>(((1u << width) - 1) << (bit % 8));
+    byte = (byte & ~mask) | (static_cast<std::byte>(static_cast<unsigned>(value) << (bit % 8)) & mask);
+    return;
+  }
+  visit_int(dtype_, [&]<class T>(T) {
+    const T narrow = static_cast<T>(value);
+    std::memcpy(data() + static_cast<size_t>(i) * sizeof(T), &narrow, sizeof(T));
+  });
+}
+
+Result<Tensor> Tensor::aligned() const {
+  if (dtype_ == DType::string || reinterpret_cast<uintptr_t>(bytes_.data()) % kAlignment == 0) return *this;
+  TRY(Tensor copy, allocate(dtype_, dims_));
+  std::memcpy(copy.data(), bytes_.data(), bytes_.size());
+  return copy;
+}
+
+Tensor Tensor::reshaped(std::vector<int64_t> dims) const {
+  Tensor t = *this;
+  t.dims_ = std::move(dims);
+  return t;
+}
+
+}  // namespace anyshape

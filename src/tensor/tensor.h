@@ -1,0 +1,81 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "tensor/dtype.h"
+
+namespace anyshape {
+
+// The number of elements, or nullopt when a size is negative or the product passes int64.
+std::optional<int64_t> element_count(std::span<const int64_t> dims);
+
+// A dense row-major tensor whose bytes are shared: copying a Tensor copies a handle. Bytes borrowed from a mapped file
+// carry no alignment promise: read them with at<T>() or take aligned() first. Immutable once shared; only the maker of
+// a tensor from allocate() writes into it.
+class Tensor {
+ public:
+  Tensor() = default;  // no tensor: dtype undefined
+
+  // Zero-filled, aligned to 64 bytes. Errors: "tensor.dims", "tensor.memory".
+  static Result<Tensor> allocate(DType dtype, std::vector<int64_t> dims);
+  // Borrows `bytes`, kept alive by `owner`. REQUIRES: bytes holds exactly the packed elements.
+  static Tensor borrow(DType dtype, std::vector<int64_t> dims, std::span<const std::byte> bytes,
+                       std::shared_ptr<const void> owner);
+  static Tensor of_strings(std::vector<int64_t> dims, std::vector<std::string> values);
+  static Tensor of_ints(std::vector<int64_t> dims, std::span<const int64_t> values);  // i64
+  static Tensor scalar(int64_t value);
+
+  explicit operator bool() const { return dtype_ != DType::undefined; }
+  DType dtype() const { return dtype_; }
+  const std::vector<int64_t>& dims() const { return dims_; }
+  size_t rank() const { return dims_.size(); }
+  int64_t count() const { return count_; }
+  std::span<const std::byte> bytes() const { return bytes_; }
+  std::byte* data() { return const_cast<std::byte*>(bytes_.data()); }
+
+  // Element i of a tensor whose elements are a T; any alignment.
+  template <class T>
+  T at(int64_t i) const {
+    T value;
+    std::memcpy(&value, bytes_.data() + static_cast<size_t>(i) * sizeof(T), sizeof(T));
+    return value;
+  }
+  // REQUIRES: aligned for T (allocate() and aligned() are).
+  template <class T>
+  std::span<const T> as() const {
+    return {reinterpret_cast<const T*>(bytes_.data()), static_cast<size_t>(count_)};
+  }
+  template <class T>
+  std::span<T> as_mutable() {
+    return {reinterpret_cast<T*>(data()), static_cast<size_t>(count_)};
+  }
+  const std::vector<std::string>& strings() const { return *strings_; }
+  std::vector<std::string>& strings_mutable() { return *strings_; }
+
+  // Any integer or bool type, widened (u64 past int64 wraps to negative). Sub-byte types too.
+  int64_t int_at(int64_t i) const;
+  void set_int(int64_t i, int64_t value);
+
+  // This tensor if it is aligned to 64 bytes, else one aligned copy.
+  Result<Tensor> aligned() const;
+  // The same elements under other dims. REQUIRES: equal count.
+  Tensor reshaped(std::vector<int64_t> dims) const;
+
+ private:
+  DType dtype_ = DType::undefined;
+  std::vector<int64_t> dims_;
+  int64_t count_ = 0;
+  std::span<const std::byte> bytes_;
+  std::shared_ptr<const void> owner_;
+  std::shared_ptr<std::vector<std::string>> strings_;
+};
+
+}  // namespace anyshape
