@@ -15,7 +15,7 @@ all:
 
 demo:
 	tools/install_deps.sh build
-	tools/build.sh release anyshape_cli
+	tools/build.sh release anyshape_package
 	tools/demo.sh
 
 test:
@@ -25,7 +25,7 @@ test:
 
 test-live:
 	tools/install_deps.sh live
-	tools/build.sh release anyshape_cli
+	tools/build.sh release anyshape_package
 	tools/run_live.sh
 
 test-long:
@@ -34,7 +34,7 @@ test-long:
 	ctest --preset dev -j $(JOBS)
 	tools/build.sh fuzz
 	tests/fuzz/run.sh
-	tools/build.sh release anyshape_cli
+	tools/build.sh release anyshape_package
 	ANYSHAPE_FULL=1 tools/run_live.sh
 
 bench:
@@ -58,7 +58,7 @@ lint:
 
 install:
 	tools/install_deps.sh build
-	tools/build.sh release anyshape anyshape_cli
+	tools/build.sh release anyshape_package
 	tools/quiet.sh install cmake --install build/release --prefix "$(PREFIX)"
 	echo "installed into $(DESTDIR)$(PREFIX)"
 

@@ -1,12 +1,17 @@
 # What `cmake --install` puts under the prefix: headers, libanyshape.so, the command line, CMake and pkg-config files.
 include(CMakePackageConfigHelpers)
 
+# Builds what is installed, without tests and benchmarks.
+add_custom_target(anyshape_package)
+add_dependencies(anyshape_package anyshape)
+
 install(TARGETS anyshape EXPORT anyshape-targets)
 install(DIRECTORY include/anyshape TYPE INCLUDE FILES_MATCHING PATTERN "*.h")
 if(TARGET anyshape_cli)
   file(RELATIVE_PATH lib_from_bin /${CMAKE_INSTALL_BINDIR} /${CMAKE_INSTALL_LIBDIR})
   set_target_properties(anyshape_cli PROPERTIES INSTALL_RPATH "$ORIGIN/${lib_from_bin}")
   install(TARGETS anyshape_cli)
+  add_dependencies(anyshape_package anyshape_cli)
 endif()
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/anyshape)
