@@ -17,3 +17,12 @@ function(anyshape_unit_test name)
   anyshape_target_options(${name})
   add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
 endfunction()
+
+# The interpreter of the tests that need Python: the private environment where tools/install_deps.sh made it.
+set(ANYSHAPE_PYTHON "" CACHE FILEPATH "Python with the packages of tools/requirements/test.txt")
+if(NOT ANYSHAPE_PYTHON AND EXISTS ${CMAKE_SOURCE_DIR}/build/venv/bin/python)
+  set(ANYSHAPE_PYTHON ${CMAKE_SOURCE_DIR}/build/venv/bin/python)
+elseif(NOT ANYSHAPE_PYTHON)
+  find_program(ANYSHAPE_SYSTEM_PYTHON python3)
+  set(ANYSHAPE_PYTHON ${ANYSHAPE_SYSTEM_PYTHON})
+endif()
