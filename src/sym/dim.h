@@ -1,6 +1,7 @@
 #pragma once
 
 #include <compare>
+#include <concepts>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -24,7 +25,8 @@ struct DimNode;  // interned polynomial, private to sym/
 class Dim {
  public:
   constexpr Dim() = default;
-  constexpr Dim(int64_t value) : value_(value) {}  // NOLINT: a number is an expression
+  template <std::integral T>
+  constexpr Dim(T value) : value_(static_cast<int64_t>(value)) {}  // NOLINT: a number is an expression
   static Dim unknown();
 
   bool is_unknown() const;
