@@ -7,10 +7,26 @@ namespace {
 
 // Sorted by (domain, name, since); all_test.cpp checks it.
 constexpr const OpDef* kAll[] = {
+    &ops::kConcatFromSequence11,
     &ops::kGather1,
+    &ops::kIf1,
+    &ops::kLoop1,
+    &ops::kOptional15,
+    &ops::kOptionalGetElement15,
+    &ops::kOptionalHasElement15,
     &ops::kReshape1,
     &ops::kReshape5,
+    &ops::kScan8,
+    &ops::kScan9,
+    &ops::kSequenceAt11,
+    &ops::kSequenceConstruct11,
+    &ops::kSequenceEmpty11,
+    &ops::kSequenceErase11,
+    &ops::kSequenceInsert11,
+    &ops::kSequenceLength11,
+    &ops::kSequenceMap17,
     &ops::kShape1,
+    &ops::kSplitToSequence11,
 };
 
 }  // namespace
