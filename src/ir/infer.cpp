@@ -109,17 +109,11 @@ void InferContext::add_undecided(std::string_view code, std::string sentence) {
 }
 
 Dim InferContext::fresh(const Fact& source, std::string_view stem, Dim lo, std::optional<Dim> hi) {
-  const Dim symbol = data_dim(stem, lo, hi);
-  if (source.from_shapes) walk_.kinds_[symbol] = SymbolKind::opaque;
-  return symbol;
+  return walk_.add_symbol(stem, source.from_shapes ? SymbolKind::opaque : SymbolKind::data, lo, hi);
 }
 
 Dim InferContext::data_dim(std::string_view stem, Dim lo, std::optional<Dim> hi) {
-  const Dim symbol = symbols().fresh(stem);
-  walk_.kinds_[symbol] = SymbolKind::data;
-  assumptions().assume(Condition::ge(symbol, lo));
-  if (hi) assumptions().assume(Condition::le(symbol, *hi));
-  return symbol;
+  return walk_.add_symbol(stem, SymbolKind::data, lo, hi);
 }
 
 Result<Facts> InferContext::infer_body(const Graph& body, Facts inputs, const Condition& path) {
@@ -163,8 +157,10 @@ bool InferContext::on_data(Dim dim) const {
 }
 
 Dim InferContext::iteration(Dim first, Dim last) {
-  const Dim number = data_dim("i", first, last);
-  if (!on_data(first) && !on_data(last)) walk_.kinds_[number] = SymbolKind::opaque;
+  const Dim number = symbols().fresh("i");
+  walk_.kinds_[number] = on_data(first) || on_data(last) ? SymbolKind::data : SymbolKind::opaque;
+  assumptions().assume(Condition::ge(number, first));
+  assumptions().assume(Condition::le(number, last));
   walk_.iterations_.push_back({number, first, last});
   return number;
 }
@@ -186,6 +182,16 @@ Condition InferContext::over_iterations(const Condition& condition) const {
     all = substitute(all, {{it->number, it->first}}) && substitute(all, {{it->number, it->last}});
   }
   return all;
+}
+
+Dim Walk::add_symbol(std::string_view stem, SymbolKind kind, Dim lo, std::optional<Dim> hi) {
+  const Dim symbol = assumptions_.symbols().fresh(stem);
+  kinds_[symbol] = kind;
+  fresh_bounds_.push_back(Condition::ge(symbol, lo));
+  if (hi) fresh_bounds_.push_back(Condition::le(symbol, *hi));
+  assumptions_.assume(Condition::ge(symbol, lo));
+  if (hi) assumptions_.assume(Condition::le(symbol, *hi));
+  return symbol;
 }
 
 SymbolKind Walk::kind(Dim symbol) const {
@@ -216,6 +222,7 @@ Result<Facts> Walk::run_nodes(const Graph& graph, Facts facts) {
     if (!status) break;
   }
   frames_.pop_back();
+  if (!status && frames_.empty()) partial_ = std::move(facts);
   if (!status) return tl::unexpected(std::move(status).error());
   return facts;
 }
@@ -326,9 +333,7 @@ void Walk::settle_output(Fact& fact) {
   if (fact.dims)
     for (Dim& d : *fact.dims) {
       if (d.is_unknown()) {
-        d = assumptions_.symbols().fresh("u");
-        kinds_[d] = SymbolKind::opaque;
-        assumptions_.assume(Condition::ge(d, 0));
+        d = add_symbol("u", SymbolKind::opaque, 0, std::nullopt);
       } else if (!d.is_constant()) {
         d = assumptions_.simplify(d);
       }
