@@ -42,15 +42,17 @@ struct TypeName<std::vector<T>> {
   static std::string get() { return "repeated " + type_name<T>(); }
 };
 
-#define ANYSHAPE_MESSAGES(X)                                                                                           \
-  X(StringStringEntryProto)                                                                                            \
-  X(OperatorSetIdProto) X(TensorProto::Segment) X(TensorProto) X(SparseTensorProto) X(TensorShapeProto::Dimension)     \
-      X(TensorShapeProto) X(TypeProto::Tensor) X(TypeProto::SparseTensor) X(TypeProto::Sequence)                       \
-          X(TypeProto::Optional) X(TypeProto::Map) X(TypeProto::Opaque) X(TypeProto) X(ValueInfoProto)                 \
-              X(IntIntListEntryProto) X(SimpleShardedDimProto) X(ShardedDimProto) X(ShardingSpecProto)                 \
-                  X(NodeDeviceConfigurationProto) X(NodeProto) X(TensorAnnotation) X(GraphProto) X(AttributeProto)     \
-                      X(FunctionProto) X(TrainingInfoProto) X(DeviceConfigurationProto) X(ModelProto) X(SequenceProto) \
-                          X(MapProto) X(OptionalProto)
+// clang-format off
+#define ANYSHAPE_MESSAGES(X) \
+  X(StringStringEntryProto) X(OperatorSetIdProto) X(TensorProto::Segment) X(TensorProto) \
+  X(SparseTensorProto) X(TensorShapeProto::Dimension) X(TensorShapeProto) X(TypeProto::Tensor) \
+  X(TypeProto::SparseTensor) X(TypeProto::Sequence) X(TypeProto::Optional) X(TypeProto::Map) \
+  X(TypeProto::Opaque) X(TypeProto) X(ValueInfoProto) X(IntIntListEntryProto) \
+  X(SimpleShardedDimProto) X(ShardedDimProto) X(ShardingSpecProto) X(NodeDeviceConfigurationProto) \
+  X(NodeProto) X(TensorAnnotation) X(GraphProto) X(AttributeProto) X(FunctionProto) \
+  X(TrainingInfoProto) X(DeviceConfigurationProto) X(ModelProto) X(SequenceProto) X(MapProto) \
+  X(OptionalProto)
+// clang-format on
 
 #define ANYSHAPE_TYPE_NAME(type)                 \
   template <>                                    \
