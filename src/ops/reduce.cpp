@@ -105,11 +105,11 @@ bool carries_entries(Reduce op) {
 void reduce_entries(Reduce op, const Call& call, InferContext& context, const std::vector<bool>& gone, Fact& out) {
   const auto dims = call.in(0).numeric_dims();
   const auto sizes = out.numeric_dims();
-  const auto count = sizes ? element_count(*sizes) : std::nullopt;
+  const int64_t count = sizes ? element_count(*sizes).value_or(-1) : -1;
   const auto entries = known_entries(call.in(0));
-  if (!carries_entries(op) || !dims || !count || !entries || entries->empty()) return;
-  if (*count > static_cast<int64_t>(Fact::kMaxElements)) return;
-  std::vector<std::optional<Ratio>> all(static_cast<size_t>(*count));
+  if (!carries_entries(op) || !dims || count < 0 || !entries || entries->empty()) return;
+  if (count > static_cast<int64_t>(Fact::kMaxElements)) return;
+  std::vector<std::optional<Ratio>> all(static_cast<size_t>(count));
   const auto to = targets(*dims, gone, static_cast<int64_t>(entries->size()));
   for (size_t i = 0; i < entries->size(); ++i) {
     if (!exact((*entries)[i])) return;
