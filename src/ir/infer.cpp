@@ -323,7 +323,11 @@ Status Walk::fold(const Graph& graph, const Node& node, const Facts& facts, Fact
   const auto in_facts = input_facts(node, facts);
   const std::string label = graph.label(node);
   const Call call(node, label, in_facts);
-  TRY_OK(node.op->kernels.back().run(call, args));
+  if (auto ran = node.op->kernels.back().run(call, args); !ran) {
+    // A kernel that lacks an element type leaves the facts as the rule made them.
+    if (ran.error().kind == Error::Kind::unknown) return {};
+    return ran;
+  }
   for (size_t i = 0; i < out.size(); ++i)
     if (args.out[i]) out[i] = Fact::of_constant(std::move(args.out[i]));
   return {};
