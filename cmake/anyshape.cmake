@@ -31,3 +31,12 @@ function(anyshape_ops_test name)
   anyshape_unit_test(${name} ${ARGN})
   target_link_libraries(${name} PRIVATE anyshape_ops_testing)
 endfunction()
+
+# The interpreter of the tests that need Python: the private environment where tools/install_deps.sh made it.
+set(ANYSHAPE_PYTHON "" CACHE FILEPATH "Python with the packages of tools/requirements/test.txt")
+if(NOT ANYSHAPE_PYTHON AND EXISTS ${CMAKE_SOURCE_DIR}/build/venv/bin/python)
+  set(ANYSHAPE_PYTHON ${CMAKE_SOURCE_DIR}/build/venv/bin/python)
+elseif(NOT ANYSHAPE_PYTHON)
+  find_program(ANYSHAPE_SYSTEM_PYTHON python3)
+  set(ANYSHAPE_PYTHON ${ANYSHAPE_SYSTEM_PYTHON})
+endif()

@@ -4,6 +4,8 @@
 #include <string_view>
 #include <tl/expected.hpp>
 
+#include "anyshape/export.h"
+
 namespace anyshape {
 
 // Every failure a file, an argument or a tensor can cause. Bugs of anyshape itself are never Errors (see base/bug.h).
@@ -21,7 +23,7 @@ struct Error {
   std::string hint;     // optional: the command or line to try
 
   // `error[CODE] place: message. Try: hint`
-  std::string text() const;
+  ANYSHAPE_API std::string text() const;
 };
 
 template <class T>

@@ -224,10 +224,8 @@ Result<Facts> Walk::call_rule(const Graph& graph, const Node& node, const Facts&
 
 Result<Facts> Walk::call_function(const Graph& graph, const Node& node, const Facts& facts) {
   Facts inputs;
-  for (size_t i = 0; i < node.body->inputs.size(); ++i) {
-    const bool present = i < node.in.size() && node.in[i] != kNoValue;
-    inputs.push_back(present ? facts[node.in[i]] : Fact());
-  }
+  for (ValueId id : node.in)
+    if (id != kNoValue) inputs.push_back(facts[id]);
   return InferContext(*this, graph, node).infer_body(*node.body, std::move(inputs));
 }
 

@@ -1,0 +1,78 @@
+# `make help` lists the targets. All of them install what they need (tools/install_deps.sh) and log to build/logs/.
+PREFIX ?= /usr/local
+JOBS ?= $(shell nproc)
+FUZZ_SECONDS ?= 600
+export JOBS FUZZ_SECONDS
+
+.PHONY: all demo test test-live test-long bench fuzz format lint install clean help
+.NOTPARALLEL:
+.SILENT:
+
+all:
+	tools/install_deps.sh build
+	tools/build.sh release
+	echo "done: build/release/bin, build/release/lib"
+
+demo:
+	tools/install_deps.sh build
+	tools/build.sh release anyshape_package
+	tools/demo.sh
+
+test:
+	tools/install_deps.sh test
+	tools/build.sh release
+	ctest --preset release -j $(JOBS)
+
+test-live:
+	tools/install_deps.sh live
+	tools/build.sh release anyshape_package
+	tools/run_live.sh
+
+test-long:
+	tools/install_deps.sh live fuzz
+	tools/build.sh dev
+	ctest --preset dev -j $(JOBS)
+	tools/build.sh fuzz
+	tests/fuzz/run.sh
+	tools/build.sh release anyshape_package
+	ANYSHAPE_FULL=1 tools/run_live.sh
+
+bench:
+	tools/install_deps.sh live
+	tools/build.sh release
+	tools/run_bench.sh
+
+fuzz:
+	tools/install_deps.sh fuzz
+	tools/build.sh fuzz
+	tests/fuzz/run.sh
+
+format:
+	tools/install_deps.sh lint
+	tools/check_format.sh --fix
+
+lint:
+	tools/install_deps.sh lint
+	tools/build.sh release
+	tools/lint.sh
+
+install:
+	tools/install_deps.sh build
+	tools/build.sh release anyshape_package
+	tools/quiet.sh install cmake --install build/release --prefix "$(PREFIX)"
+	echo "installed into $(DESTDIR)$(PREFIX)"
+
+clean:
+	rm -rf build
+
+help:
+	echo "make all        build the library and the program (release)"
+	echo "make demo       build, then check three shipped models"
+	echo "make test       build and run every test that needs no other engine (15 minutes at most)"
+	echo "make test-live  compare with ONNX Runtime on drawn shapes; ANYSHAPE_SEED=N repeats a draw"
+	echo "make test-long  sanitised tests, fuzzing (FUZZ_SECONDS=600 each), the full live lists"
+	echo "make bench      run the benchmarks"
+	echo "make fuzz       run the libFuzzer targets, FUZZ_SECONDS each"
+	echo "make format     format the C++ files; make lint checks them, with clang-tidy"
+	echo "make install    install into PREFIX=/usr/local (DESTDIR is honoured)"
+	echo "make clean      remove build/"

@@ -1,0 +1,30 @@
+# What `cmake --install` puts under the prefix: headers, libanyshape.so, the command line, CMake and pkg-config files.
+include(CMakePackageConfigHelpers)
+
+# Builds what is installed, without tests and benchmarks.
+add_custom_target(anyshape_package)
+add_dependencies(anyshape_package anyshape)
+
+install(TARGETS anyshape EXPORT anyshape-targets)
+install(DIRECTORY include/anyshape TYPE INCLUDE FILES_MATCHING PATTERN "*.h")
+if(TARGET anyshape_cli)
+  file(RELATIVE_PATH lib_from_bin /${CMAKE_INSTALL_BINDIR} /${CMAKE_INSTALL_LIBDIR})
+  set_target_properties(anyshape_cli PROPERTIES INSTALL_RPATH "$ORIGIN/${lib_from_bin}")
+  install(TARGETS anyshape_cli)
+  add_dependencies(anyshape_package anyshape_cli)
+endif()
+
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/anyshape)
+configure_package_config_file(cmake/anyshape-config.cmake.in ${CMAKE_BINARY_DIR}/package/anyshape-config.cmake
+                              INSTALL_DESTINATION ${package_dir})
+write_basic_package_version_file(${CMAKE_BINARY_DIR}/package/anyshape-config-version.cmake
+                                 COMPATIBILITY SameMinorVersion)
+install(EXPORT anyshape-targets NAMESPACE anyshape:: DESTINATION ${package_dir})
+install(FILES ${CMAKE_BINARY_DIR}/package/anyshape-config.cmake
+              ${CMAKE_BINARY_DIR}/package/anyshape-config-version.cmake
+        DESTINATION ${package_dir})
+
+# The .pc file finds its prefix from its own place, so a moved installation still works.
+file(RELATIVE_PATH prefix_from_pc /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+configure_file(cmake/anyshape.pc.in ${CMAKE_BINARY_DIR}/package/anyshape.pc @ONLY)
+install(FILES ${CMAKE_BINARY_DIR}/package/anyshape.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

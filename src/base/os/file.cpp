@@ -1,0 +1,174 @@
+#include "base/os/file.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+#include <utility>
+
+namespace anyshape {
+namespace {
+
+constexpr std::byte kNothing{};
+
+std::string reason(int number) { return std::generic_category().message(number); }
+
+tl::unexpected<Error> open_failed(const std::filesystem::path& path, std::string_view why) {
+  return at(path.string(), usage("file.open", "the file cannot be opened: {}", why).value());
+}
+
+tl::unexpected<Error> create_failed(const std::filesystem::path& path, std::string_view why) {
+  return at(path.string(), usage("file.write", "the file cannot be written: {}", why).value());
+}
+
+struct Descriptor {
+  int fd;
+  ~Descriptor() {
+    if (fd >= 0) ::close(fd);
+  }
+};
+
+int open_retry(const char* path, int flags, mode_t mode = 0) {
+  int fd;
+  do {
+    fd = ::open(path, flags | O_CLOEXEC, mode);
+  } while (fd < 0 && errno == EINTR);
+  return fd;
+}
+
+// O_EXCL and the umask decide about the mode; the number makes names of one process differ.
+int open_temporary(const std::filesystem::path& path, std::filesystem::path& temporary) {
+  static std::atomic<unsigned> counter{0};
+  for (int attempt = 0; attempt < 100; ++attempt) {
+    temporary = path.parent_path() /
+                fmt::format(".{}.{}-{}.tmp", path.filename().string().substr(0, 200), ::getpid(), counter.fetch_add(1));
+    const int fd = open_retry(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL, 0666);
+    if (fd >= 0 || errno != EEXIST) return fd;
+  }
+  return -1;
+}
+
+void sync_folder(const std::filesystem::path& folder) {
+  const Descriptor descriptor{open_retry(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY)};
+  if (descriptor.fd >= 0) ::fsync(descriptor.fd);
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const MappedFile>> MappedFile::open(const std::filesystem::path& path) {
+  // O_NONBLOCK: opening a pipe must not wait for its writer.
+  const Descriptor descriptor{open_retry(path.c_str(), O_RDONLY | O_NONBLOCK)};
+  if (descriptor.fd < 0) return open_failed(path, reason(errno));
+  struct stat info {};
+  if (::fstat(descriptor.fd, &info) != 0) return open_failed(path, reason(errno));
+  if (S_ISDIR(info.st_mode)) return open_failed(path, "it is a folder");
+  if (!S_ISREG(info.st_mode)) return open_failed(path, "it is not a regular file");
+  std::shared_ptr<MappedFile> file(new MappedFile);
+  file->bytes_ = {&kNothing, 0};
+  if (info.st_size == 0) return file;
+  const size_t size = static_cast<size_t>(info.st_size);
+  void* mapping = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, descriptor.fd, 0);
+  if (mapping == MAP_FAILED) return open_failed(path, reason(errno));
+  file->mapping_ = mapping;
+  file->bytes_ = {static_cast<const std::byte*>(mapping), size};
+  return file;
+}
+
+std::shared_ptr<const MappedFile> MappedFile::from_bytes(std::vector<std::byte> bytes) {
+  std::shared_ptr<MappedFile> file(new MappedFile);
+  file->owned_ = std::move(bytes);
+  file->bytes_ = file->owned_.empty() ? std::span(&kNothing, 0) : std::span<const std::byte>(file->owned_);
+  return file;
+}
+
+MappedFile::~MappedFile() {
+  if (mapping_ != nullptr) ::munmap(mapping_, bytes_.size());
+}
+
+Result<AtomicFile> AtomicFile::create(const std::filesystem::path& path) {
+  AtomicFile file;
+  file.path_ = path;
+  std::error_code ignored;
+  if (std::filesystem::is_symlink(path, ignored)) {
+    std::error_code broken;
+    file.path_ = std::filesystem::canonical(path, broken);
+    if (broken) return create_failed(path, broken.message());
+  }
+  struct stat info {};
+  const bool exists = ::stat(file.path_.c_str(), &info) == 0;
+  if (path.empty() || (exists && S_ISDIR(info.st_mode))) return create_failed(path, "it is a folder");
+  if (exists && !S_ISREG(info.st_mode)) {
+    file.fd_ = open_retry(file.path_.c_str(), O_WRONLY);
+  } else if (exists && ::access(file.path_.c_str(), W_OK) != 0) {
+    return create_failed(path, reason(errno));
+  } else {
+    file.fd_ = open_temporary(file.path_, file.temporary_);
+  }
+  if (file.fd_ < 0) {
+    const int number = errno;
+    file.temporary_.clear();
+    return create_failed(path, reason(number));
+  }
+  if (exists && !file.temporary_.empty()) static_cast<void>(::fchmod(file.fd_, info.st_mode & 0777U));
+  return file;
+}
+
+AtomicFile::AtomicFile(AtomicFile&& other) noexcept
+    : fd_(std::exchange(other.fd_, -1)),
+      path_(std::move(other.path_)),
+      temporary_(std::exchange(other.temporary_, {})) {}
+
+AtomicFile& AtomicFile::operator=(AtomicFile&& other) noexcept {
+  if (this == &other) return *this;
+  discard();
+  fd_ = std::exchange(other.fd_, -1);
+  path_ = std::move(other.path_);
+  temporary_ = std::exchange(other.temporary_, {});
+  return *this;
+}
+
+AtomicFile::~AtomicFile() { discard(); }
+
+void AtomicFile::discard() {
+  if (fd_ >= 0) ::close(std::exchange(fd_, -1));
+  if (!temporary_.empty()) ::unlink(std::exchange(temporary_, {}).c_str());
+}
+
+tl::unexpected<Error> AtomicFile::failed(int number) const {
+  std::string_view what = number == ENOSPC || number == EDQUOT ? "the disk is full" : "writing failed";
+  return at(path_.string(), system_error("file.write", "{}: {}", what, reason(number)).value());
+}
+
+Status AtomicFile::write(std::span<const std::byte> bytes) {
+  constexpr size_t kMost = size_t{1} << 30;
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(fd_, bytes.data(), std::min(bytes.size(), kMost));
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return failed(errno);
+    bytes = bytes.subspan(static_cast<size_t>(written));
+  }
+  return {};
+}
+
+Status AtomicFile::flush() {
+  if (!temporary_.empty() && ::fsync(fd_) != 0) return failed(errno);
+  return {};
+}
+
+Status AtomicFile::commit() {
+  TRY_OK(flush());
+  if (::close(std::exchange(fd_, -1)) != 0) return failed(errno);
+  if (temporary_.empty()) return {};
+  if (::rename(temporary_.c_str(), path_.c_str()) != 0) return failed(errno);
+  temporary_.clear();
+  sync_folder(path_.parent_path());
+  return {};
+}
+
+}  // namespace anyshape

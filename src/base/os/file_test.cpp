@@ -1,0 +1,149 @@
+#include "base/os/file.h"
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include <csignal>
+#include <fstream>
+
+namespace anyshape {
+namespace {
+
+namespace fs = std::filesystem;
+
+class FileTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = (fs::temp_directory_path() / "anyshape-file-XXXXXX").string();
+    ASSERT_NE(::mkdtemp(name.data()), nullptr);
+    folder_ = name;
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  fs::path put(const std::string& name, std::string_view text) {
+    std::ofstream(folder_ / name, std::ios::binary) << text;
+    return folder_ / name;
+  }
+  std::string get(const fs::path& path) {
+    std::ifstream in(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+  size_t files() { return static_cast<size_t>(std::distance(fs::directory_iterator(folder_), {})); }
+
+  fs::path folder_;
+};
+
+std::string_view text(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+std::span<const std::byte> bytes(std::string_view text) { return std::as_bytes(std::span(text)); }
+
+Status write_all(const fs::path& path, std::string_view content) {
+  TRY(AtomicFile file, AtomicFile::create(path));
+  TRY_OK(file.write(bytes(content)));
+  return file.commit();
+}
+
+TEST_F(FileTest, MapsWhatIsThere) {
+  auto file = MappedFile::open(put("a", "hello"));
+  ASSERT_TRUE(file.has_value());
+  EXPECT_EQ(text((*file)->bytes()), "hello");
+}
+
+TEST_F(FileTest, EmptyFileHasAnAddress) {
+  auto file = MappedFile::open(put("a", ""));
+  ASSERT_TRUE(file.has_value());
+  EXPECT_TRUE((*file)->bytes().empty());
+  EXPECT_NE((*file)->bytes().data(), nullptr);
+  EXPECT_NE(MappedFile::from_bytes({})->bytes().data(), nullptr);
+}
+
+TEST_F(FileTest, WhatCannotBeOpenedIsWrongUsage) {
+  ASSERT_EQ(::mkfifo((folder_ / "pipe").c_str(), 0600), 0);
+  for (const auto& [path, word] :
+       {std::pair{folder_ / "missing", "No such file"}, std::pair{folder_, "folder"},
+        std::pair{folder_ / "pipe", "regular"}, std::pair{folder_ / "missing" / "x", "No such file"},
+        std::pair{fs::path(), "No such file"}}) {
+    auto file = MappedFile::open(path);
+    ASSERT_FALSE(file.has_value()) << path;
+    EXPECT_EQ(file.error().kind, Error::Kind::usage);
+    EXPECT_EQ(file.error().code, "file.open");
+    EXPECT_EQ(file.error().place, path.string());
+    EXPECT_NE(file.error().message.find(word), std::string::npos) << file.error().text();
+  }
+}
+
+TEST_F(FileTest, MappingOutlivesReplacement) {
+  const fs::path path = put("a", "old");
+  auto file = MappedFile::open(path);
+  ASSERT_TRUE(file.has_value());
+  ASSERT_TRUE(write_all(path, "replaced").has_value());
+  EXPECT_EQ(text((*file)->bytes()), "old");
+  EXPECT_EQ(get(path), "replaced");
+  EXPECT_EQ(files(), 1u);
+}
+
+TEST_F(FileTest, NothingAppearsBeforeCommit) {
+  const fs::path path = put("a", "old");
+  {
+    auto file = AtomicFile::create(path);
+    ASSERT_TRUE(file.has_value());
+    ASSERT_TRUE(file->write(bytes("new")).has_value());
+    AtomicFile moved = std::move(*file);
+    EXPECT_EQ(get(path), "old");
+    EXPECT_EQ(files(), 2u);
+  }
+  EXPECT_EQ(get(path), "old");
+  EXPECT_EQ(files(), 1u);
+}
+
+TEST_F(FileTest, KeepsTheModeAndFollowsALink) {
+  const fs::path path = put("a", "old");
+  fs::permissions(path, fs::perms(0640));
+  fs::create_symlink("a", folder_ / "link");
+  ASSERT_TRUE(write_all(folder_ / "link", "new").has_value());
+  EXPECT_TRUE(fs::is_symlink(folder_ / "link"));
+  EXPECT_EQ(get(path), "new");
+  EXPECT_EQ(fs::status(path).permissions(), fs::perms(0640));
+}
+
+TEST_F(FileTest, DevicesAreWrittenDirectly) { EXPECT_TRUE(write_all("/dev/null", "x").has_value()); }
+
+TEST_F(FileTest, WhatCannotBeWrittenIsWrongUsage) {
+  for (const fs::path& path : {folder_, folder_ / "missing" / "x", fs::path()}) {
+    auto file = AtomicFile::create(path);
+    ASSERT_FALSE(file.has_value()) << path;
+    EXPECT_EQ(file.error().kind, Error::Kind::usage);
+    EXPECT_EQ(file.error().code, "file.write");
+  }
+}
+
+TEST_F(FileTest, AFullDiskIsTheSystemsFault) {
+  auto file = AtomicFile::create("/dev/full");
+  if (!file) GTEST_SKIP() << "no /dev/full";
+  Status status = file->write(bytes("x"));
+  ASSERT_FALSE(status.has_value());
+  EXPECT_EQ(status.error().kind, Error::Kind::system);
+  EXPECT_EQ(status.error().code, "file.write");
+  EXPECT_NE(status.error().message.find("disk is full"), std::string::npos);
+}
+
+TEST_F(FileTest, AFailedWriteLeavesTheOldFile) {
+  const fs::path path = put("a", "old");
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  std::signal(SIGXFSZ, SIG_IGN);
+  const rlimit small{4, before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
+  Status status = write_all(path, "much longer than four bytes");
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
+  ASSERT_FALSE(status.has_value());
+  EXPECT_EQ(status.error().kind, Error::Kind::system);
+  EXPECT_EQ(get(path), "old");
+  EXPECT_EQ(files(), 1u);
+}
+
+}  // namespace
+}  // namespace anyshape

@@ -1,0 +1,350 @@
+#include "format/onnx/import.h"
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "format/onnx/import_tensor.h"
+#include "format/onnx/order.h"
+
+namespace anyshape::onnx {
+namespace {
+
+constexpr int kMaxBodies = 64;
+constexpr int64_t kMaxNodes = 4'000'000;
+constexpr int64_t kLatest = int64_t{1} << 40;
+
+using Opsets = std::unordered_map<std::string_view, int64_t>;
+using FunctionKey = std::tuple<std::string_view, std::string_view, std::string_view>;
+
+std::string_view canonical(std::string_view domain) { return domain == "ai.onnx" ? std::string_view("") : domain; }
+
+// The names one graph can see: its own and, through its parent, those outside.
+struct Scope {
+  Graph& graph;
+  Scope* parent = nullptr;
+  std::unordered_map<std::string_view, ValueId> names;
+
+  std::optional<ValueId> find(std::string_view name) {
+    if (const auto it = names.find(name); it != names.end()) return it->second;
+    const auto outer = parent ? parent->find(name) : std::nullopt;
+    if (!outer || *outer == kNoValue) return outer;
+    const ValueId inner = add(name);
+    graph.values[inner].declared = parent->graph.values[*outer].declared;
+    graph.captures.push_back({*outer, inner});
+    return inner;
+  }
+  ValueId add(std::string_view name) {
+    const auto id = static_cast<ValueId>(graph.values.size());
+    Value value;
+    value.name = std::string(name);
+    graph.values.push_back(std::move(value));
+    names.emplace(name, id);
+    return id;
+  }
+  bool visible(std::string_view name) const { return names.contains(name) || (parent && parent->visible(name)); }
+};
+
+class Importer {
+ public:
+  Importer(const ModelFile& model, const OpTable& ops) : model_(model), ops_(ops), source_{model.file, model.external.get()} {
+    for (const auto& f : model.proto.functions)
+      functions_.emplace(FunctionKey(canonical(f.domain), f.name, f.overload), &f);
+  }
+
+  Result<std::shared_ptr<const Graph>> run() {
+    if (!model_.proto.graph) return refuse("model.graph", "the file holds no graph");
+    TRY(const Opsets opsets, opsets_of(model_.proto.opset_import));
+    return import_graph(*model_.proto.graph, nullptr, opsets, nullptr);
+  }
+
+ private:
+  using Bound = std::unordered_map<std::string_view, Attribute>;  // attributes a function call gives its body
+
+  Result<Opsets> opsets_of(const std::vector<OperatorSetIdProto>& imports) {
+    Opsets opsets;
+    for (const auto& import : imports) opsets[canonical(import.domain)] = import.version.value_or(1);
+    if (imports.empty()) {
+      if (model_.proto.ir_version.value_or(1) >= 3) return refuse("model.opset", "the file does not say which opset it uses");
+      opsets[""] = 1;
+    }
+    return opsets;
+  }
+
+  Result<std::shared_ptr<Graph>> import_graph(const GraphProto& proto, Scope* parent, const Opsets& opsets, const Bound* bound);
+  Status add_inputs(const GraphProto& proto, Scope& scope);
+  Status add_initializers(const GraphProto& proto, Scope& scope);
+  Status declare(const std::vector<ValueInfoProto>& infos, Scope& scope);
+  Status add_nodes(const std::vector<NodeProto>& nodes, Scope& scope, const Opsets& opsets, const Bound* bound);
+  Status add_node(const NodeProto& proto, Scope& scope, const Opsets& opsets, const Bound* bound);
+  Status add_outputs(const NodeProto& proto, Scope& scope, Node& node);
+  Status add_attributes(const NodeProto& proto, Scope& scope, const Opsets& opsets, const Bound* bound, Node& node);
+  Result<Attribute::Value> import_attribute(const AttributeProto& proto, Scope& scope, const Opsets& opsets, const Bound* bound);
+  Result<std::shared_ptr<const Graph>> instantiate(const FunctionProto& function, const Node& node);
+  Status define(Scope& scope, std::string_view name);
+
+  const ModelFile& model_;
+  const OpTable& ops_;
+  Source source_;
+  std::map<FunctionKey, const FunctionProto*> functions_;
+  int depth_ = 0;
+  int64_t nodes_ = 0;
+};
+
+Status Importer::define(Scope& scope, std::string_view name) {
+  if (scope.names.contains(name)) return refuse("graph.duplicate", "the name \"{}\" is defined twice", name);
+  if (scope.parent && scope.parent->visible(name))
+    return refuse("graph.shadow", "the name \"{}\" of a body hides a value of the graph around it", name);
+  return {};
+}
+
+Status Importer::add_inputs(const GraphProto& proto, Scope& scope) {
+  for (const auto& input : proto.input) {
+    TRY_OK(define(scope, input.name));
+    const ValueId id = scope.add(input.name);
+    scope.graph.inputs.push_back(id);
+    if (!input.type) continue;
+    auto declared = import_type(*input.type);
+    if (!declared) return at(fmt::format("input \"{}\"", input.name), std::move(declared).error());
+    scope.graph.values[id].declared = *std::move(declared);
+  }
+  return {};
+}
+
+Status Importer::add_initializers(const GraphProto& proto, Scope& scope) {
+  const auto place = [&](std::string_view name) -> Result<ValueId> {
+    const auto it = scope.names.find(name);
+    if (it == scope.names.end()) {
+      TRY_OK(define(scope, name));
+      return scope.add(name);
+    }
+    if (scope.graph.values[it->second].is_initializer) return refuse("graph.duplicate", "initializer \"{}\" is defined twice", name);
+    return it->second;
+  };
+  for (const auto& initializer : proto.initializer) {
+    TRY(const ValueId id, place(initializer.name));
+    auto tensor = import_tensor(initializer, source_);
+    if (!tensor) return at(fmt::format("initializer \"{}\"", initializer.name), std::move(tensor).error());
+    scope.graph.values[id].constant = Fact::of_constant(*std::move(tensor));
+    scope.graph.values[id].is_initializer = true;
+  }
+  for (const auto& initializer : proto.sparse_initializer) {
+    const std::string_view name = initializer.values ? initializer.values->name : std::string_view();
+    TRY(const ValueId id, place(name));
+    auto sparse = import_sparse(initializer, source_);
+    if (!sparse) return at(fmt::format("sparse initializer \"{}\"", name), std::move(sparse).error());
+    scope.graph.values[id].constant = Fact::tensor(sparse->values.dtype(), Dims(sparse->dims.begin(), sparse->dims.end()));
+    scope.graph.values[id].constant.from_shapes = true;
+    scope.graph.values[id].is_initializer = true;
+  }
+  return {};
+}
+
+Status Importer::declare(const std::vector<ValueInfoProto>& infos, Scope& scope) {
+  for (const auto& info : infos) {
+    const auto it = scope.names.find(info.name);
+    if (it == scope.names.end() || it->second == kNoValue || !info.type) continue;
+    Value& value = scope.graph.values[it->second];
+    if (value.declared) continue;
+    auto declared = import_type(*info.type);
+    if (!declared) return at(fmt::format("value \"{}\"", info.name), std::move(declared).error());
+    value.declared = *std::move(declared);
+  }
+  return {};
+}
+
+Result<std::shared_ptr<Graph>> Importer::import_graph(const GraphProto& proto, Scope* parent, const Opsets& opsets,
+                                                      const Bound* bound) {
+  if (++depth_ > kMaxBodies) return refuse("graph.depth", "bodies are nested more than {} deep", kMaxBodies);
+  auto graph = std::make_shared<Graph>();
+  graph->name = std::string(proto.name);
+  Scope scope{*graph, parent, {}};
+  TRY_OK(add_inputs(proto, scope));
+  TRY_OK(add_initializers(proto, scope));
+  TRY_OK(add_nodes(proto.node, scope, opsets, bound));
+  for (const auto& output : proto.output) {
+    const auto id = scope.find(output.name);
+    if (!id || *id == kNoValue) return refuse("graph.output", "output \"{}\" is produced by no node", output.name);
+    graph->outputs.push_back(*id);
+  }
+  TRY_OK(declare(proto.output, scope));
+  TRY_OK(declare(proto.value_info, scope));
+  graph->finish();
+  --depth_;
+  return graph;
+}
+
+Status Importer::add_nodes(const std::vector<NodeProto>& nodes, Scope& scope, const Opsets& opsets, const Bound* bound) {
+  nodes_ += static_cast<int64_t>(nodes.size());
+  if (nodes_ > kMaxNodes) return refuse("model.size", "the model expands to more than {} nodes", kMaxNodes);
+  TRY(const std::vector<size_t> order, topological_order(nodes));
+  scope.graph.nodes.reserve(nodes.size());
+  for (size_t i : order) {
+    const NodeProto& node = nodes[i];
+    const std::string label = node.name.empty() ? fmt::format("{}_{}", node.op_type, i) : std::string(node.name);
+    if (auto status = add_node(node, scope, opsets, bound); !status)
+      return at(fmt::format("node \"{}\"", label), std::move(status).error());
+  }
+  return {};
+}
+
+Status Importer::add_node(const NodeProto& proto, Scope& scope, const Opsets& opsets, const Bound* bound) {
+  Node node;
+  node.name = std::string(proto.name);
+  node.domain = std::string(canonical(proto.domain));
+  node.type = std::string(proto.op_type);
+  node.overload = std::string(proto.overload);
+  for (std::string_view name : proto.input) {
+    const auto id = name.empty() ? std::optional(kNoValue) : scope.find(name);
+    if (!id) return refuse("graph.missing", "input \"{}\" is defined nowhere", name);
+    node.in.push_back(*id);
+  }
+  TRY_OK(add_attributes(proto, scope, opsets, bound, node));
+  const auto function = functions_.find(FunctionKey(node.domain, node.type, node.overload));
+  const auto opset = opsets.find(node.domain);
+  if (function != functions_.end()) {
+    TRY(node.body, instantiate(*function->second, node));
+  } else if (opset == opsets.end() && node.domain.empty()) {
+    return refuse("model.opset", "the file does not import the default operator set");
+  } else {
+    node.version = opset == opsets.end() ? kLatest : opset->second;
+    node.op = ops_.find(node.domain, node.type, node.version);
+  }
+  TRY_OK(add_outputs(proto, scope, node));
+  scope.graph.nodes.push_back(std::move(node));
+  return {};
+}
+
+Status Importer::add_outputs(const NodeProto& proto, Scope& scope, Node& node) {
+  for (std::string_view name : proto.output) {
+    if (name.empty()) {
+      node.out.push_back(kNoValue);
+      continue;
+    }
+    TRY_OK(define(scope, name));
+    node.out.push_back(scope.add(name));
+  }
+  return {};
+}
+
+Status Importer::add_attributes(const NodeProto& proto, Scope& scope, const Opsets& opsets, const Bound* bound, Node& node) {
+  for (const auto& attribute : proto.attribute) {
+    if (node.attribute(attribute.name)) return refuse("node.attribute", "attribute \"{}\" is given twice", attribute.name);
+    if (!attribute.ref_attr_name.empty()) {
+      if (!bound) return refuse("node.attribute", "attribute \"{}\" refers to a function's, outside of one", attribute.name);
+      const auto it = bound->find(attribute.ref_attr_name);
+      if (it != bound->end()) node.attributes.push_back({std::string(attribute.name), it->second.value});
+      continue;
+    }
+    auto value = import_attribute(attribute, scope, opsets, bound);
+    if (!value) return at(fmt::format("attribute \"{}\"", attribute.name), std::move(value).error());
+    node.attributes.push_back({std::string(attribute.name), *std::move(value)});
+  }
+  return {};
+}
+
+AttributeType type_of(const AttributeProto& proto) {
+  if (proto.type && *proto.type != 0) return static_cast<AttributeType>(*proto.type);
+  if (proto.f) return AttributeType::float_;
+  if (proto.i) return AttributeType::int_;
+  if (proto.s.data()) return AttributeType::string;
+  if (proto.t) return AttributeType::tensor;
+  if (proto.g) return AttributeType::graph;
+  if (!proto.floats.empty()) return AttributeType::floats;
+  if (!proto.ints.empty()) return AttributeType::ints;
+  if (!proto.strings.empty()) return AttributeType::strings;
+  if (!proto.tensors.empty()) return AttributeType::tensors;
+  if (!proto.graphs.empty()) return AttributeType::graphs;
+  if (proto.sparse_tensor) return AttributeType::sparse_tensor;
+  if (proto.tp) return AttributeType::type_proto;
+  return AttributeType::undefined;
+}
+
+Result<Attribute::Value> Importer::import_attribute(const AttributeProto& proto, Scope& scope, const Opsets& opsets,
+                                                    const Bound* bound) {
+  switch (type_of(proto)) {
+    case AttributeType::float_: return proto.f.value_or(0.0f);
+    case AttributeType::int_: return proto.i.value_or(0);
+    case AttributeType::string: return std::string(proto.s);
+    case AttributeType::floats: return proto.floats;
+    case AttributeType::ints: return proto.ints;
+    case AttributeType::strings: return std::vector<std::string>(proto.strings.begin(), proto.strings.end());
+    case AttributeType::tensor: {
+      if (!proto.t) return refuse("node.attribute", "the tensor is missing");
+      TRY(Tensor tensor, import_tensor(*proto.t, source_));
+      return tensor;
+    }
+    case AttributeType::tensors: {
+      std::vector<Tensor> tensors(proto.tensors.size());
+      for (size_t i = 0; i < tensors.size(); ++i) {
+        TRY(tensors[i], import_tensor(proto.tensors[i], source_));
+      }
+      return tensors;
+    }
+    case AttributeType::graph: {
+      if (!proto.g) return refuse("node.attribute", "the graph is missing");
+      TRY(auto graph, import_graph(*proto.g, &scope, opsets, bound));
+      return graph;
+    }
+    case AttributeType::graphs: {
+      std::vector<std::shared_ptr<Graph>> graphs(proto.graphs.size());
+      for (size_t i = 0; i < graphs.size(); ++i) {
+        TRY(graphs[i], import_graph(proto.graphs[i], &scope, opsets, bound));
+      }
+      return graphs;
+    }
+    case AttributeType::sparse_tensor: {
+      if (!proto.sparse_tensor) return refuse("node.attribute", "the sparse tensor is missing");
+      TRY(SparseTensor sparse, import_sparse(*proto.sparse_tensor, source_));
+      return sparse;
+    }
+    case AttributeType::type_proto: {
+      if (!proto.tp) return refuse("node.attribute", "the type is missing");
+      TRY(const Declared declared, import_type(*proto.tp));
+      return fact_of(declared);
+    }
+    default: return std::monostate();
+  }
+}
+
+Result<std::shared_ptr<const Graph>> Importer::instantiate(const FunctionProto& function, const Node& node) {
+  if (++depth_ > kMaxBodies)
+    return refuse("function.depth", "function \"{}\" calls itself, or calls are nested more than {} deep", function.name, kMaxBodies);
+  if (node.in.size() > function.input.size())
+    return refuse("node.arity", "function \"{}\" takes {} inputs, the call has {}", function.name, function.input.size(), node.in.size());
+  Bound bound;
+  auto graph = std::make_shared<Graph>();
+  graph->name = std::string(function.name);
+  Scope scope{*graph, nullptr, {}};
+  TRY(const Opsets opsets, opsets_of(function.opset_import.empty() ? model_.proto.opset_import : function.opset_import));
+  for (const auto& attribute : function.attribute_proto) {
+    TRY(Attribute::Value value, import_attribute(attribute, scope, opsets, nullptr));
+    bound[attribute.name] = {std::string(attribute.name), std::move(value)};
+  }
+  for (const Attribute& attribute : node.attributes) bound[attribute.name] = attribute;
+  for (size_t i = 0; i < function.input.size(); ++i) {
+    TRY_OK(define(scope, function.input[i]));
+    if (i < node.in.size() && node.in[i] != kNoValue) {
+      graph->inputs.push_back(scope.add(function.input[i]));
+    } else {
+      scope.names.emplace(function.input[i], kNoValue);
+    }
+  }
+  TRY_OK(add_nodes(function.node, scope, opsets, &bound));
+  for (std::string_view output : function.output) {
+    const auto id = scope.find(output);
+    if (!id || *id == kNoValue) return refuse("graph.output", "output \"{}\" of function \"{}\" is produced by no node", output, function.name);
+    graph->outputs.push_back(*id);
+  }
+  TRY_OK(declare(function.value_info, scope));
+  graph->finish();
+  --depth_;
+  return std::shared_ptr<const Graph>(std::move(graph));
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const Graph>> import_model(const ModelFile& model, const OpTable& ops) { return Importer(model, ops).run(); }
+
+}  // namespace anyshape::onnx

@@ -1,0 +1,438 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+
+// The messages of onnx.proto and onnx-data.proto (onnx 1.23, IR version 14) as plain structs, field by field, with the
+// schema's own names.
+//
+// - Strings and bytes point into the buffer that was parsed (or into whatever the maker of the message keeps alive).
+// - Presence is kept as in proto2: std::optional for numbers, Box for messages, and for string_view and Bytes
+//   data() == nullptr means "absent", so "" set from a literal is present and empty.
+// - Every message keeps the fields it does not know, undecoded, and writes them back.
+namespace anyshape::onnx {
+
+using Bytes = std::span<const std::byte>;
+using UnknownFields = std::vector<Bytes>;
+
+// An optional message: a value, copied deeply, that may be absent and may contain its own type.
+template <class T>
+class Box {
+ public:
+  Box() = default;
+  Box(T value) : value_(std::make_unique<T>(std::move(value))) {}
+  Box(const Box& other) : value_(other ? std::make_unique<T>(*other) : nullptr) {}
+  Box(Box&& other) noexcept = default;
+  Box& operator=(const Box& other) {
+    if (this != &other) value_ = other ? std::make_unique<T>(*other) : nullptr;
+    return *this;
+  }
+  Box& operator=(Box&& other) noexcept = default;
+  ~Box() = default;
+
+  explicit operator bool() const { return value_ != nullptr; }
+  T& operator*() { return *value_; }
+  const T& operator*() const { return *value_; }
+  T* operator->() { return value_.get(); }
+  const T* operator->() const { return value_.get(); }
+  T& emplace() { return *(value_ = std::make_unique<T>()); }
+  void reset() { value_.reset(); }
+
+ private:
+  std::unique_ptr<T> value_;
+};
+
+// A repeated number as it lies in the file: the concatenation of the chunks is the field's packed encoding
+// (little-endian for float and double, varints for integers). decode() in tensor.h gives the numbers.
+template <class T>
+struct Packed {
+  std::vector<Bytes> chunks;
+  bool empty() const { return chunks.empty(); }
+};
+
+// Codes of TensorProto.DataType; other values are kept in the messages as they are.
+enum class DataType : int32_t {
+  undefined = 0,
+  float32 = 1,
+  uint8 = 2,
+  int8 = 3,
+  uint16 = 4,
+  int16 = 5,
+  int32 = 6,
+  int64 = 7,
+  string = 8,
+  boolean = 9,
+  float16 = 10,
+  float64 = 11,
+  uint32 = 12,
+  uint64 = 13,
+  complex64 = 14,
+  complex128 = 15,
+  bfloat16 = 16,
+  float8e4m3fn = 17,
+  float8e4m3fnuz = 18,
+  float8e5m2 = 19,
+  float8e5m2fnuz = 20,
+  uint4 = 21,
+  int4 = 22,
+  float4e2m1 = 23,
+  float8e8m0 = 24,
+  uint2 = 25,
+  int2 = 26,
+  float6e2m3 = 27,
+  float6e3m2 = 28,
+};
+
+// Codes of AttributeProto.AttributeType.
+enum class AttributeType : int32_t {
+  undefined = 0,
+  float_ = 1,
+  int_ = 2,
+  string = 3,
+  tensor = 4,
+  graph = 5,
+  floats = 6,
+  ints = 7,
+  strings = 8,
+  tensors = 9,
+  graphs = 10,
+  sparse_tensor = 11,
+  sparse_tensors = 12,
+  type_proto = 13,
+  type_protos = 14,
+};
+
+// Values of TensorProto.data_location.
+inline constexpr int32_t kDataDefault = 0;
+inline constexpr int32_t kDataExternal = 1;
+
+struct AttributeProto;
+struct GraphProto;
+struct TypeProto;
+struct SequenceProto;
+struct MapProto;
+struct OptionalProto;
+
+struct StringStringEntryProto {
+  std::string_view key;
+  std::string_view value;
+  UnknownFields unknown;
+};
+using Metadata = std::vector<StringStringEntryProto>;
+
+struct OperatorSetIdProto {
+  std::string_view domain;
+  std::optional<int64_t> version;
+  UnknownFields unknown;
+};
+
+struct TensorProto {
+  struct Segment {
+    std::optional<int64_t> begin;
+    std::optional<int64_t> end;
+    UnknownFields unknown;
+  };
+
+  std::vector<int64_t> dims;
+  std::optional<int32_t> data_type;
+  Box<Segment> segment;
+  Packed<float> float_data;
+  Packed<int32_t> int32_data;
+  std::vector<std::string_view> string_data;
+  Packed<int64_t> int64_data;
+  std::string_view name;
+  std::string_view doc_string;
+  Bytes raw_data;
+  std::vector<StringStringEntryProto> external_data;
+  std::optional<int32_t> data_location;
+  Packed<double> double_data;
+  Packed<uint64_t> uint64_data;
+  Metadata metadata_props;
+  UnknownFields unknown;
+};
+
+struct SparseTensorProto {
+  Box<TensorProto> values;
+  Box<TensorProto> indices;
+  std::vector<int64_t> dims;
+  UnknownFields unknown;
+};
+
+struct TensorShapeProto {
+  // At most one of dim_value and dim_param is present.
+  struct Dimension {
+    std::optional<int64_t> dim_value;
+    std::string_view dim_param;
+    std::string_view denotation;
+    UnknownFields unknown;
+  };
+
+  std::vector<Dimension> dim;
+  UnknownFields unknown;
+};
+
+// At most one of the six kinds of type is present.
+struct TypeProto {
+  struct Tensor {
+    std::optional<int32_t> elem_type;
+    Box<TensorShapeProto> shape;
+    UnknownFields unknown;
+  };
+  struct SparseTensor {
+    std::optional<int32_t> elem_type;
+    Box<TensorShapeProto> shape;
+    UnknownFields unknown;
+  };
+  struct Sequence {
+    Box<TypeProto> elem_type;
+    UnknownFields unknown;
+  };
+  struct Optional {
+    Box<TypeProto> elem_type;
+    UnknownFields unknown;
+  };
+  struct Map {
+    std::optional<int32_t> key_type;
+    Box<TypeProto> value_type;
+    UnknownFields unknown;
+  };
+  struct Opaque {
+    std::string_view domain;
+    std::string_view name;
+    UnknownFields unknown;
+  };
+
+  Box<Tensor> tensor_type;
+  Box<Sequence> sequence_type;
+  Box<Map> map_type;
+  Box<Opaque> opaque_type;
+  Box<SparseTensor> sparse_tensor_type;
+  Box<Optional> optional_type;
+  std::string_view denotation;
+  UnknownFields unknown;
+};
+
+struct ValueInfoProto {
+  std::string_view name;
+  Box<TypeProto> type;
+  std::string_view doc_string;
+  Metadata metadata_props;
+  UnknownFields unknown;
+};
+
+struct IntIntListEntryProto {
+  std::optional<int64_t> key;
+  std::vector<int64_t> value;
+  UnknownFields unknown;
+};
+
+// At most one of dim_value and dim_param is present.
+struct SimpleShardedDimProto {
+  std::optional<int64_t> dim_value;
+  std::string_view dim_param;
+  std::optional<int64_t> num_shards;
+  UnknownFields unknown;
+};
+
+struct ShardedDimProto {
+  std::optional<int64_t> axis;
+  std::vector<SimpleShardedDimProto> simple_sharding;
+  UnknownFields unknown;
+};
+
+struct ShardingSpecProto {
+  std::string_view tensor_name;
+  std::vector<int64_t> device;
+  std::vector<IntIntListEntryProto> index_to_device_group_map;
+  std::vector<ShardedDimProto> sharded_dim;
+  UnknownFields unknown;
+};
+
+struct NodeDeviceConfigurationProto {
+  std::string_view configuration_id;
+  std::vector<ShardingSpecProto> sharding_spec;
+  std::optional<int32_t> pipeline_stage;
+  UnknownFields unknown;
+};
+
+struct NodeProto {
+  std::vector<std::string_view> input;
+  std::vector<std::string_view> output;
+  std::string_view name;
+  std::string_view op_type;
+  std::vector<AttributeProto> attribute;
+  std::string_view doc_string;
+  std::string_view domain;
+  std::string_view overload;
+  Metadata metadata_props;
+  std::vector<NodeDeviceConfigurationProto> device_configurations;
+  UnknownFields unknown;
+};
+
+struct TensorAnnotation {
+  std::string_view tensor_name;
+  std::vector<StringStringEntryProto> quant_parameter_tensor_names;
+  UnknownFields unknown;
+};
+
+struct GraphProto {
+  std::vector<NodeProto> node;
+  std::string_view name;
+  std::vector<TensorProto> initializer;
+  std::string_view doc_string;
+  std::vector<ValueInfoProto> input;
+  std::vector<ValueInfoProto> output;
+  std::vector<ValueInfoProto> value_info;
+  std::vector<TensorAnnotation> quantization_annotation;
+  std::vector<SparseTensorProto> sparse_initializer;
+  Metadata metadata_props;
+  UnknownFields unknown;
+};
+
+struct AttributeProto {
+  std::string_view name;
+  std::optional<float> f;
+  std::optional<int64_t> i;
+  std::string_view s;
+  Box<TensorProto> t;
+  Box<GraphProto> g;
+  std::vector<float> floats;
+  std::vector<int64_t> ints;
+  std::vector<std::string_view> strings;
+  std::vector<TensorProto> tensors;
+  std::vector<GraphProto> graphs;
+  std::string_view doc_string;
+  Box<TypeProto> tp;
+  std::vector<TypeProto> type_protos;
+  std::optional<int32_t> type;
+  std::string_view ref_attr_name;
+  Box<SparseTensorProto> sparse_tensor;
+  std::vector<SparseTensorProto> sparse_tensors;
+  UnknownFields unknown;
+};
+
+struct FunctionProto {
+  std::string_view name;
+  std::vector<std::string_view> input;
+  std::vector<std::string_view> output;
+  std::vector<std::string_view> attribute;
+  std::vector<NodeProto> node;
+  std::string_view doc_string;
+  std::vector<OperatorSetIdProto> opset_import;
+  std::string_view domain;
+  std::vector<AttributeProto> attribute_proto;
+  std::vector<ValueInfoProto> value_info;
+  std::string_view overload;
+  Metadata metadata_props;
+  UnknownFields unknown;
+};
+
+struct TrainingInfoProto {
+  Box<GraphProto> initialization;
+  Box<GraphProto> algorithm;
+  std::vector<StringStringEntryProto> initialization_binding;
+  std::vector<StringStringEntryProto> update_binding;
+  UnknownFields unknown;
+};
+
+struct DeviceConfigurationProto {
+  std::string_view name;
+  std::optional<int32_t> num_devices;
+  std::vector<std::string_view> device;
+  UnknownFields unknown;
+};
+
+struct ModelProto {
+  std::optional<int64_t> ir_version;
+  std::string_view producer_name;
+  std::string_view producer_version;
+  std::string_view domain;
+  std::optional<int64_t> model_version;
+  std::string_view doc_string;
+  Box<GraphProto> graph;
+  std::vector<OperatorSetIdProto> opset_import;
+  Metadata metadata_props;
+  std::vector<TrainingInfoProto> training_info;
+  std::vector<FunctionProto> functions;
+  std::vector<DeviceConfigurationProto> configuration;
+  UnknownFields unknown;
+};
+
+// Values of SequenceProto.elem_type and OptionalProto.elem_type.
+enum class ElementKind : int32_t { undefined = 0, tensor = 1, sparse_tensor = 2, sequence = 3, map = 4, optional = 5 };
+
+struct SequenceProto {
+  std::string_view name;
+  std::optional<int32_t> elem_type;
+  std::vector<TensorProto> tensor_values;
+  std::vector<SparseTensorProto> sparse_tensor_values;
+  std::vector<SequenceProto> sequence_values;
+  std::vector<MapProto> map_values;
+  std::vector<OptionalProto> optional_values;
+  UnknownFields unknown;
+};
+
+struct MapProto {
+  std::string_view name;
+  std::optional<int32_t> key_type;
+  std::vector<int64_t> keys;
+  std::vector<std::string_view> string_keys;
+  Box<SequenceProto> values;
+  UnknownFields unknown;
+};
+
+struct OptionalProto {
+  std::string_view name;
+  std::optional<int32_t> elem_type;
+  Box<TensorProto> tensor_value;
+  Box<SparseTensorProto> sparse_tensor_value;
+  Box<SequenceProto> sequence_value;
+  Box<MapProto> map_value;
+  Box<OptionalProto> optional_value;
+  UnknownFields unknown;
+};
+
+// Messages may nest this deep (a subgraph takes three levels: node, attribute, graph).
+inline constexpr int kMaxDepth = 200;
+
+// The result points into `bytes`. Codes: onnx.truncated, onnx.malformed, onnx.depth, onnx.memory; the place is the
+// message in which reading stopped, `graph.node[12].attribute[1].t`.
+Result<ModelProto> parse_model(Bytes bytes);
+Result<TensorProto> parse_tensor(Bytes bytes);
+Result<SequenceProto> parse_sequence(Bytes bytes);
+Result<OptionalProto> parse_optional(Bytes bytes);
+
+// An encoded message as a list of pieces: long strings and bytes stay where they are, the rest is owned here.
+class Encoded {
+ public:
+  Encoded() = default;
+  Encoded(Encoded&&) noexcept = default;
+  Encoded& operator=(Encoded&&) noexcept = default;
+
+  uint64_t size() const { return size_; }
+  const std::vector<Bytes>& pieces() const { return pieces_; }
+  // One contiguous copy.
+  std::vector<std::byte> bytes() const;
+
+ private:
+  friend struct Encoder;
+  std::vector<std::byte> owned_;
+  std::vector<Bytes> pieces_;
+  uint64_t size_ = 0;
+};
+
+Encoded serialize(const ModelProto& model);
+Encoded serialize(const TensorProto& tensor);
+Encoded serialize(const SequenceProto& sequence);
+Encoded serialize(const OptionalProto& optional);
+uint64_t serialized_size(const ModelProto& model);
+
+}  // namespace anyshape::onnx

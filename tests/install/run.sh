@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# run.sh CMAKE BUILD_DIR CXX: installs BUILD_DIR into a temporary prefix, moves that prefix elsewhere, then builds and
+# runs the consumer against it through find_package and through pkg-config.
+set -euo pipefail
+cmake=$1 build=$2 cxx=$3
+consumer=$(cd "$(dirname "$0")/consumer" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+"$cmake" --install "$build" --prefix "$work/first" >"$work/install.log" || { cat "$work/install.log"; exit 1; }
+prefix=$work/moved
+mv "$work/first" "$prefix"
+
+echo "-- find_package"
+"$cmake" -G Ninja -S "$consumer" -B "$work/consumer" -DCMAKE_CXX_COMPILER="$cxx" -DCMAKE_PREFIX_PATH="$prefix"
+"$cmake" --build "$work/consumer"
+"$work/consumer/consumer"
+
+echo "-- pkg-config"
+pc=$(find "$prefix" -name anyshape.pc)
+export PKG_CONFIG_PATH=${pc%/*}
+version=$(pkg-config --modversion anyshape)
+read -ra flags <<<"$(pkg-config --cflags --libs anyshape)"
+"$cxx" -std=c++20 -DEXPECTED_VERSION="\"$version\"" "$consumer/main.cpp" "${flags[@]}" -o "$work/with_pkg_config"
+LD_LIBRARY_PATH=$(pkg-config --variable=libdir anyshape) "$work/with_pkg_config"
+
+if [[ -x $prefix/bin/anyshape ]]; then
+  echo "-- command line"
+  "$prefix/bin/anyshape" --version | grep -F "$version"
+fi

@@ -1,0 +1,79 @@
+#!/usr/bin/env bash
+# install_deps.sh [build|test|live|fuzz|lint]...: the Debian packages and the private Python environment (build/venv)
+# of each group; `build` is part of every group, `test` of `live`. Says nothing when all is there already.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+build_packages=(
+  g++ make cmake ninja-build ccache pkg-config
+  libprotozero-dev libsimdjson-dev zlib1g-dev libfmt-dev libcli11-dev libexpected-dev libhwy-dev
+  libgtest-dev libbenchmark-dev
+)
+test_packages=(git binutils clang-format python3 python3-venv python3-pip ca-certificates)
+fuzz_packages=(clang libclang-rt-14-dev llvm)
+lint_packages=(git clang-format clang-tidy python3)
+
+missing_packages() {
+  local installed
+  installed=$(dpkg-query -W -f='${db:Status-Status} ${Package}\n' "$@" 2>/dev/null | sed -n 's/^installed //p' || true)
+  printf '%s\n' "$@" | sort -u | grep -vxF -f <(printf '%s\n' "$installed" _) || true
+}
+
+install_packages() {
+  local missing as_root=()
+  if ! command -v dpkg-query >/dev/null; then
+    echo "This is not a Debian system; please see to it yourself that these packages' equivalents are there: $*" >&2
+    return
+  fi
+  mapfile -t missing < <(missing_packages "$@")
+  ((${#missing[@]})) || return 0
+  if ((EUID != 0)); then
+    command -v sudo >/dev/null || {
+      echo "Missing Debian packages, and neither root nor sudo is at hand. As root, run:" >&2
+      echo "  apt-get install --no-install-recommends ${missing[*]}" >&2
+      exit 1
+    }
+    as_root=(sudo)
+  fi
+  echo "installing ${#missing[@]} Debian packages: ${missing[*]}"
+  local apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -y)
+  local install=("${apt[@]}" install --no-install-recommends "${missing[@]}")
+  # The package lists may be absent or old; they are fetched only when the first attempt shows it.
+  tools/quiet.sh apt "${install[@]}" 2>/dev/null && return
+  tools/quiet.sh apt-update "${apt[@]}" update
+  tools/quiet.sh apt "${install[@]}"
+}
+
+# install_python GROUP REQUIREMENTS...: the packages of those files; a stamp holds what was installed.
+install_python() {
+  local group=$1 stamp=build/venv/$1.stamp wanted
+  shift
+  wanted=$(cat "$@")
+  [[ -f $stamp && $(<"$stamp") == "$wanted" ]] && build/venv/bin/python -c '' 2>/dev/null && return
+  echo "installing the Python packages of $* into build/venv"
+  mkdir -p build
+  build/venv/bin/python -m pip --version >/dev/null 2>&1 ||
+    tools/quiet.sh venv "${PYTHON:-python3}" -m venv --clear build/venv
+  tools/quiet.sh "pip-$group" build/venv/bin/python -m pip install --disable-pip-version-check "${@/#/-r}"
+  printf '%s\n' "$wanted" >"$stamp"
+}
+
+for group in "${@:-build}"; do
+  case $group in
+    build) install_packages "${build_packages[@]}" ;;
+    test)
+      install_packages "${build_packages[@]}" "${test_packages[@]}"
+      install_python test tools/requirements/test.txt
+      ;;
+    live)
+      install_packages "${build_packages[@]}" "${test_packages[@]}"
+      install_python live tools/requirements/test.txt tools/requirements/live.txt
+      ;;
+    fuzz) install_packages "${build_packages[@]}" "${fuzz_packages[@]}" ;;
+    lint) install_packages "${build_packages[@]}" "${lint_packages[@]}" ;;
+    *)
+      echo "usage: tools/install_deps.sh [build|test|live|fuzz|lint]..." >&2
+      exit 2
+      ;;
+  esac
+done
