@@ -1,6 +1,6 @@
-#include <gtest/gtest.h>
-
 #include "ops/testing.h"
+
+#include <gtest/gtest.h>
 
 namespace anyshape::ops {
 namespace {
