@@ -200,24 +200,32 @@ Result<Facts> infer_cache(const Call& call, InferContext& context) {
   return Facts{call.in(0).type_only()};
 }
 
+// Where the update of one batch entry starts; checked against the cache unless it may wrap.
+Result<int64_t> write_start(const KernelArgs& args, int64_t batch, int64_t size, int64_t written, bool circular) {
+  const int64_t start = args.in.size() > 2 && args.in[2] ? args.in[2].int_at(batch) : 0;
+  if (start < 0 || start > (circular ? size - 1 : size - written))
+    return refuse("tensorscatter.index", "{} entries written at {} go past the cache of {}", written, start, size);
+  return start;
+}
+
 Status reference_cache(const Call& call, KernelArgs& args) {
   const Tensor &cache = args.in[0], &update = args.in[1];
   TRY(const size_t axis, cache_axis(call, cache.rank()));
   TRY(const bool circular, is_circular(call));
+  const int64_t size = cache.dims()[axis], written = update.dims()[axis];
+  const int64_t batches = cache.dims()[0];
+  int64_t outer = 1, inner = 1;
+  for (size_t i = 1; i < axis; ++i) outer *= cache.dims()[i];
+  for (size_t i = axis + 1; i < cache.rank(); ++i) inner *= cache.dims()[i];
   kernels::copy_elements(args.out[0], 0, cache, 0, cache.count());
-  const auto strides = row_strides(cache.dims());
-  const bool given = args.in.size() > 2 && args.in[2];
-  bool inside = true;
-  for_each_index(update.dims(), [&](const std::vector<int64_t>& at, int64_t n) {
-    int64_t position = (given ? args.in[2].int_at(at[0]) : 0) + at[axis];
-    if (circular && position >= 0) position %= cache.dims()[axis];
-    inside &= position >= 0 && position < cache.dims()[axis];
-    if (!inside) return;
-    int64_t offset = position * strides[axis];
-    for (size_t i = 0; i < at.size(); ++i) offset += i == axis ? 0 : at[i] * strides[i];
-    kernels::copy_elements(args.out[0], offset, update, n, 1);
-  });
-  if (!inside) return refuse("tensorscatter.index", "write_indices go past the cache");
+  if (update.count() == 0) return {};
+  for (int64_t b = 0; b < batches; ++b) {
+    TRY(const int64_t start, write_start(args, b, size, written, circular));
+    for (int64_t o = b * outer; o < (b + 1) * outer; ++o)
+      for (int64_t k = 0; k < written; ++k)
+        kernels::copy_elements(args.out[0], (o * size + (start + k) % size) * inner, update, (o * written + k) * inner,
+                               inner);
+  }
   return {};
 }
 
