@@ -4,7 +4,7 @@
 #include <string_view>
 #include <tl/expected.hpp>
 
-#include "anyshape/export.h"
+#include "anyshape/api.h"
 
 namespace anyshape {
 

@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include "anyshape/export.h"
+#include "anyshape/api.h"
 
 namespace anyshape {
 

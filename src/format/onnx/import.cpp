@@ -48,7 +48,8 @@ struct Scope {
 
 class Importer {
  public:
-  Importer(const ModelFile& model, const OpTable& ops) : model_(model), ops_(ops), source_{model.file, model.external.get()} {
+  Importer(const ModelFile& model, const OpTable& ops)
+      : model_(model), ops_(ops), source_{model.file, model.external.get()} {
     for (const auto& f : model.proto.functions)
       functions_.emplace(FunctionKey(canonical(f.domain), f.name, f.overload), &f);
   }
@@ -66,13 +67,15 @@ class Importer {
     Opsets opsets;
     for (const auto& import : imports) opsets[canonical(import.domain)] = import.version.value_or(1);
     if (imports.empty()) {
-      if (model_.proto.ir_version.value_or(1) >= 3) return refuse("model.opset", "the file does not say which opset it uses");
+      if (model_.proto.ir_version.value_or(1) >= 3)
+        return refuse("model.opset", "the file does not say which opset it uses");
       opsets[""] = 1;
     }
     return opsets;
   }
 
-  Result<std::shared_ptr<Graph>> import_graph(const GraphProto& proto, Scope* parent, const Opsets& opsets, const Bound* bound);
+  Result<std::shared_ptr<Graph>> import_graph(const GraphProto& proto, Scope* parent, const Opsets& opsets,
+                                              const Bound* bound);
   Status add_inputs(const GraphProto& proto, Scope& scope);
   Status add_initializers(const GraphProto& proto, Scope& scope);
   Status declare(const std::vector<ValueInfoProto>& infos, Scope& scope);
@@ -80,7 +83,8 @@ class Importer {
   Status add_node(const NodeProto& proto, Scope& scope, const Opsets& opsets, const Bound* bound);
   Status add_outputs(const NodeProto& proto, Scope& scope, Node& node);
   Status add_attributes(const NodeProto& proto, Scope& scope, const Opsets& opsets, const Bound* bound, Node& node);
-  Result<Attribute::Value> import_attribute(const AttributeProto& proto, Scope& scope, const Opsets& opsets, const Bound* bound);
+  Result<Attribute::Value> import_attribute(const AttributeProto& proto, Scope& scope, const Opsets& opsets,
+                                            const Bound* bound);
   Result<std::shared_ptr<const Graph>> instantiate(const FunctionProto& function, const Node& node);
   Status define(Scope& scope, std::string_view name);
 
@@ -119,7 +123,8 @@ Status Importer::add_initializers(const GraphProto& proto, Scope& scope) {
       TRY_OK(define(scope, name));
       return scope.add(name);
     }
-    if (scope.graph.values[it->second].is_initializer) return refuse("graph.duplicate", "initializer \"{}\" is defined twice", name);
+    if (scope.graph.values[it->second].is_initializer)
+      return refuse("graph.duplicate", "initializer \"{}\" is defined twice", name);
     return it->second;
   };
   for (const auto& initializer : proto.initializer) {
@@ -134,7 +139,8 @@ Status Importer::add_initializers(const GraphProto& proto, Scope& scope) {
     TRY(const ValueId id, place(name));
     auto sparse = import_sparse(initializer, source_);
     if (!sparse) return at(fmt::format("sparse initializer \"{}\"", name), std::move(sparse).error());
-    scope.graph.values[id].constant = Fact::tensor(sparse->values.dtype(), Dims(sparse->dims.begin(), sparse->dims.end()));
+    scope.graph.values[id].constant =
+        Fact::tensor(sparse->values.dtype(), Dims(sparse->dims.begin(), sparse->dims.end()));
     scope.graph.values[id].constant.from_shapes = true;
     scope.graph.values[id].is_initializer = true;
   }
@@ -175,7 +181,8 @@ Result<std::shared_ptr<Graph>> Importer::import_graph(const GraphProto& proto, S
   return graph;
 }
 
-Status Importer::add_nodes(const std::vector<NodeProto>& nodes, Scope& scope, const Opsets& opsets, const Bound* bound) {
+Status Importer::add_nodes(const std::vector<NodeProto>& nodes, Scope& scope, const Opsets& opsets,
+                           const Bound* bound) {
   nodes_ += static_cast<int64_t>(nodes.size());
   if (nodes_ > kMaxNodes) return refuse("model.size", "the model expands to more than {} nodes", kMaxNodes);
   TRY(const std::vector<size_t> order, topological_order(nodes));
@@ -228,11 +235,14 @@ Status Importer::add_outputs(const NodeProto& proto, Scope& scope, Node& node) {
   return {};
 }
 
-Status Importer::add_attributes(const NodeProto& proto, Scope& scope, const Opsets& opsets, const Bound* bound, Node& node) {
+Status Importer::add_attributes(const NodeProto& proto, Scope& scope, const Opsets& opsets, const Bound* bound,
+                                Node& node) {
   for (const auto& attribute : proto.attribute) {
-    if (node.attribute(attribute.name)) return refuse("node.attribute", "attribute \"{}\" is given twice", attribute.name);
+    if (node.attribute(attribute.name))
+      return refuse("node.attribute", "attribute \"{}\" is given twice", attribute.name);
     if (!attribute.ref_attr_name.empty()) {
-      if (!bound) return refuse("node.attribute", "attribute \"{}\" refers to a function's, outside of one", attribute.name);
+      if (!bound)
+        return refuse("node.attribute", "attribute \"{}\" refers to a function's, outside of one", attribute.name);
       const auto it = bound->find(attribute.ref_attr_name);
       if (it != bound->end()) node.attributes.push_back({std::string(attribute.name), it->second.value});
       continue;
@@ -264,12 +274,18 @@ AttributeType type_of(const AttributeProto& proto) {
 Result<Attribute::Value> Importer::import_attribute(const AttributeProto& proto, Scope& scope, const Opsets& opsets,
                                                     const Bound* bound) {
   switch (type_of(proto)) {
-    case AttributeType::float_: return proto.f.value_or(0.0f);
-    case AttributeType::int_: return proto.i.value_or(0);
-    case AttributeType::string: return std::string(proto.s);
-    case AttributeType::floats: return proto.floats;
-    case AttributeType::ints: return proto.ints;
-    case AttributeType::strings: return std::vector<std::string>(proto.strings.begin(), proto.strings.end());
+    case AttributeType::float_:
+      return proto.f.value_or(0.0f);
+    case AttributeType::int_:
+      return proto.i.value_or(0);
+    case AttributeType::string:
+      return std::string(proto.s);
+    case AttributeType::floats:
+      return proto.floats;
+    case AttributeType::ints:
+      return proto.ints;
+    case AttributeType::strings:
+      return std::vector<std::string>(proto.strings.begin(), proto.strings.end());
     case AttributeType::tensor: {
       if (!proto.t) return refuse("node.attribute", "the tensor is missing");
       TRY(Tensor tensor, import_tensor(*proto.t, source_));
@@ -304,20 +320,24 @@ Result<Attribute::Value> Importer::import_attribute(const AttributeProto& proto,
       TRY(const Declared declared, import_type(*proto.tp));
       return fact_of(declared);
     }
-    default: return std::monostate();
+    default:
+      return std::monostate();
   }
 }
 
 Result<std::shared_ptr<const Graph>> Importer::instantiate(const FunctionProto& function, const Node& node) {
   if (++depth_ > kMaxBodies)
-    return refuse("function.depth", "function \"{}\" calls itself, or calls are nested more than {} deep", function.name, kMaxBodies);
+    return refuse("function.depth", "function \"{}\" calls itself, or calls are nested more than {} deep",
+                  function.name, kMaxBodies);
   if (node.in.size() > function.input.size())
-    return refuse("node.arity", "function \"{}\" takes {} inputs, the call has {}", function.name, function.input.size(), node.in.size());
+    return refuse("node.arity", "function \"{}\" takes {} inputs, the call has {}", function.name,
+                  function.input.size(), node.in.size());
   Bound bound;
   auto graph = std::make_shared<Graph>();
   graph->name = std::string(function.name);
   Scope scope{*graph, nullptr, {}};
-  TRY(const Opsets opsets, opsets_of(function.opset_import.empty() ? model_.proto.opset_import : function.opset_import));
+  TRY(const Opsets opsets,
+      opsets_of(function.opset_import.empty() ? model_.proto.opset_import : function.opset_import));
   for (const auto& attribute : function.attribute_proto) {
     TRY(Attribute::Value value, import_attribute(attribute, scope, opsets, nullptr));
     bound[attribute.name] = {std::string(attribute.name), std::move(value)};
@@ -334,7 +354,8 @@ Result<std::shared_ptr<const Graph>> Importer::instantiate(const FunctionProto& 
   TRY_OK(add_nodes(function.node, scope, opsets, &bound));
   for (std::string_view output : function.output) {
     const auto id = scope.find(output);
-    if (!id || *id == kNoValue) return refuse("graph.output", "output \"{}\" of function \"{}\" is produced by no node", output, function.name);
+    if (!id || *id == kNoValue)
+      return refuse("graph.output", "output \"{}\" of function \"{}\" is produced by no node", output, function.name);
     graph->outputs.push_back(*id);
   }
   TRY_OK(declare(function.value_info, scope));
@@ -345,6 +366,8 @@ Result<std::shared_ptr<const Graph>> Importer::instantiate(const FunctionProto& 
 
 }  // namespace
 
-Result<std::shared_ptr<const Graph>> import_model(const ModelFile& model, const OpTable& ops) { return Importer(model, ops).run(); }
+Result<std::shared_ptr<const Graph>> import_model(const ModelFile& model, const OpTable& ops) {
+  return Importer(model, ops).run();
+}
 
 }  // namespace anyshape::onnx

@@ -68,7 +68,8 @@ Result<SparseTensor> import_sparse(const SparseTensorProto& proto, const Source&
   SparseTensor sparse;
   TRY(sparse.values, import_tensor(*proto.values, source));
   TRY(sparse.indices, import_tensor(*proto.indices, source));
-  if (!anyshape::element_count(proto.dims)) return refuse("tensor.dims", "the dims of a sparse tensor do not describe a tensor");
+  if (!anyshape::element_count(proto.dims))
+    return refuse("tensor.dims", "the dims of a sparse tensor do not describe a tensor");
   sparse.dims = proto.dims;
   return sparse;
 }
@@ -81,7 +82,8 @@ Fact fact_of(const Declared& declared) {
   fact.dtype = declared.dtype;
   if (declared.dims) {
     fact.dims.emplace();
-    for (const auto& d : *declared.dims) fact.dims->push_back(d.value && *d.value >= 0 ? Dim(*d.value) : Dim::unknown());
+    for (const auto& d : *declared.dims)
+      fact.dims->push_back(d.value && *d.value >= 0 ? Dim(*d.value) : Dim::unknown());
   }
   if (declared.item) fact.item = std::make_shared<const Fact>(fact_of(*declared.item));
   return fact;
