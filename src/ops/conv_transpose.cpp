@@ -37,7 +37,7 @@ Status require_operands(const Call& call, InferContext& context, const Dims& x, 
 
 Result<Plan> read_plan(const Call& call, const Dims& w) {
   Plan p;
-  TRY(p.window, read_window(call, Dims(w.begin() + 2, w.end()), -(int64_t{1} << 31)));
+  TRY(p.window, read_window(call, Dims(w.begin() + 2, w.end())));
   const size_t n = p.window.rank();
   const auto* pads = call.ints("pads");
   if (p.window.auto_pad != AutoPad::explicit_pads && pads && !pads->empty())
