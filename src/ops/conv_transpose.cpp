@@ -64,12 +64,17 @@ Result<Dim> explicit_size(InferContext& context, const Plan& p, size_t i, Dim in
   TRY_OK(context.require(Condition::le(size, most), "convtranspose.output_shape",
                          "output_shape asks for {} along axis {}, {} cells reach {} at most", size, i, print(in),
                          print(most)));
+  TRY_OK(context.require(Condition::ge(in, 1), "convtranspose.empty", "spatial axis {} is {}, at least 1 is needed", i,
+                         print(in)));
   return Dim(size);
 }
 
 Result<Dim> computed_size(InferContext& context, const Plan& p, size_t i, Dim in) {
   const Window& w = p.window;
   const Dim stride = w.strides[i];
+  if (p.output_padding[i] > 0)
+    TRY_OK(context.require(Condition::ge(in, 1), "convtranspose.empty",
+                           "spatial axis {} is {}, output_padding needs at least 1", i, print(in)));
   const Dim full = stride * (in - 1) + w.extent(i) + Dim(p.output_padding[i]);
   Dim size = full;
   // Padding only takes away: a window smaller than its stride keeps the gap.

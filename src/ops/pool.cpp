@@ -36,11 +36,13 @@ Result<Window> read_pool(const Call& call, size_t rank) {
 }
 
 // A SAME window smaller than its stride would need negative padding where the last window ends early.
-Status require_padding(const Call& call, InferContext& context, const Window& w, size_t i, Dim in, Dim count) {
-  const bool refused = call.type() == "MaxPool" || (call.type() == "AveragePool" && call.version() < 19);
+Status require_padding(const Call& call, InferContext& context, const Window& w, size_t i, const Dims& x, Dim count) {
+  const bool refused =
+      (call.type() == "MaxPool" && !call.has_output(1)) || (call.type() == "AveragePool" && call.version() < 19);
   if (!w.same() || !refused) return {};
+  const Dim in = x[i + 2];
   const Dim padding = (count - 1) * Dim(w.strides[i]) + w.extent(i) - in;
-  return context.require(Condition::ge(padding, 0), "pool.pads",
+  return context.require(Condition::ge(padding, 0) || Condition::eq(x[0], 0), "pool.pads",
                          "auto_pad of spatial axis {} with {} cells would need {} cells of padding", i, print(in),
                          print(padding));
 }
@@ -57,7 +59,7 @@ Result<Dims> pooled_dims(const Call& call, InferContext& context) {
   for (size_t i = 0; i < w.rank(); ++i) {
     TRY(const Dim count, ceil_mode ? window_count_ceil(context, w, i, x[i + 2], "lenient.pool")
                                    : window_count(context, w, i, x[i + 2], "lenient.pool"));
-    TRY_OK(require_padding(call, context, w, i, x[i + 2], count));
+    TRY_OK(require_padding(call, context, w, i, x, count));
     out.push_back(count);
   }
   TRY_OK(require_filled(call, context, x));
