@@ -126,6 +126,7 @@ std::optional<Bounds> Fact::value_bounds() const {
     Bounds all{elements->front(), elements->front()};
     for (Dim d : *elements) all = {min(all.lo, d), max(all.hi, d)};
     if (all.lo.is_unknown() || all.hi.is_unknown()) return std::nullopt;
+    all.attained = true;
     return all;
   }
   if (constant && constant->count() > 0 && dtype != DType::u64) {
@@ -134,7 +135,7 @@ std::optional<Bounds> Fact::value_bounds() const {
       lo = std::min(lo, constant->int_at(i));
       hi = std::max(hi, constant->int_at(i));
     }
-    return Bounds{lo, hi};
+    return Bounds{lo, hi, true};
   }
   return bounds;
 }
