@@ -122,7 +122,8 @@ Result<Facts> infer(const Call& call, InferContext& context) {
   TRY_OK(require_tensor(call, 1, kMaskNumber));
   TRY(const DType dtype, common_dtype(call, 0, 1));
   const bool fmod = op == Arith::mod && call.i("fmod", 0) != 0;
-  if (op == Arith::mod && is_float(dtype) && !fmod) return refuse("mod.fmod", "Mod of float tensors takes fmod=1 only");
+  if (op == Arith::mod && is_float(dtype) && !fmod && call.version() < 28)
+    return refuse("mod.fmod", "Mod of float tensors takes fmod=1 before opset 28");
   TRY(auto dims, elementwise_dims(call, context));
   Fact out = typed(dtype, std::move(dims));
   if (op == Arith::div || op == Arith::mod) TRY_OK(require_divisor(call, context, out));
