@@ -34,7 +34,7 @@ constexpr Row kSums[] = {
     {"a + a", "2*a"},
     {"-a", "-a"},
     {"-a + b", "b - a"},
-    {"3 - a", "-a + 3"},
+    {"3 - a", "3 - a"},
     {"b + a", "a + b"},
     {"a*b", "a*b"},
     {"b*a", "a*b"},
@@ -89,7 +89,7 @@ constexpr Row kQuotients[] = {
     {"(6*b*s)//(2*s)", "3*b"},
     {"(a*b + b)//b", "a + 1"},
     {"(a*b + c)//b", "a + c//b"},
-    {"(b*c*8)//(c*3)", "(8*b)//3"},
+    {"(b*c*8)//(c*3)", "2*b + (2*b)//3"},
     {"(a*a - b*b)//(a + b)", "a - b"},
     {"(a//b)//c", "a//(b*c)"},
     {"(a//2)//b", "a//(2*b)"},
@@ -102,7 +102,7 @@ constexpr Row kQuotients[] = {
     {"h//2*3", "3*(h//2)"},
     {"(h//2)*(w//2)", "(h//2)*(w//2)"},
     {"-(h//2)", "-(h//2)"},
-    {"1 - h//2", "-(h//2) + 1"},
+    {"1 - h//2", "1 - h//2"},
 };
 INSTANTIATE_TEST_SUITE_P(Quotients, DimRows, testing::ValuesIn(kQuotients));
 
@@ -210,7 +210,7 @@ INSTANTIATE_TEST_SUITE_P(Errors, DimErrors, testing::ValuesIn(kErrors));
 TEST(Dim, DeepTextIsRefused) {
   Symbols symbols;
   std::string error;
-  EXPECT_FALSE(parse_dim(std::string(10000, '(') + "a" + std::string(10000, ')'), symbols, &error));
+  EXPECT_FALSE(parse_dim(std::string(1000, '(') + "a" + std::string(1000, ')'), symbols, &error));
   EXPECT_NE(error.find("nested too deeply"), std::string::npos);
   EXPECT_FALSE(parse_dim(std::string(10000, '-') + "a", symbols, &error));
 }

@@ -212,11 +212,22 @@ Tri normalize(Relation& r) {
 }
 
 bool relation_before(const Relation& a, const Relation& b) {
-  auto rank = [](const Relation& r) { return r.kind == Kind::divisible ? 0 : static_cast<int>(r.kind) + 1; };
-  Dim ka = without_constant(a.expr), kb = without_constant(b.expr);
-  if (ka != kb && ka == -kb) return leading(a.expr) > leading(b.expr);
-  if (leading(a.expr) < 0) ka = -ka;
-  if (leading(b.expr) < 0) kb = -kb;
+  if (a == b) return false;
+  auto rank = [](const Relation& r) {
+    switch (r.kind) {
+      case Kind::divisible:
+        return 0;
+      case Kind::eq:
+        return 1;
+      case Kind::ge:
+        return leading(r.expr) > 0 ? 2 : 3;
+      case Kind::ne:
+        break;
+    }
+    return 4;
+  };
+  auto key = [](const Relation& r) { return without_constant(leading(r.expr) < 0 ? -r.expr : r.expr); };
+  Dim ka = key(a), kb = key(b);
   if (ka != kb) return dim_before(ka, kb);
   if (rank(a) != rank(b)) return rank(a) < rank(b);
   if (a.divisor != b.divisor) return dim_before(a.divisor, b.divisor);
