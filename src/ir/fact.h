@@ -17,6 +17,8 @@ using Facts = std::vector<Fact>;
 // Inclusive bounds of every element of an integer tensor.
 struct Bounds {
   Dim lo, hi;
+  // Both ends are taken by some element whenever there are elements: exceeding a limit is then an error, not a risk.
+  bool attained = false;
 };
 
 // All that is known about one value before it runs. A fact never claims more than is true at every accepted shape.

@@ -157,7 +157,7 @@ void carry_values(const Call& call, const Kernel& reference, std::span<const siz
   for (size_t i : data) {
     const auto bounds = call.in(i).value_bounds();
     if (!bounds) return;
-    all = all ? Bounds{min(all->lo, bounds->lo), max(all->hi, bounds->hi)} : *bounds;
+    all = all ? Bounds{min(all->lo, bounds->lo), max(all->hi, bounds->hi)} : Bounds{bounds->lo, bounds->hi};
   }
   out.bounds = all;
 }

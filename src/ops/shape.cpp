@@ -8,6 +8,7 @@ namespace {
 
 constexpr Port kIn[] = {{"data"}};
 constexpr Port kOut[] = {{"shape"}};
+constexpr Port kSizeOut[] = {{"size"}};
 
 // `start` or `end`, clamped to 0..rank as the operator's text says.
 size_t clamped(int64_t position, size_t rank) {
@@ -31,7 +32,19 @@ Status reference(const Call& call, KernelArgs& args) {
   return {};
 }
 
+Result<Facts> infer_size(const Call& call, InferContext& context) {
+  const auto& dims = call.in(0).dims;
+  const Dim count = dims ? product(*dims) : context.data_dim("size");
+  return Facts{Fact::of_elements(DType::i64, {}, {count})};
+}
+
+Status reference_size(const Call&, KernelArgs& args) {
+  args.out[0].set_int(0, args.in[0].count());
+  return {};
+}
+
 constexpr Kernel kKernels[] = {{"reference", reference}};
+constexpr Kernel kSizeKernels[] = {{"reference", reference_size}};
 
 }  // namespace
 
@@ -41,5 +54,11 @@ constexpr OpDef kShape1{.name = "Shape",
                         .infer = infer,
                         .kernels = kKernels,
                         .reads_shapes_only = true};
+constexpr OpDef kSize1{.name = "Size",
+                       .since = 1,
+                       .sig = {kIn, kSizeOut, "the number of elements of a tensor"},
+                       .infer = infer_size,
+                       .kernels = kSizeKernels,
+                       .reads_shapes_only = true};
 
 }  // namespace anyshape::ops

@@ -1,0 +1,130 @@
+#include <cstring>
+
+#include "ops/movement.h"
+#include "ops/records.h"
+
+namespace anyshape::ops {
+namespace {
+
+constexpr Port kOut[] = {{"output"}};
+constexpr Port kShapeIn[] = {{"input", Port::value}};
+constexpr int64_t kDenseLimit = int64_t{1} << 20;
+
+Tensor of_floats(std::vector<int64_t> dims, std::span<const float> values) {
+  auto tensor = Tensor::allocate(DType::f32, std::move(dims));
+  if (!tensor) return {};
+  if (!values.empty()) std::memcpy(tensor->data(), values.data(), values.size_bytes());
+  return *std::move(tensor);
+}
+
+// The position of sparse entry n in the dense tensor; indices are [NNZ] linear or [NNZ, rank].
+Result<int64_t> dense_position(const SparseTensor& sparse, int64_t n, int64_t count) {
+  const Tensor& indices = sparse.indices;
+  int64_t position = 0;
+  if (indices.rank() == 1) {
+    position = indices.int_at(n);
+  } else {
+    const auto strides = row_strides(sparse.dims);
+    const auto rank = static_cast<int64_t>(sparse.dims.size());
+    for (int64_t axis = 0; axis < rank; ++axis) {
+      TRY(const int64_t index,
+          checked_index(indices.int_at(n * rank + axis), sparse.dims[static_cast<size_t>(axis)], "constant.sparse"));
+      position += index * strides[static_cast<size_t>(axis)];
+    }
+  }
+  if (position < 0 || position >= count)
+    return refuse("constant.sparse", "sparse index {} is out of range for {} elements", position, count);
+  return position;
+}
+
+Result<Fact> fact_of_sparse(const SparseTensor& sparse) {
+  const auto count = element_count(sparse.dims);
+  if (!count) return refuse("constant.sparse", "the sizes [{}] do not describe a tensor", fmt::join(sparse.dims, ", "));
+  const Fact type = Fact::tensor(sparse.values.dtype(), Dims(sparse.dims.begin(), sparse.dims.end()));
+  if (*count > kDenseLimit || !sparse.values || sparse.values.dtype() == DType::string) return type;
+  const int64_t stored = sparse.values.count();
+  const bool linear = sparse.indices.rank() == 1;
+  int64_t wanted = 0;
+  if (__builtin_mul_overflow(stored, linear ? 1 : static_cast<int64_t>(sparse.dims.size()), &wanted) ||
+      (stored > 0 && sparse.indices.dtype() != DType::i64) || sparse.indices.count() != wanted ||
+      sparse.indices.rank() > 2)
+    return refuse("constant.sparse", "{} sparse indices do not fit {} values", sparse.indices.count(), stored);
+  TRY(Tensor dense, Tensor::allocate(sparse.values.dtype(), sparse.dims));
+  for (int64_t n = 0; n < stored; ++n) {
+    TRY(const int64_t position, dense_position(sparse, n, *count));
+    kernels::copy_elements(dense, position, sparse.values, n, 1);
+  }
+  return Fact::of_constant(std::move(dense));
+}
+
+Result<Facts> infer_constant(const Call& call, InferContext&) {
+  if (const auto* value = call.tensor("value"); value && *value) return Facts{Fact::of_constant(*value)};
+  if (const auto* sparse = call.sparse("sparse_value")) {
+    TRY(Fact fact, fact_of_sparse(*sparse));
+    return Facts{std::move(fact)};
+  }
+  if (call.has_attr("value_int")) return Facts{Fact::of_constant(Tensor::scalar(call.i("value_int", 0)))};
+  if (const auto* ints = call.ints("value_ints"))
+    return Facts{Fact::of_constant(Tensor::of_ints({static_cast<int64_t>(ints->size())}, *ints))};
+  if (call.has_attr("value_float")) {
+    const float value = call.f("value_float", 0);
+    return Facts{Fact::of_constant(of_floats({}, {&value, 1}))};
+  }
+  if (const auto* floats = call.floats("value_floats"))
+    return Facts{Fact::of_constant(of_floats({static_cast<int64_t>(floats->size())}, *floats))};
+  if (call.has_attr("value_string"))
+    return Facts{Fact::of_constant(Tensor::of_strings({}, {std::string(call.s("value_string", ""))}))};
+  if (const auto* strings = call.strings("value_strings"))
+    return Facts{Fact::of_constant(Tensor::of_strings({static_cast<int64_t>(strings->size())}, *strings))};
+  return refuse("constant.value", "Constant has no value");
+}
+
+// The fill value: attribute `value`, one element; a float 0 when absent.
+Result<Tensor> fill_value(const Call& call) {
+  const Tensor* value = call.tensor("value");
+  if (!value || !*value) return Tensor::allocate(DType::f32, {});
+  if (value->count() != 1)
+    return refuse("constantofshape.value", "the fill value has {} elements, one is wanted", value->count());
+  return *value;
+}
+
+Result<Facts> infer_filled(const Call& call, InferContext& context) {
+  TRY(const Tensor value, fill_value(call));
+  if (call.in(0).dims && call.in(0).rank() != 1)
+    return refuse("constantofshape.shape", "the shape must be a list, it is {}", print(call.in(0)));
+  auto dims = sizes_from(call, context, 0, "filled");
+  if (!dims && dims.error().kind == Error::Kind::unknown) return Facts{Fact::tensor_of_unknown_rank(value.dtype())};
+  if (!dims) return tl::unexpected(std::move(dims).error());
+  for (size_t i = 0; i < dims->size(); ++i)
+    TRY_OK(context.require(Condition::ge((*dims)[i], 0), "constantofshape.shape", "axis {} of {} must not be negative",
+                           i, text(*dims)));
+  Fact out = Fact::tensor(value.dtype(), *std::move(dims));
+  const auto one = rationals_of(Fact::of_constant(value));
+  const auto sizes = out.numeric_dims();
+  const auto count = sizes ? element_count(*sizes) : std::nullopt;
+  if (one && count && *count <= static_cast<int64_t>(Fact::kMaxElements))
+    return Facts{Fact::of_elements(out.dtype, *out.dims, Dims(static_cast<size_t>(*count), one->numerators[0]),
+                                   one->denominator)};
+  if (one && !is_float(out.dtype)) out.bounds = Bounds{one->numerators[0], one->numerators[0], true};
+  return Facts{out};
+}
+
+Status reference_filled(const Call& call, KernelArgs& args) {
+  TRY(const Tensor value, fill_value(call));
+  for (int64_t i = 0; i < args.out[0].count(); ++i) kernels::copy_elements(args.out[0], i, value, 0, 1);
+  return {};
+}
+
+constexpr Kernel kFilledKernels[] = {{"reference", reference_filled}};
+
+}  // namespace
+
+constexpr OpDef kConstant1{
+    .name = "Constant", .since = 1, .sig = {{}, kOut, "a value kept in the model"}, .infer = infer_constant};
+constexpr OpDef kConstantOfShape9{.name = "ConstantOfShape",
+                                  .since = 9,
+                                  .sig = {kShapeIn, kOut, "one value at every position of a shape"},
+                                  .infer = infer_filled,
+                                  .kernels = kFilledKernels};
+
+}  // namespace anyshape::ops
