@@ -4,7 +4,7 @@ JOBS ?= $(shell nproc)
 FUZZ_SECONDS ?= 600
 export JOBS FUZZ_SECONDS
 
-.PHONY: all demo test test-live test-long bench fuzz format lint install clean help
+.PHONY: all demo test test-live test-long bench fuzz format lint operators install clean help
 .NOTPARALLEL:
 .SILENT:
 
@@ -56,6 +56,11 @@ lint:
 	tools/build.sh release
 	tools/lint.sh
 
+operators:
+	tools/install_deps.sh build
+	tools/build.sh release anyshape_op_table
+	build/release/bin/anyshape_op_table > docs/operators.md
+
 install:
 	tools/install_deps.sh build
 	tools/build.sh release anyshape_package
@@ -74,5 +79,6 @@ help:
 	echo "make bench      run the benchmarks"
 	echo "make fuzz       run the libFuzzer targets, FUZZ_SECONDS each"
 	echo "make format     format the C++ files; make lint checks them, with clang-tidy"
+	echo "make operators  write docs/operators.md from the records"
 	echo "make install    install into PREFIX=/usr/local (DESTDIR is honoured)"
 	echo "make clean      remove build/"

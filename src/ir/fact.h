@@ -43,7 +43,7 @@ struct Fact {
 
   std::shared_ptr<const Fact> item;    // type of a sequence's or optional's content, of a map's values
   std::shared_ptr<const Facts> items;  // a sequence whose length and entries are known one by one
-  std::optional<Dim> length;           // of a sequence
+  std::optional<Dim> length;           // of a sequence; of an optional 0 or 1
 
   static Fact tensor(DType dtype, Dims dims);
   static Fact tensor_of_unknown_rank(DType dtype);

@@ -103,17 +103,11 @@ void InferContext::add_undecided(std::string_view code, std::string sentence) {
 }
 
 Dim InferContext::fresh(const Fact& source, std::string_view stem, Dim lo, std::optional<Dim> hi) {
-  const Dim symbol = data_dim(stem, lo, hi);
-  if (source.from_shapes) walk_.kinds_[symbol] = SymbolKind::opaque;
-  return symbol;
+  return walk_.add_symbol(stem, source.from_shapes ? SymbolKind::opaque : SymbolKind::data, lo, hi);
 }
 
 Dim InferContext::data_dim(std::string_view stem, Dim lo, std::optional<Dim> hi) {
-  const Dim symbol = symbols().fresh(stem);
-  walk_.kinds_[symbol] = SymbolKind::data;
-  assumptions().assume(Condition::ge(symbol, lo));
-  if (hi) assumptions().assume(Condition::le(symbol, *hi));
-  return symbol;
+  return walk_.add_symbol(stem, SymbolKind::data, lo, hi);
 }
 
 Result<Facts> InferContext::infer_body(const Graph& body, Facts inputs, const Condition& path) {
@@ -137,6 +131,16 @@ Result<Facts> InferContext::infer_body(const Graph& body, Facts inputs, const Co
   for (ValueId id : body.outputs) out.push_back((*facts)[id]);
   walk_.bodies_[&body] = *std::move(facts);
   return out;
+}
+
+Dim Walk::add_symbol(std::string_view stem, SymbolKind kind, Dim lo, std::optional<Dim> hi) {
+  const Dim symbol = assumptions_.symbols().fresh(stem);
+  kinds_[symbol] = kind;
+  fresh_bounds_.push_back(Condition::ge(symbol, lo));
+  if (hi) fresh_bounds_.push_back(Condition::le(symbol, *hi));
+  assumptions_.assume(Condition::ge(symbol, lo));
+  if (hi) assumptions_.assume(Condition::le(symbol, *hi));
+  return symbol;
 }
 
 SymbolKind Walk::kind(Dim symbol) const {
@@ -167,6 +171,7 @@ Result<Facts> Walk::run_nodes(const Graph& graph, Facts facts) {
     if (!status) break;
   }
   frames_.pop_back();
+  if (!status && frames_.empty()) partial_ = std::move(facts);
   if (!status) return tl::unexpected(std::move(status).error());
   return facts;
 }
@@ -277,9 +282,7 @@ void Walk::settle_output(Fact& fact) {
   if (fact.dims)
     for (Dim& d : *fact.dims) {
       if (d.is_unknown()) {
-        d = assumptions_.symbols().fresh("u");
-        kinds_[d] = SymbolKind::opaque;
-        assumptions_.assume(Condition::ge(d, 0));
+        d = add_symbol("u", SymbolKind::opaque, 0, std::nullopt);
       } else if (!d.is_constant()) {
         d = assumptions_.simplify(d);
       }

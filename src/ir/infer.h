@@ -130,6 +130,11 @@ class Walk {
   // Nodes for which no rule could answer; with any of them the verdict is unknown.
   const std::vector<Remark>& undecided() const { return undecided_; }
   SymbolKind kind(Dim symbol) const;
+  const std::unordered_map<Dim, SymbolKind>& kinds() const { return kinds_; }
+  // What is known of the fresh symbols by themselves.
+  const std::vector<Condition>& fresh_bounds() const { return fresh_bounds_; }
+  // After a refused run: the facts up to the node that refused.
+  const Facts& partial() const { return partial_; }
   // Some claim relies on every axis being at most kSizeClaim.
   bool size_claim_used() const { return size_claim_used_; }
   // The facts of every body walked, last visit.
@@ -145,6 +150,7 @@ class Walk {
   Status fold(const Graph& graph, const Node& node, const Facts& facts, Facts& out);
   void settle_output(Fact& fact);
   Fact opaque_output(const Graph& graph, ValueId id);
+  Dim add_symbol(std::string_view stem, SymbolKind kind, Dim lo, std::optional<Dim> hi);
   Facts seed(const Graph& body, Facts inputs);
 
   Assumptions& assumptions_;
@@ -152,7 +158,8 @@ class Walk {
   std::vector<Requirement> requirements_;
   std::vector<Remark> data_conditions_, undecided_;
   std::unordered_map<Dim, SymbolKind> kinds_;
-  std::vector<Condition> path_;
+  std::vector<Condition> path_, fresh_bounds_;
+  Facts partial_;
   std::vector<std::pair<const Graph*, const Facts*>> frames_;
   Reveal bodies_;
   int64_t folded_bytes_ = 0, visits_ = 0;

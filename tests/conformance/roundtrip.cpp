@@ -1,21 +1,66 @@
-// roundtrip LIST: each line "IN<tab>OUT"; reads the model IN and writes it to OUT. One line of output per pair.
+// anyshape_roundtrip LIST: one job per line, fields separated by tabs, one line of output per job ("ok" or the error):
+//   model IN OUT [external=NAME] [threshold=N] [largest=N]    reads a model and writes it
+//   proto|tensor|sequence|optional IN OUT                     the same for a message alone: model, or test data
+//   bytes IN OUT                                              the elements of the tensor in IN, as raw_data would hold
+//   them
 #include <fstream>
 #include <iostream>
+#include <sstream>
 #include <string>
+#include <vector>
 
 #include "base/os/file.h"
+#include "format/onnx/file.h"
 #include "format/onnx/proto.h"
 
 namespace anyshape {
 namespace {
 
-Status copy_model(const std::string& in, const std::string& out) {
-  TRY(auto file, MappedFile::open(in));
-  TRY(onnx::ModelProto model, onnx::parse_model(file->bytes()));
-  TRY(AtomicFile target, AtomicFile::create(out));
-  const onnx::Encoded encoded = onnx::serialize(model);
-  for (auto piece : encoded.pieces()) TRY_OK(target.write(piece));
+Status write_pieces(const std::string& path, const std::vector<onnx::Bytes>& pieces) {
+  TRY(AtomicFile target, AtomicFile::create(path));
+  for (auto piece : pieces) TRY_OK(target.write(piece));
   return target.commit();
+}
+
+template <class Parse>
+Status copy_message(const std::vector<std::string>& job, Parse parse) {
+  TRY(auto file, MappedFile::open(job[1]));
+  TRY(auto message, parse(file->bytes()));
+  return write_pieces(job[2], onnx::serialize(message).pieces());
+}
+
+Status copy_model(const std::vector<std::string>& job) {
+  onnx::WriteOptions options;
+  for (size_t i = 3; i < job.size(); ++i) {
+    const size_t split = job[i].find('=');
+    const std::string key = job[i].substr(0, split);
+    const std::string value = job[i].substr(split + 1);
+    if (key == "external") options.external_data = value;
+    if (key == "threshold") options.external_threshold = std::stoull(value);
+    if (key == "largest") options.largest_model = std::stoull(value);
+  }
+  TRY(onnx::ModelFile model, onnx::read_model(job[1]));
+  return onnx::write_model(model, job[2], options);
+}
+
+Status write_elements(const std::vector<std::string>& job) {
+  TRY(auto file, MappedFile::open(job[1]));
+  TRY(auto tensor, onnx::parse_tensor(file->bytes()));
+  TRY(auto elements, onnx::tensor_bytes(tensor));
+  std::vector<onnx::Bytes> pieces = {elements.bytes};
+  for (std::string_view text : elements.strings) pieces.push_back(std::as_bytes(std::span(text)));
+  return write_pieces(job[2], pieces);
+}
+
+Status run(const std::vector<std::string>& job) {
+  if (job.size() < 3) return usage("usage", "a job needs a kind, an input and an output");
+  if (job[0] == "model") return copy_model(job);
+  if (job[0] == "bytes") return write_elements(job);
+  if (job[0] == "proto") return copy_message(job, onnx::parse_model);
+  if (job[0] == "tensor") return copy_message(job, onnx::parse_tensor);
+  if (job[0] == "sequence") return copy_message(job, onnx::parse_sequence);
+  if (job[0] == "optional") return copy_message(job, onnx::parse_optional);
+  return usage("usage", "no such kind of job: {}", job[0]);
 }
 
 }  // namespace
@@ -28,9 +73,10 @@ int main(int argc, char** argv) {
   }
   std::ifstream list(argv[1]);
   for (std::string line; std::getline(list, line);) {
-    const size_t tab = line.find('\t');
-    if (tab == std::string::npos) continue;
-    const anyshape::Status status = anyshape::copy_model(line.substr(0, tab), line.substr(tab + 1));
+    std::vector<std::string> job;
+    std::istringstream fields(line);
+    for (std::string field; std::getline(fields, field, '\t');) job.push_back(field);
+    const anyshape::Status status = anyshape::run(job);
     std::cout << (status ? std::string("ok") : status.error().text()) << '\n';
   }
   return 0;

@@ -1,0 +1,231 @@
+#include "solve/contract.h"
+
+#include <algorithm>
+#include <charconv>
+#include <functional>
+
+#include "solve/search.h"
+
+namespace anyshape {
+namespace {
+
+std::string_view trim(std::string_view text) {
+  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
+  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
+  return text;
+}
+
+std::optional<int64_t> number(std::string_view text) {
+  int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+struct Range {
+  int64_t lo = 1;
+  std::optional<int64_t> hi;
+};
+
+// "80", "1..64", "1..", "?" or "*".
+std::optional<Range> parse_range(std::string_view text) {
+  text = trim(text);
+  if (text == "?" || text == "*") return Range{};
+  const size_t dots = text.find("..");
+  if (dots == std::string_view::npos) {
+    const auto size = number(text);
+    return size ? std::optional(Range{*size, *size}) : std::nullopt;
+  }
+  const auto lo = number(trim(text.substr(0, dots)));
+  const std::string_view end = trim(text.substr(dots + 2));
+  if (!lo || (!end.empty() && !number(end))) return std::nullopt;
+  return Range{*lo, end.empty() ? std::nullopt : number(end)};
+}
+
+const Fact* input_fact(const Typed& typed, std::string_view name) {
+  const auto required = typed.graph().required_inputs();
+  for (size_t i = 0; i < required.size(); ++i)
+    if (typed.graph().values[required[i]].name == name) return &typed.input_facts()[i];
+  return nullptr;
+}
+
+std::string_view nearest_symbol(const Typed& typed) {
+  return typed.axes().empty() ? "none" : typed.axes().front().name;
+}
+
+// `x=[1..64, 80]` put into the claim: ranges of symbols, and sizes that must equal what the file fixes.
+Status add_box(const Typed& typed, std::string_view text, size_t bracket, SetClaim& claim) {
+  const size_t equal = text.rfind('=', bracket);
+  if (equal == std::string_view::npos || text.back() != ']')
+    return usage("require.syntax", "\"{}\" is not of the form NAME=[1..64, 80]", text);
+  const std::string_view name = trim(text.substr(0, equal));
+  const Fact* fact = input_fact(typed, name);
+  if (!fact || !fact->dims) return usage("require.input", "the model has no input \"{}\" with declared axes", name);
+  std::string_view rest = text.substr(bracket + 1, text.size() - bracket - 2);
+  std::vector<Range> ranges;
+  while (!trim(rest).empty()) {
+    const size_t comma = std::min(rest.find(','), rest.size());
+    const auto range = parse_range(rest.substr(0, comma));
+    if (!range) return usage("require.syntax", "\"{}\" is no size and no range", trim(rest.substr(0, comma)));
+    ranges.push_back(*range);
+    rest.remove_prefix(std::min(comma + 1, rest.size()));
+  }
+  if (ranges.size() != fact->dims->size())
+    return usage("require.input", "input \"{}\" has {} axes, {} are given", name, fact->dims->size(), ranges.size());
+  for (size_t i = 0; i < ranges.size(); ++i) {
+    Dim d = (*fact->dims)[i];
+    if (d.is_constant()) {
+      // A fixed axis is a variable of the claim that must equal its number.
+      d = claim.symbols->fresh(fmt::format("{}.{}", name, i));
+      claim.variables.push_back(d);
+      claim.fixed_axes.push_back({std::string(name), i, d});
+      claim.conditions.push_back(Condition::eq(d, (*fact->dims)[i]));
+    }
+    claim.domain.push_back(Condition::ge(d, ranges[i].lo));
+    if (ranges[i].hi) claim.domain.push_back(Condition::le(d, *ranges[i].hi));
+  }
+  return {};
+}
+
+Status add_condition(const Typed& typed, std::string_view text, SetClaim& claim) {
+  std::string error;
+  const auto condition = parse_condition(text, *claim.symbols, &error);
+  if (!condition) return usage("require.syntax", "\"{}\": {}", text, error);
+  for (Dim symbol : condition->symbols()) {
+    const auto known = [&](const AxisSymbol& axis) { return axis.symbol == symbol; };
+    if (std::none_of(typed.axes().begin(), typed.axes().end(), known))
+      return usage("require.symbol", "the model has no axis called \"{}\" (there is \"{}\")",
+                   claim.symbols->name(symbol), nearest_symbol(typed));
+  }
+  claim.domain.push_back(*condition);
+  return {};
+}
+
+// The shapes of all inputs when the axis symbols have these values.
+Shapes shapes_at(const Typed& typed, const Binding& binding) {
+  Shapes shapes;
+  const auto required = typed.graph().required_inputs();
+  for (size_t i = 0; i < required.size(); ++i) {
+    const Fact& fact = typed.input_facts()[i];
+    if (!fact.is_tensor() || !fact.dims) continue;
+    std::vector<int64_t> sizes;
+    for (Dim d : *fact.dims) sizes.push_back(evaluate(d, binding).value_or(1));
+    shapes[typed.graph().values[required[i]].name] = std::move(sizes);
+  }
+  return shapes;
+}
+
+SetClaim claim_of(const Typed& typed, const AcceptedSet& accepted) {
+  SetClaim claim;
+  claim.symbols = &typed.symbols();
+  for (const AxisSymbol& axis : typed.axes()) claim.variables.push_back(axis.symbol);
+  for (const AcceptedCondition& c : accepted.conditions) claim.conditions.push_back(c.condition);
+  claim.exact = accepted.exact;
+  if (!accepted.exact) {
+    const Because& b = accepted.not_exact_because.front();
+    claim.why_not_exact = fmt::format("node \"{}\": {}", b.node, b.sentence);
+  }
+  return claim;
+}
+
+}  // namespace
+
+Result<SetAnswer> prove_accepts(const Typed& typed, const AcceptedSet& accepted,
+                                const std::vector<std::string>& wanted) {
+  SetClaim claim = claim_of(typed, accepted);
+  for (const std::string& raw : wanted) {
+    const std::string_view text = trim(raw);
+    const size_t bracket = text.find("=[");
+    if (bracket != std::string_view::npos) {
+      TRY_OK(add_box(typed, text, bracket + 1, claim));
+    } else {
+      TRY_OK(add_condition(typed, text, claim));
+    }
+  }
+  for (Dim variable : claim.variables) {
+    const auto said = [&](const Condition& c) { return c.mentions(variable); };
+    const bool mentioned = std::any_of(claim.domain.begin(), claim.domain.end(), said);
+    claim.domain.push_back(Condition::ge(variable, mentioned ? 0 : 1));
+  }
+  claim.judge = [&](const Binding& binding) {
+    Shapes shapes = shapes_at(typed, binding);
+    for (const auto& fixed : claim.fixed_axes) shapes[fixed.input][fixed.axis] = binding(fixed.variable).value_or(1);
+    Verdict v = verdict(typed.graph(), shapes);
+    return std::pair(std::move(shapes), std::move(v));
+  };
+  return settle(claim);
+}
+
+namespace {
+
+// The conditions of `next` over the symbols of `old`, axis by axis.
+Result<std::vector<Condition>> translate(const Typed& next, const AcceptedSet& next_set, const Typed& old) {
+  std::vector<std::pair<Dim, Dim>> out_names, in_dims;
+  std::vector<Condition> conditions;
+  for (const AxisSymbol& axis : next.axes()) {
+    const Dim marker = next.symbols().fresh("against");
+    const Dim inside = old.symbols().symbol(next.symbols().name(marker));
+    std::optional<Dim> first;
+    for (const InputAxis& place : axis.axes) {
+      const Fact* fact = input_fact(old, place.input);
+      if (!fact || !fact->dims || place.axis >= fact->dims->size())
+        return usage("against.input", "the older model has no axis {} of input \"{}\"", place.axis, place.input);
+      const Dim d = (*fact->dims)[place.axis];
+      if (first) conditions.push_back(Condition::eq(*first, d));
+      if (!first) first = d;
+    }
+    out_names.emplace_back(axis.symbol, marker);
+    in_dims.emplace_back(inside, *first);
+  }
+  for (const AcceptedCondition& c : next_set.conditions) {
+    const auto inside = parse_condition(print(substitute(c.condition, out_names)), old.symbols());
+    conditions.push_back(inside ? substitute(*inside, in_dims) : Condition::opaque());
+  }
+  return conditions;
+}
+
+Status match_inputs(const Typed& next, const Typed& old, std::vector<Condition>& conditions) {
+  const auto required = next.graph().required_inputs();
+  for (size_t i = 0; i < required.size(); ++i) {
+    const std::string& name = next.graph().values[required[i]].name;
+    const Fact* before = input_fact(old, name);
+    const Fact& now = next.input_facts()[i];
+    if (!before)
+      return usage("against.input", "the newer model needs an input \"{}\", which the older one does not have", name);
+    if (!now.dims || !before->dims) continue;
+    if (now.dims->size() != before->dims->size()) {
+      conditions.push_back(Condition::never());
+      continue;
+    }
+    for (size_t k = 0; k < now.dims->size(); ++k)
+      if ((*now.dims)[k].is_constant()) conditions.push_back(Condition::eq((*before->dims)[k], (*now.dims)[k]));
+  }
+  for (ValueId id : old.graph().required_inputs())
+    if (!input_fact(next, old.graph().values[id].name))
+      return usage("against.input", "the newer model has no input \"{}\"", old.graph().values[id].name);
+  return {};
+}
+
+}  // namespace
+
+Result<SetAnswer> prove_covers(const Typed& next, const AcceptedSet& next_set, const Typed& old,
+                               const AcceptedSet& old_set) {
+  SetClaim claim = claim_of(old, old_set);
+  claim.domain = std::move(claim.conditions);
+  claim.conditions.clear();
+  TRY_OK(match_inputs(next, old, claim.conditions));
+  TRY(const std::vector<Condition> translated, translate(next, next_set, old));
+  claim.conditions.insert(claim.conditions.end(), translated.begin(), translated.end());
+  for (Dim variable : claim.variables) claim.domain.push_back(Condition::ge(variable, 0));
+  claim.exact = next_set.exact;
+  if (!next_set.exact) claim.why_not_exact = claim_of(next, next_set).why_not_exact;
+  claim.judge = [&](const Binding& binding) {
+    Shapes shapes = shapes_at(old, binding);
+    Verdict now = verdict(next.graph(), shapes);
+    const bool refused_before = verdict(old.graph(), shapes).kind == Verdict::Kind::refuse;
+    return std::pair(std::move(shapes), refused_before ? Verdict{} : std::move(now));
+  };
+  return settle(claim);
+}
+
+}  // namespace anyshape

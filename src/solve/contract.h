@@ -1,0 +1,36 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "solve/accepted.h"
+#include "solve/solve.h"
+#include "solve/verdict.h"
+
+namespace anyshape {
+
+// Is every shape of a whole set accepted?
+struct SetAnswer {
+  enum class Kind {
+    proved,
+    refuted,   // `shapes` is the smallest counterexample found, `verdict` what the numeric walk says to it
+    unproved,  // no counterexample found, no proof either; `why` says what stands in the way
+  };
+  Kind kind = Kind::proved;
+  Shapes shapes;
+  Verdict verdict;
+  std::string why;
+};
+
+// `wanted`: each text is `x=[1..64, 1..512, 80]` (one range or size per axis of input x) or a condition on the model's
+// symbols, `batch in 1..64, h % 32 == 0`. All must hold together; a symbol nothing is said of may be any size from 1
+// on. Errors (usage): "require.syntax", "require.input", "require.symbol".
+Result<SetAnswer> prove_accepts(const Typed& typed, const AcceptedSet& accepted,
+                                const std::vector<std::string>& wanted);
+
+// Does `next` accept every shape that `old` accepts? Inputs are matched by name.
+Result<SetAnswer> prove_covers(const Typed& next, const AcceptedSet& next_set, const Typed& old,
+                               const AcceptedSet& old_set);
+
+}  // namespace anyshape

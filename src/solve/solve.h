@@ -1,0 +1,71 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "ir/graph.h"
+#include "ir/infer.h"
+#include "sym/assumptions.h"
+
+namespace anyshape {
+
+// One axis of one input.
+struct InputAxis {
+  std::string input;
+  size_t axis = 0;
+};
+
+// A symbol of the accepted set and the input axes it names.
+struct AxisSymbol {
+  Dim symbol;
+  std::string name;
+  std::vector<InputAxis> axes;
+  bool anonymous = false;  // the file gives no usable name; it is called `x.0` after its first axis
+};
+
+// The facts about a model with its input dims as symbols. Immutable; only solve() makes one.
+class Typed {
+ public:
+  const Graph& graph() const { return *graph_; }
+  Symbols& symbols() const { return *symbols_; }
+  const std::vector<AxisSymbol>& axes() const { return axes_; }
+  // The input's dims as the symbolic walk saw them; nullopt where the file declares no rank.
+  const Facts& input_facts() const { return input_facts_; }  // in order of graph().required_inputs()
+  // By ValueId; shorter knowledge (kind unknown) for what was not reached when the model is refused.
+  const Facts& facts() const { return facts_; }
+  const Walk::Reveal& bodies() const { return bodies_; }
+  const std::vector<Requirement>& requirements() const { return requirements_; }
+  const std::vector<Remark>& data_conditions() const { return data_conditions_; }
+  const std::vector<Remark>& undecided() const { return undecided_; }
+  // Set when no shape at all is accepted: the rule that refuses.
+  const std::optional<Error>& refusal() const { return refusal_; }
+  SymbolKind kind(Dim symbol) const;
+  bool size_claim_used() const { return size_claim_used_; }
+  // Axis symbols are >= 0, fresh symbols within their bounds; no requirement is assumed.
+  std::unique_ptr<Assumptions> ground() const;
+
+ private:
+  friend Typed solve(std::shared_ptr<const Graph> graph);
+
+  std::shared_ptr<const Graph> graph_;
+  std::shared_ptr<Symbols> symbols_;
+  std::vector<AxisSymbol> axes_;
+  Facts input_facts_, facts_;
+  Walk::Reveal bodies_;
+  std::vector<Requirement> requirements_;
+  std::vector<Remark> data_conditions_, undecided_;
+  std::vector<Condition> fresh_bounds_;
+  std::unordered_map<Dim, SymbolKind> kinds_;
+  std::optional<Error> refusal_;
+  bool size_claim_used_ = false;
+};
+
+Typed solve(std::shared_ptr<const Graph> graph);
+
+// True for "", "?", "unk__12", "DynamicDimension.0", "-1", expressions and the like: a label, not a name.
+bool is_placeholder_name(std::string_view name);
+
+}  // namespace anyshape

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "ir/graph.h"
+#include "ir/infer.h"
+
+namespace anyshape {
+
+// Sizes by input name. Inputs whose declared dims are all numbers may be left out.
+using Shapes = std::map<std::string, std::vector<int64_t>, std::less<>>;
+
+// The answer for one concrete shape.
+struct Verdict {
+  enum class Kind { accept, refuse, unknown };
+  Kind kind = Kind::accept;
+  std::string code, place, sentence;  // empty for accept
+  std::vector<Remark> data_conditions;
+  Facts outputs;  // of graph.outputs, for accept
+};
+
+// The numeric walk: the rules with numbers, values that depend only on shapes computed by reference kernels.
+// Codes of its own: input.missing, input.unknown (no such input), input.rank, input.dim, lenient.tied.
+Verdict verdict(const Graph& graph, const Shapes& shapes);
+
+}  // namespace anyshape
