@@ -74,11 +74,17 @@ Tri InferContext::decide(const Condition& condition) const {
 }
 
 Status InferContext::settle(Tri answer, const Condition& condition, std::string_view code, std::string sentence) {
+  const Condition everywhere = over_iterations(condition);
+  if (!(everywhere == condition)) answer = decide(everywhere);
   if (answer == Tri::no)
     return tl::unexpected(Error{Error::Kind::refused, std::string(code), {}, std::move(sentence), {}});
+  if (answer == Tri::yes) {
+    assumptions().assume(condition);
+    return {};
+  }
   Requirement r{
-      condition, Condition::always(),  std::string(code), std::move(sentence), graph_.label(node_), node_.type,
-      false,     condition.is_opaque()};
+      everywhere, Condition::always(),  std::string(code), std::move(sentence), graph_.label(node_), node_.type,
+      false,      condition.is_opaque()};
   for (const Condition& branch : walk_.path_) r.path = r.path && branch;
   const auto classify = [&](const Condition& c) {
     for (Dim symbol : c.symbols()) {
@@ -86,7 +92,7 @@ Status InferContext::settle(Tri answer, const Condition& condition, std::string_
       r.opaque |= walk_.kind(symbol) == SymbolKind::opaque;
     }
   };
-  classify(condition);
+  classify(everywhere);
   classify(r.path);
   if (r.opaque && numeric()) add_undecided(r.code, r.sentence);
   walk_.requirements_.push_back(std::move(r));
@@ -131,6 +137,51 @@ Result<Facts> InferContext::infer_body(const Graph& body, Facts inputs, const Co
   for (ValueId id : body.outputs) out.push_back((*facts)[id]);
   walk_.bodies_[&body] = *std::move(facts);
   return out;
+}
+
+Result<Facts> InferContext::try_body(const Graph& body, Facts inputs, const Condition& path) {
+  const size_t requirements = walk_.requirements_.size();
+  const size_t conditions = walk_.data_conditions_.size(), doubts = walk_.undecided_.size();
+  const bool claim = walk_.size_claim_used_;
+  auto out = infer_body(body, std::move(inputs), path);
+  walk_.requirements_.resize(requirements);
+  walk_.data_conditions_.resize(conditions);
+  walk_.undecided_.resize(doubts);
+  walk_.size_claim_used_ = claim;
+  return out;
+}
+
+bool InferContext::on_data(Dim dim) const {
+  const auto used = dim.symbols();
+  return std::any_of(used.begin(), used.end(), [&](Dim s) { return walk_.kind(s) == SymbolKind::data; });
+}
+
+Dim InferContext::iteration(Dim first, Dim last) {
+  const Dim number = symbols().fresh("i");
+  walk_.kinds_[number] = on_data(first) || on_data(last) ? SymbolKind::data : SymbolKind::opaque;
+  assumptions().assume(Condition::ge(number, first));
+  assumptions().assume(Condition::le(number, last));
+  walk_.iterations_.push_back({number, first, last});
+  return number;
+}
+
+Condition InferContext::over_iterations(const Condition& condition) const {
+  Condition all = condition;
+  for (auto it = walk_.iterations_.rbegin(); it != walk_.iterations_.rend(); ++it) {
+    if (!all.mentions(it->number)) continue;
+    const auto linear = [&](const Relation& r) {
+      if (!r.expr.mentions(it->number)) return true;
+      const bool ordered = r.kind == Relation::Kind::ge || r.kind == Relation::Kind::eq;
+      const Dim step = substitute(r.expr, {{it->number, it->number + 1}}) - r.expr;
+      return ordered && !step.is_unknown() && !step.mentions(it->number);
+    };
+    const bool on_path =
+        std::any_of(walk_.path_.begin(), walk_.path_.end(), [&](const Condition& c) { return c.mentions(it->number); });
+    if (on_path || all.any_of().size() != 1) return condition;
+    if (!std::all_of(all.any_of()[0].begin(), all.any_of()[0].end(), linear)) return condition;
+    all = substitute(all, {{it->number, it->first}}) && substitute(all, {{it->number, it->last}});
+  }
+  return all;
 }
 
 Dim Walk::add_symbol(std::string_view stem, SymbolKind kind, Dim lo, std::optional<Dim> hi) {

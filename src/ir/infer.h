@@ -78,6 +78,17 @@ class InferContext {
   // hold only where `path` does. An Error is returned, not recorded: the caller decides what a refused branch means.
   Result<Facts> infer_body(const Graph& body, Facts inputs, const Condition& path = Condition::always());
 
+  // The same, and all that the rules inside say (requirements, conditions on data, doubts) is forgotten: for trying an
+  // assumption about the inputs.
+  Result<Facts> try_body(const Graph& body, Facts inputs, const Condition& path = Condition::always());
+
+  // The number of any one iteration of a body, first..last. A requirement made inside that is linear in it is kept as
+  // the requirement at both ends, so that it mentions no iteration. first <= last is taken for granted: ask for a number
+  // inside an Assumptions::Scope, and let the path say that there is an iteration.
+  Dim iteration(Dim first, Dim last);
+  // The dim mentions a size that depends on input data.
+  bool on_data(Dim dim) const;
+
   // True in a walk over one concrete shape, where loops with known counts are iterated.
   bool numeric() const;
   // Trip counts up to this many are iterated one by one.
@@ -97,6 +108,7 @@ class InferContext {
   }
   Tri decide(const Condition& condition) const;
   Status settle(Tri answer, const Condition& condition, std::string_view code, std::string sentence);
+  Condition over_iterations(const Condition& condition) const;
   void add_data_condition(std::string_view code, std::string sentence);
   void add_undecided(std::string_view code, std::string sentence);
 
@@ -143,6 +155,10 @@ class Walk {
  private:
   friend class InferContext;
 
+  struct Iteration {
+    Dim number, first, last;
+  };
+
   Result<Facts> run_nodes(const Graph& graph, Facts facts);
   Status infer_node(const Graph& graph, const Node& node, Facts& facts);
   Result<Facts> call_rule(const Graph& graph, const Node& node, const Facts& facts);
@@ -158,6 +174,7 @@ class Walk {
   std::vector<Requirement> requirements_;
   std::vector<Remark> data_conditions_, undecided_;
   std::unordered_map<Dim, SymbolKind> kinds_;
+  std::vector<Iteration> iterations_;
   std::vector<Condition> path_, fresh_bounds_;
   Facts partial_;
   std::vector<std::pair<const Graph*, const Facts*>> frames_;

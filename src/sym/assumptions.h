@@ -71,27 +71,29 @@ struct Projection {
 Projection eliminate(const Condition& condition, Dim symbol, const Assumptions& assumptions);
 
 // The values of one symbol that satisfy a condition which mentions no other symbol: exact, eventually periodic.
-// A member below `threshold` is listed in `below`; from there on v is a member iff residues[v % period].
 class PeriodicSet {
  public:
-  // Over lo..hi (hi missing: unbounded). nullopt: another symbol occurs, or the period or threshold passes the limits.
+  // Over lo..hi (hi missing: unbounded). nullopt: another symbol occurs, the condition is not
+  // defined everywhere (a divisor <= 0, a broadcast that fails), or the limits are passed.
   static std::optional<PeriodicSet> solve(const Condition& condition, Dim symbol, int64_t lo,
                                           std::optional<int64_t> hi);
 
   bool empty() const;
   bool contains(int64_t value) const;
   std::optional<int64_t> smallest() const;
-  // The shortest condition with these members among those of lo..hi:
+  // The shortest condition with these members among those of lo..hi; opaque() when it would be too long:
   // "s == 120", "s >= 16 or s == 1", "h % 32 in {0, 29, 30, 31}" and so on.
   Condition to_condition(Dim symbol) const;
 
  private:
+  struct Span {
+    int64_t first = 0;
+    std::optional<int64_t> last;  // missing: without end
+  };
   int64_t lo_ = 0;
   std::optional<int64_t> hi_;
-  int64_t threshold_ = 0;
-  std::vector<int64_t> below_;
   int64_t period_ = 1;
-  std::vector<bool> residues_;
+  std::vector<std::vector<Span>> spans_ = {{}};  // per residue: its members are first, first + period, ..., last
 };
 
 }  // namespace anyshape

@@ -34,7 +34,7 @@ inline constexpr uint64_t kLargestModel = (uint64_t{1} << 31) - 1;
 struct WriteOptions {
   // All larger initializers go to this file beside the model. Without it, external data stays external under its own
   // names, and a model beyond `largest_model` gets the data file "<file name>.data".
-  std::optional<std::string> external_data;
+  std::optional<std::string> external_data = {};
   uint64_t external_threshold = 1024;
   uint64_t largest_model = kLargestModel;
 };

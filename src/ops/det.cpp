@@ -1,0 +1,23 @@
+#include "ops/elementwise.h"
+#include "ops/records.h"
+
+namespace anyshape::ops {
+namespace {
+
+constexpr Port kIn[] = {{"X"}};
+constexpr Port kOut[] = {{"Y"}};
+
+Result<Facts> infer(const Call& call, InferContext& context) {
+  TRY_OK(require_tensor(call, 0, kMaskFloat));
+  TRY_OK(require_min_rank(call, 0, 2));
+  const Dims& in = *call.in(0).dims;
+  TRY_OK(context.require(Condition::eq(in[in.size() - 2], in.back()), "det.square", "the matrices of {} are not square",
+                         text(in)));
+  return Facts{Fact::tensor(call.in(0).dtype, Dims(in.begin(), in.end() - 2))};
+}
+
+}  // namespace
+
+constexpr OpDef kDet11{.name = "Det", .since = 11, .sig = {kIn, kOut, "determinants"}, .infer = infer};
+
+}  // namespace anyshape::ops

@@ -1,0 +1,161 @@
+#include <algorithm>
+#include <array>
+
+#include "ops/elementwise.h"
+#include "ops/records.h"
+
+namespace anyshape::ops {
+namespace {
+
+constexpr Port kIn[] = {{"Inputs", Port::variadic}};
+constexpr Port kOut[] = {{"Output"}};
+
+// One term: its letters in order; `.` stands for the ellipsis.
+using Term = std::string;
+
+struct Equation {
+  std::vector<Term> inputs;
+  std::optional<Term> output;
+};
+
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+
+Result<Term> parse_term(std::string_view text) {
+  Term term;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (is_letter(text[i])) {
+      term += text[i];
+    } else if (text.substr(i, 3) == "...") {
+      if (term.find('.') != Term::npos) return refuse("einsum.equation", "a term has two ellipses: \"{}\"", text);
+      term += '.';
+      i += 2;
+    } else {
+      return refuse("einsum.equation", "\"{}\" is no letter of an equation", text[i]);
+    }
+  }
+  return term;
+}
+
+Result<Equation> parse_equation(std::string_view written) {
+  std::string text(written);
+  std::erase(text, ' ');
+  Equation equation;
+  const size_t arrow = text.find("->");
+  if (arrow != std::string::npos) {
+    TRY(equation.output, parse_term(std::string_view(text).substr(arrow + 2)));
+    text.resize(arrow);
+  }
+  size_t start = 0;
+  while (start <= text.size()) {
+    const size_t end = std::min(text.find(',', start), text.size());
+    TRY(Term term, parse_term(std::string_view(text).substr(start, end - start)));
+    equation.inputs.push_back(std::move(term));
+    start = end + 1;
+  }
+  return equation;
+}
+
+struct Sizes {
+  std::array<std::optional<Dim>, 128> letters;
+  std::optional<Dims> ellipsis;
+};
+
+// One letter, one size. A 1 in another term would be stretched by ONNX Runtime; the operator's text does not say so.
+Status bind(InferContext& context, Sizes& sizes, char letter, Dim size) {
+  auto& known = sizes.letters[static_cast<size_t>(letter)];
+  if (!known) {
+    known = size;
+    return {};
+  }
+  const bool may_stretch = *known == Dim(1) || size == Dim(1);
+  return context.require(Condition::eq(*known, size), may_stretch ? "lenient.einsum" : "einsum.size",
+                         "the letter {} stands for {} and for {}", letter, print(*known), print(size));
+}
+
+Status bind_ellipsis(InferContext& context, Sizes& sizes, Dims own) {
+  if (!sizes.ellipsis) {
+    sizes.ellipsis = std::move(own);
+    return {};
+  }
+  if (sizes.ellipsis->size() != own.size())
+    return refuse("einsum.ellipsis", "the ellipsis stands for {} axes in one term and {} in another",
+                  sizes.ellipsis->size(), own.size());
+  const Dims both[] = {*sizes.ellipsis, std::move(own)};
+  TRY(sizes.ellipsis, broadcast_dims(context, both));
+  return {};
+}
+
+Status bind_term(const Call& call, InferContext& context, size_t input, const Term& term, Sizes& sizes) {
+  TRY(const Dims dims, call.dims(input));
+  const size_t dots = term.find('.');
+  const size_t letters = term.size() - (dots != Term::npos);
+  if (dims.size() < letters || (dots == Term::npos && dims.size() != letters))
+    return refuse("einsum.rank", "the term \"{}\" does not fit the shape {}", term, text(dims));
+  const size_t hidden = dims.size() - letters;
+  size_t axis = 0;
+  for (char c : term) {
+    if (c != '.') {
+      TRY_OK(bind(context, sizes, c, dims[axis++]));
+      continue;
+    }
+    const auto from = dims.begin() + static_cast<ptrdiff_t>(axis);
+    TRY_OK(bind_ellipsis(context, sizes, Dims(from, from + static_cast<ptrdiff_t>(hidden))));
+    axis += hidden;
+  }
+  return {};
+}
+
+// Without an arrow: the ellipsis, then every letter that occurs once, in order of its code.
+Term implicit_output(const Equation& equation) {
+  std::array<int, 128> uses{};
+  Term out;
+  for (const Term& term : equation.inputs)
+    for (char c : term) ++uses[static_cast<size_t>(c)];
+  if (uses['.'] > 0) out += '.';
+  for (size_t c = 'A'; c < uses.size(); ++c)
+    if (uses[c] == 1) out += static_cast<char>(c);
+  return out;
+}
+
+Result<Dims> output_dims(const Equation& equation, const Sizes& sizes) {
+  const Term out = equation.output.value_or(implicit_output(equation));
+  Dims dims;
+  for (size_t i = 0; i < out.size(); ++i) {
+    if (out.find(out[i], i + 1) != Term::npos)
+      return refuse("einsum.output", "the letter {} occurs twice in the output", out[i]);
+    if (out[i] == '.') {
+      if (sizes.ellipsis) dims.insert(dims.end(), sizes.ellipsis->begin(), sizes.ellipsis->end());
+      continue;
+    }
+    const auto& size = sizes.letters[static_cast<size_t>(out[i])];
+    if (!size) return refuse("einsum.output", "the letter {} of the output occurs in no input", out[i]);
+    dims.push_back(*size);
+  }
+  if (out.find('.') == Term::npos && sizes.ellipsis && !sizes.ellipsis->empty())
+    return refuse("einsum.output", "the inputs have an ellipsis, the output has none");
+  return dims;
+}
+
+Result<Facts> infer(const Call& call, InferContext& context) {
+  for (size_t i = 0; i < call.inputs(); ++i) {
+    if (!call.has(i)) return refuse("node.arity", "input {} of Einsum is missing", i);
+    TRY_OK(require_tensor(call, i, kMaskNumber));
+  }
+  if (!call.has_attr("equation")) return refuse("attr.missing", "Einsum needs the attribute \"equation\"");
+  TRY(const DType dtype, common_dtype(call, 0, call.inputs()));
+  TRY(const Equation equation, parse_equation(call.s("equation", "")));
+  if (equation.inputs.size() != call.inputs())
+    return refuse("einsum.equation", "the equation has {} terms, the node {} inputs", equation.inputs.size(),
+                  call.inputs());
+  Sizes sizes;
+  for (size_t i = 0; i < call.inputs(); ++i) TRY_OK(bind_term(call, context, i, equation.inputs[i], sizes));
+  TRY(Dims dims, output_dims(equation, sizes));
+  return Facts{Fact::tensor(dtype, std::move(dims))};
+}
+
+}  // namespace
+
+constexpr OpDef kEinsum12{
+    .name = "Einsum", .since = 12, .sig = {kIn, kOut, "products summed over named indices"}, .infer = infer};
+
+}  // namespace anyshape::ops

@@ -1,0 +1,39 @@
+#include "ops/elementwise.h"
+#include "ops/records.h"
+
+namespace anyshape::ops {
+namespace {
+
+constexpr Port kIn1[] = {{"A"}, {"B"}, {"C"}};
+constexpr Port kIn11[] = {{"A"}, {"B"}, {"C", Port::optional}};
+constexpr Port kOut[] = {{"Y"}};
+
+Result<Facts> infer(const Call& call, InferContext& context) {
+  for (size_t i = 0; i < call.inputs(); ++i) TRY_OK(require_tensor(call, i, kMaskNumber));
+  TRY(const DType dtype, common_dtype(call, 0, 2));
+  TRY_OK(require_rank(call, 0, 2));
+  TRY_OK(require_rank(call, 1, 2));
+  const Dims &a = *call.in(0).dims, &b = *call.in(1).dims;
+  const bool trans_a = call.i("transA", 0) != 0, trans_b = call.i("transB", 0) != 0;
+  const Dim inner_a = a[trans_a ? 0 : 1], inner_b = b[trans_b ? 1 : 0];
+  TRY_OK(context.require(Condition::eq(inner_a, inner_b), "gemm.inner",
+                         "the inner sizes of {} and {} differ: {} against {}", text(a), text(b), print(inner_a),
+                         print(inner_b)));
+  const Dims out{a[trans_a ? 1 : 0], b[trans_b ? 0 : 1]};
+  if (call.has(2)) {
+    TRY(const Dims c, call.dims(2));
+    const bool broadcasts = call.version() >= 7 || call.i("broadcast", 0) != 0;
+    if (broadcasts)
+      TRY_OK(require_broadcastable_to(context, c, out, "the bias"));
+    else
+      TRY_OK(require_same_dims(context, c, out, "the bias has the shape of the product"));
+  }
+  return Facts{Fact::tensor(dtype, out)};
+}
+
+}  // namespace
+
+constexpr OpDef kGemm1{.name = "Gemm", .since = 1, .sig = {kIn1, kOut, "alpha A B + beta C"}, .infer = infer};
+constexpr OpDef kGemm11{.name = "Gemm", .since = 11, .sig = {kIn11, kOut, "alpha A B + beta C"}, .infer = infer};
+
+}  // namespace anyshape::ops

@@ -1,0 +1,27 @@
+#include "ops/common.h"
+#include "ops/records.h"
+
+namespace anyshape::ops {
+namespace {
+
+constexpr Port kIn[] = {{"input"}};
+constexpr Port kOut[] = {{"output"}};
+
+Result<Facts> infer(const Call& call, InferContext&) {
+  Fact out = call.in(0);
+  return Facts{out};
+}
+
+Status reference(const Call&, KernelArgs& args) {
+  args.out[0] = args.in[0];
+  return {};
+}
+
+constexpr Kernel kKernels[] = {{"reference", reference}};
+
+}  // namespace
+
+constexpr OpDef kIdentity1{
+    .name = "Identity", .since = 1, .sig = {kIn, kOut, "the same value"}, .infer = infer, .kernels = kKernels};
+
+}  // namespace anyshape::ops

@@ -1,0 +1,128 @@
+#include <algorithm>
+
+#include "ops/iterate.h"
+#include "ops/records.h"
+
+namespace anyshape::ops {
+namespace {
+
+constexpr Port kIn[] = {{"M", Port::optional | Port::value},
+                        {"cond", Port::optional | Port::value},
+                        {"v_initial", Port::optional | Port::variadic | Port::value}};
+constexpr Port kOut[] = {{"v_final_and_scan_outputs", Port::variadic}};
+
+// Counts that are plain numbers are walked one by one up to here when sizes are symbols.
+constexpr int64_t kUnrolled = 32;
+
+std::optional<bool> known_bool(const InferContext& context, const Fact& fact) {
+  const auto entry = fact.single();
+  if (!entry) return std::nullopt;
+  const auto number = context.simplify(*entry).constant();
+  return number ? std::optional(*number != 0) : std::nullopt;
+}
+
+Status check_body(const Call& call, const Graph& body, size_t carried) {
+  if (body.required_inputs().size() != carried + 2)
+    return refuse("loop.inputs", "the body takes {} inputs, it gets the iteration number, the condition and {} values",
+                  body.required_inputs().size(), carried);
+  if (body.outputs.size() < carried + 1)
+    return refuse("loop.outputs", "the body gives {} outputs, it must give the condition and {} values",
+                  body.outputs.size(), carried);
+  if (call.outputs() > body.outputs.size() - 1)
+    return refuse("loop.outputs", "the node has {} outputs, its body gives {}", call.outputs(),
+                  body.outputs.size() - 1);
+  return {};
+}
+
+Status check_single(const Call& call, InferContext& context, size_t input, std::string_view what) {
+  if (!call.has(input) || !call.in(input).dims) return {};
+  return context.require(Condition::eq(product(*call.in(input).dims), 1), "loop.scalar",
+                         "{} must be one entry, it is {}", what, print(call.in(input)));
+}
+
+Iteration iteration_of(InferContext& context, const Graph& body, size_t carried) {
+  Iteration out;
+  out.body = &body;
+  out.carried_at = 1;
+  out.carried = carried;
+  out.code = "loop";
+  out.inputs = [](Dim number, const Facts& values) {
+    Facts in{Fact::of_elements(DType::i64, {}, {number}), Fact::of_elements(DType::boolean, {}, {1})};
+    in[0].from_shapes = in[1].from_shapes = true;
+    in.insert(in.end(), values.begin(), values.end());
+    return in;
+  };
+  out.goes_on = [&context](const Facts& outputs) { return known_bool(context, outputs[0]); };
+  return out;
+}
+
+Trips trips_of(const Call& call, InferContext& context) {
+  Trips out;
+  if (call.has(0)) {
+    const Fact& m = call.in(0);
+    const auto entry = m.single();
+    out.limit = entry ? context.simplify(max(*entry, 0)) : context.fresh(m, "trips");
+    out.from_shapes = m.from_shapes;
+  }
+  if (!call.has(1)) return out;
+  const Fact& cond = call.in(1);
+  out.from_shapes = out.from_shapes && cond.from_shapes;
+  const auto entry = cond.single();
+  if (entry) out.starts = Condition::ne(context.simplify(*entry), 0);
+  if (!entry || out.starts.is_opaque()) out.starts = Condition::eq(context.fresh(cond, "cond", 0, 1), 1);
+  return out;
+}
+
+// Walks the iterations one by one where how many there are is known.
+Result<std::optional<Iterated>> unroll(InferContext& context, const Iteration& iteration, const Facts& initial,
+                                       const Trips& trips) {
+  const Tri starts = context.assumptions().prove(trips.starts);
+  const auto limit = trips.limit ? trips.limit->constant() : std::nullopt;
+  if (starts == Tri::no) return iterate_known(context, iteration, initial, 0, 0);
+  if (starts != Tri::yes || (trips.limit && !limit)) return std::optional<Iterated>();
+  const int64_t budget = context.numeric() ? context.loop_limit() : kUnrolled;
+  if (!context.numeric() && (!limit || *limit > budget)) return std::optional<Iterated>();
+  TRY(auto out, iterate_known(context, iteration, initial, limit, budget));
+  const bool too_long = !out && context.numeric() && (!limit || *limit > budget);
+  if (too_long && trips.from_shapes)
+    context.undecided("loop.budget", "the loop runs {} times, more than {} are not followed one by one",
+                      limit ? fmt::format("{}", *limit) : "an unknown number of", budget);
+  return out;
+}
+
+Result<Facts> infer(const Call& call, InferContext& context) {
+  const Graph* body = call.graph("body");
+  if (!body) return refuse("loop.body", "the body is missing");
+  const size_t carried = call.inputs() > 2 ? call.inputs() - 2 : 0;
+  TRY_OK(check_body(call, *body, carried));
+  TRY_OK(check_single(call, context, 0, "the trip count"));
+  TRY_OK(check_single(call, context, 1, "the condition"));
+  Facts initial;
+  for (size_t i = 0; i < carried; ++i) {
+    if (!call.has(i + 2)) return refuse("loop.inputs", "carried value {} is missing", i);
+    initial.push_back(call.in(i + 2));
+  }
+  const Iteration iteration = iteration_of(context, *body, carried);
+  const Trips trips = trips_of(call, context);
+  TRY(auto known, unroll(context, iteration, initial, trips));
+  if (!known) {
+    TRY(known, iterate_any(context, iteration, initial, trips));
+  }
+  Facts out = std::move(known->carried);
+  for (Fact& scan : known->scans) {
+    if (!known->stacked) {
+      scan = scan.type_only();
+      if (scan.dims) scan.dims->insert(scan.dims->begin(), known->count);
+    }
+    out.push_back(std::move(scan));
+  }
+  for (Fact& fact : out) fact.from_shapes = fact.from_shapes && trips.from_shapes;
+  return out;
+}
+
+}  // namespace
+
+constexpr OpDef kLoop1{
+    .name = "Loop", .since = 1, .sig = {kIn, kOut, "a body repeated by count and condition"}, .infer = infer};
+
+}  // namespace anyshape::ops

@@ -1,0 +1,102 @@
+#pragma once
+
+#include <functional>
+#include <unordered_map>
+#include <vector>
+
+#include "sym/assumptions.h"
+#include "sym/node.h"
+#include "sym/relation.h"
+
+// The state behind Assumptions and the steps of the prover; private to sym/.
+namespace anyshape {
+
+// Values congruent to residue modulo `modulus`; modulus 0 is the single value `residue`, 1 is anything.
+struct Congruence {
+  int64_t modulus = 1, residue = 0;
+};
+
+struct SymbolFacts {
+  std::optional<int64_t> lo, hi;
+  Congruence congruence;
+  std::optional<Dim> value;  // an equal expression without symbols that have a value
+};
+
+struct KeyRange {
+  std::optional<int64_t> lo, hi;
+};
+
+struct Assumptions::Impl {
+  explicit Impl(Symbols& s) : symbols(s) {}
+
+  Symbols& symbols;
+  std::vector<Condition> all;
+  std::vector<size_t> marks;  // of the trail, one per entry of `all`
+
+  // What follows from `all`, undone through the trail.
+  std::unordered_map<const Atom*, SymbolFacts> facts;
+  std::vector<Relation> relations;  // about more than the bounds of one symbol
+  std::unordered_map<const Atom*, std::vector<size_t>> mentions;
+  std::unordered_map<Dim, KeyRange> keys;
+  std::vector<Condition> disjunctions;
+  bool contradiction = false;
+  std::vector<std::function<void()>> trail;
+
+  // Valid for the present state only.
+  std::unordered_map<const DimNode*, Dim> applied;
+  std::unordered_map<const Atom*, Interval> ranges;
+  int steps = 0;  // left in the current proof
+
+  void assume(const Condition& condition);
+  void undo(size_t count);  // back to that many assumed conditions
+  void add(Relation relation);
+
+  Dim apply(Dim dim);
+  Condition apply(const Condition& condition);
+
+  Interval range(const Atom* atom);
+  Interval range(Dim dim);
+  Congruence congruence(Dim dim);
+  std::vector<const Relation*> relations_about(Dim dim) const;
+
+  bool nonnegative(Dim dim, int level = 0);
+  Tri decide(const Relation& relation);
+  Tri decide_plainly(const Condition& condition);
+  Tri decide_univariate(const Condition& condition);
+  Tri decide_box(const Condition& condition);
+  Tri decide_by_cases(const Condition& condition, int depth);
+  Tri prove(const Condition& condition, int depth);
+
+ private:
+  void changed();
+  void bound(const Atom* symbol, std::optional<int64_t> lo, std::optional<int64_t> hi);
+  void congruent(const Atom* symbol, int64_t modulus, int64_t residue);
+  void set_value(const Atom* symbol, Dim value);
+  bool solve_for_symbol(Dim equation);
+  void keep(const Relation& relation);
+  void hull(const Condition& disjunction);
+  Interval compute_range(const Atom& atom);
+  Interval natural_range(Dim dim);
+  std::optional<int64_t> shifted_low(Dim dim);
+  Congruence congruence(const Atom& atom);
+  bool nonnegative_by_quotient(Dim dim, int level);
+  bool nonnegative_by_extremum(Dim dim, int level);
+  bool nonnegative_by_facts(Dim dim, int level);
+  bool is_zero(Dim dim);
+  Tri decide_divisible(Dim expr, Dim divisor);
+  Tri prove_disjunction(const Condition& condition, int depth);
+  template <class Body>
+  Tri under(const std::vector<Condition>& cases, Body body);
+};
+
+// Interval arithmetic; an end that overflows becomes unbounded.
+Interval operator+(const Interval& a, const Interval& b);
+Interval operator*(const Interval& a, const Interval& b);
+Interval scaled(const Interval& a, int64_t factor);
+Interval intersected(const Interval& a, const Interval& b);
+Interval hull_of(const Interval& a, const Interval& b);
+
+Congruence operator+(const Congruence& a, const Congruence& b);
+Congruence operator*(const Congruence& a, const Congruence& b);
+
+}  // namespace anyshape
