@@ -35,7 +35,8 @@ def drawn(name, seed):
 def grid_of(judge, case, folder):
     model = Path(folder) / f"{case.name}.onnx"
     model.write_bytes(case.model.SerializeToString(deterministic=True))
-    return Grid(case.name, str(model), case.points, judge.run(case), case.lenient, case.data_dependent, declared_dims(case.model))
+    told = {"lenient": case.lenient, "data_dependent": case.data_dependent, "inputs": declared_dims(case.model)}
+    return Grid(case.name, str(model), case.points, judge.run(case), **told)
 
 
 def main():

@@ -92,7 +92,8 @@ def answers(cli, grid):
         result = run(cli, grid.model, "--shapes-file", file.name)
     lines = result.stdout.splitlines()
     if result.returncode != 0 or len(lines) != len(grid.points):
-        raise RuntimeError(f"exit {result.returncode}, {len(lines)} lines for {len(grid.points)} points: {result.stderr[:200]}")
+        counts = f"{len(lines)} lines for {len(grid.points)} points"
+        raise RuntimeError(f"exit {result.returncode}, {counts}: {result.stderr[:200]}")
     return [tuple((line.split(" ", 2) + ["", ""])[:3]) for line in lines]
 
 
@@ -101,9 +102,9 @@ def accepted_set(cli, model):
     result = run(cli, model, "--format", "json", "--fail-on", "never")
     if result.returncode != 0:
         raise RuntimeError(f"exit {result.returncode} of --format json: {result.stderr[:200]}")
-    report = json.loads(result.stdout)
-    report = report["models"][0] if "models" in report else report
-    return report["accepted"]["exact"], [c["text"] for c in report["accepted"]["conditions"]]
+    accepted = json.loads(result.stdout)["accepted"]
+    never = ["never"] if accepted.get("never") else []
+    return accepted["exact"], never + [c["text"] for c in accepted["conditions"]]
 
 
 def binding_of(shapes, declared):
@@ -148,7 +149,8 @@ def compare_set(cli, grid, given):
             continue
         inside = all(holds(binding) for holds in conditions)
         if inside != (kind == "accept") and (exact or not inside):
-            problems.append(f"{shapes}: the printed set says {'accept' if inside else 'refuse'}, the answer is {kind} {code}")
+            said = "accept" if inside else "refuse"
+            problems.append(f"{shapes}: the printed set says {said}, the answer is {kind} {code}")
     return problems, exact, texts
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""grid_test.py ANYSHAPE FIXTURES [NAME...]: check against the recorded behaviour of ONNX Runtime (tests/fixtures/shapes).
+"""grid_test.py ANYSHAPE FIXTURES [NAME...]: check against the recorded behaviour of ONNX Runtime.
 
 No point may be accepted that failed to run, none refused that ran (but for the leniencies its model lists), none left
 unknown (but where data decides); and the printed accepted set must say the same as the answers.
