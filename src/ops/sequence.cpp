@@ -54,9 +54,14 @@ Result<Position> position_of(const Call& call, InferContext& context, size_t inp
     return Position{};
   }
   const Dim length = *sequence.length;
-  TRY_OK(context.require(
-      Condition::ge(bounds->lo, -length) && Condition::lt(bounds->hi, past_end ? length + 1 : length),
-      "sequence.position", "position {} lies outside a sequence of {} items", print(bounds->hi), print(length)));
+  const Condition inside =
+      Condition::ge(bounds->lo, -length) && Condition::lt(bounds->hi, past_end ? length + 1 : length);
+  if (!bounds->attained && context.assumptions().prove(inside) != Tri::yes) {
+    context.data_condition("sequence.position", "the position must lie inside a sequence of {} items", print(length));
+    return Position{};
+  }
+  TRY_OK(context.require(inside, "sequence.position", "position {} lies outside a sequence of {} items",
+                         print(bounds->hi), print(length)));
   const auto entry = fact.single();
   const auto number = entry ? context.simplify(*entry).constant() : std::nullopt;
   if (!number || !sequence.items) return Position{};
