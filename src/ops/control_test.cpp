@@ -75,9 +75,9 @@ Answer walk(const Graph& graph, std::initializer_list<const char*> inputs, bool 
   Facts facts;
   for (const char* text : inputs) {
     facts.push_back(parse_fact(text, symbols));
-    if (facts.back().dims)
-      for (Dim d : *facts.back().dims)
-        for (Dim s : d.symbols()) assumptions.assume(Condition::ge(s, 0));
+    for (const Dims* dims : {facts.back().dims ? &*facts.back().dims : nullptr, facts.back().elements.get()})
+      for (size_t i = 0; dims && i < dims->size(); ++i)
+        for (Dim s : (*dims)[i].symbols()) assumptions.assume(Condition::ge(s, 0));
   }
   Walk::Options options;
   options.numeric = numeric;
