@@ -26,9 +26,9 @@ TEST(Unary, Rules) {
 
 TEST(Unary, RoundIsHalfToEven) {
   for (int s = 0; s < 40; ++s) {
-    const std::string in = "f32[] = [" + std::to_string(s) + "]/4";
+    const std::string in = fmt::format("f32[] = [{}]/4", s);
     const auto rule = answer({"Round", 11, in, "", "f32[]"}).out;
-    const auto kernel = kernel_answer({"Round", 11, "f32[] = [" + std::to_string(s / 4.0) + "]", "", "f32[]"});
+    const auto kernel = kernel_answer({"Round", 11, fmt::format("f32[] = [{}]", s / 4.0), "", "f32[]"});
     EXPECT_EQ(rule, kernel) << s;
   }
 }
