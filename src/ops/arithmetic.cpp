@@ -64,15 +64,20 @@ Ratio int_arith(Arith op, InferContext& context, bool fmod, Dim a, Dim b) {
   return unknown_ratio();
 }
 
+// Both ends of a monotone function of one operand are taken when the other one has a single value.
+bool ends_taken(const Bounds& a, const Bounds& b) {
+  return (a.attained && b.lo == b.hi) || (b.attained && a.lo == a.hi);
+}
+
 void mul_bounds(InferContext& context, const Bounds& a, const Bounds& b, Fact& out) {
   const auto scaled = [&](const Bounds& x, int64_t c) {
-    if (c >= 0) return set_bounds(context, out, x.lo * Dim(c), x.hi * Dim(c));
-    set_bounds(context, out, x.hi * Dim(c), x.lo * Dim(c));
+    if (c >= 0) return set_bounds(context, out, x.lo * Dim(c), x.hi * Dim(c), x.attained);
+    set_bounds(context, out, x.hi * Dim(c), x.lo * Dim(c), x.attained);
   };
   if (b.lo == b.hi && b.lo.is_constant()) return scaled(a, *b.lo.constant());
   if (a.lo == a.hi && a.lo.is_constant()) return scaled(b, *a.lo.constant());
   if (context.proves(Condition::ge(a.lo, 0) && Condition::ge(b.lo, 0)))
-    set_bounds(context, out, a.lo * b.lo, a.hi * b.hi);
+    set_bounds(context, out, a.lo * b.lo, a.hi * b.hi, ends_taken(a, b));
 }
 
 void mod_bounds(InferContext& context, bool fmod, const Bounds& a, const Bounds& b, Fact& out) {
@@ -99,11 +104,11 @@ void arith_bounds(Arith op, const Call& call, InferContext& context, Fact& out) 
   }
   if (!known) return;
   const Bounds& a = *known;
-  if (op == Arith::add) return set_bounds(context, out, a.lo + b->lo, a.hi + b->hi);
-  if (op == Arith::sub) return set_bounds(context, out, a.lo - b->hi, a.hi - b->lo);
+  if (op == Arith::add) return set_bounds(context, out, a.lo + b->lo, a.hi + b->hi, ends_taken(a, *b));
+  if (op == Arith::sub) return set_bounds(context, out, a.lo - b->hi, a.hi - b->lo, ends_taken(a, *b));
   if (op == Arith::mul) return mul_bounds(context, a, *b, out);
   if (b->lo == b->hi && b->lo.is_constant() && *b->lo.constant() > 0)
-    set_bounds(context, out, truncated_div(context, a.lo, b->lo), truncated_div(context, a.hi, b->lo));
+    set_bounds(context, out, truncated_div(context, a.lo, b->lo), truncated_div(context, a.hi, b->lo), a.attained);
 }
 
 // Integer division by zero ends the run.
@@ -122,7 +127,8 @@ Result<Facts> infer(const Call& call, InferContext& context) {
   TRY_OK(require_tensor(call, 1, kMaskNumber));
   TRY(const DType dtype, common_dtype(call, 0, 1));
   const bool fmod = op == Arith::mod && call.i("fmod", 0) != 0;
-  if (op == Arith::mod && is_float(dtype) && !fmod) return refuse("mod.fmod", "Mod of float tensors takes fmod=1 only");
+  if (op == Arith::mod && is_float(dtype) && !fmod && call.version() < 28)
+    return refuse("mod.fmod", "Mod of float tensors takes fmod=1 before opset 28");
   TRY(auto dims, elementwise_dims(call, context));
   Fact out = typed(dtype, std::move(dims));
   if (op == Arith::div || op == Arith::mod) TRY_OK(require_divisor(call, context, out));

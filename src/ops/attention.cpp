@@ -71,7 +71,10 @@ Status require_heads(InferContext& context, const Sizes& s) {
   const std::pair<std::string_view, Dim> sizes[] = {{"the batch", s.batch},
                                                     {"the query length", s.q_length},
                                                     {"the key length", s.kv_length},
-                                                    {"the number of key heads", s.kv_heads}};
+                                                    {"the number of query heads", s.q_heads},
+                                                    {"the number of key heads", s.kv_heads},
+                                                    {"the head size", s.head},
+                                                    {"the head size of V", s.v_head}};
   for (const auto& [what, size] : sizes)
     TRY_OK(context.require(Condition::ge(size, 1), "attention.empty", "{} is {}, at least 1 is needed", what,
                            print(size)));

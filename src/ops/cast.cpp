@@ -57,7 +57,7 @@ Result<Facts> cast_to(const Call& call, InferContext& context, DType to) {
   }
   if (out.elements || !is_integer(to)) return Facts{out};
   if (in.dtype == DType::boolean) set_bounds(context, out, 0, 1);
-  if (const auto b = in.value_bounds()) set_bounds(context, out, b->lo, b->hi);
+  if (const auto b = in.value_bounds()) set_bounds(context, out, b->lo, b->hi, b->attained);
   return Facts{out};
 }
 

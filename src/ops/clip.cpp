@@ -30,9 +30,13 @@ void clip_bounds(const Call& call, InferContext& context, Fact& out) {
   if (out.elements || !is_integer(out.dtype)) return;
   const auto [least, greatest] = integer_limits(out.dtype);
   Bounds b = bounds_of(call, 0).value_or(Bounds{least, greatest});
-  if (const auto low = bounds_of(call, 1)) b = {max(b.lo, low->lo), max(b.hi, low->hi)};
-  if (const auto high = bounds_of(call, 2)) b = {min(b.lo, high->lo), min(b.hi, high->hi)};
-  if (b.lo != Dim(least) && b.hi != Dim(greatest)) set_bounds(context, out, b.lo, b.hi);
+  const auto low = bounds_of(call, 1), high = bounds_of(call, 2);
+  // A limit of a single value is monotone: the ends stay taken.
+  const auto single = [](const std::optional<Bounds>& limit) { return limit && limit->lo == limit->hi; };
+  if (low) b = {max(b.lo, low->lo), max(b.hi, low->hi), b.attained && single(low)};
+  if (high) b = {min(b.lo, high->lo), min(b.hi, high->hi), b.attained && single(high)};
+  if ((call.has(1) && !low) || (call.has(2) && !high)) b.attained = false;
+  if (b.lo != Dim(least) && b.hi != Dim(greatest)) set_bounds(context, out, b.lo, b.hi, b.attained);
 }
 
 Result<Facts> infer1(const Call& call, InferContext&) {

@@ -54,17 +54,17 @@ Result<Operands> read_operands(const Call& call, InferContext& context, size_t x
   TRY_OK(require_group(call, context, o.x, o.w, o.group));
   const Dims kernel(o.w.begin() + 2, o.w.end());
   TRY_OK(require_kernel(call, context, kernel));
-  TRY(o.window, read_window(call, kernel, -(int64_t{1} << 31)));
+  TRY(o.window, read_window(call, kernel));
   const auto* pads = call.ints("pads");
   if (o.window.auto_pad != AutoPad::explicit_pads && pads && !pads->empty())
     return refuse("conv.pads", "pads cannot be given together with auto_pad");
   return o;
 }
 
-Result<Dims> output_dims(InferContext& context, const Operands& o) {
+Result<Dims> output_dims(InferContext& context, const Operands& o, std::string_view code = "conv.window") {
   Dims out{o.x[0], o.w[0]};
   for (size_t i = 0; i < o.window.rank(); ++i) {
-    TRY(const Dim count, window_count(context, o.window, i, o.x[i + 2], "conv.window"));
+    TRY(const Dim count, window_count(context, o.window, i, o.x[i + 2], code));
     out.push_back(count);
   }
   return out;
@@ -119,7 +119,7 @@ Result<Facts> infer_deform(const Call& call, InferContext& context) {
   TRY_OK(context.require(Condition::divisible(o.x[1], groups), "deformconv.offset_group",
                          "{} channels are no multiple of offset_group {}", print(o.x[1]), groups));
   TRY_OK(require_vector(call, context, 3, o.w[0], "conv.bias", "the bias"));
-  TRY(Dims out, output_dims(context, o));
+  TRY(Dims out, output_dims(context, o, "lenient.deformconv"));
   const Dim points = product(o.window.kernel) * Dim(groups);
   Dims offset = out;
   offset[1] = points * Dim(o.window.rank());

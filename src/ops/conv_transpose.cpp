@@ -37,7 +37,7 @@ Status require_operands(const Call& call, InferContext& context, const Dims& x, 
 
 Result<Plan> read_plan(const Call& call, const Dims& w) {
   Plan p;
-  TRY(p.window, read_window(call, Dims(w.begin() + 2, w.end()), -(int64_t{1} << 31)));
+  TRY(p.window, read_window(call, Dims(w.begin() + 2, w.end())));
   const size_t n = p.window.rank();
   const auto* pads = call.ints("pads");
   if (p.window.auto_pad != AutoPad::explicit_pads && pads && !pads->empty())
@@ -64,12 +64,17 @@ Result<Dim> explicit_size(InferContext& context, const Plan& p, size_t i, Dim in
   TRY_OK(context.require(Condition::le(size, most), "convtranspose.output_shape",
                          "output_shape asks for {} along axis {}, {} cells reach {} at most", size, i, print(in),
                          print(most)));
+  TRY_OK(context.require(Condition::ge(in, 1), "convtranspose.empty", "spatial axis {} is {}, at least 1 is needed", i,
+                         print(in)));
   return Dim(size);
 }
 
 Result<Dim> computed_size(InferContext& context, const Plan& p, size_t i, Dim in) {
   const Window& w = p.window;
   const Dim stride = w.strides[i];
+  if (p.output_padding[i] > 0)
+    TRY_OK(context.require(Condition::ge(in, 1), "convtranspose.empty",
+                           "spatial axis {} is {}, output_padding needs at least 1", i, print(in)));
   const Dim full = stride * (in - 1) + w.extent(i) + Dim(p.output_padding[i]);
   Dim size = full;
   // Padding only takes away: a window smaller than its stride keeps the gap.

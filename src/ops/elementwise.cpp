@@ -194,11 +194,11 @@ void map_ratios(const Call& call, InferContext& context, const RatioFn& fn, Fact
   set_entries(out, values);
 }
 
-void set_bounds(InferContext& context, Fact& out, Dim lo, Dim hi) {
+void set_bounds(InferContext& context, Fact& out, Dim lo, Dim hi, bool attained) {
   if (out.elements || !is_integer(out.dtype)) return;
   lo = fit(context, out.dtype, context.simplify(lo));
   hi = fit(context, out.dtype, context.simplify(hi));
-  if (!lo.is_unknown() && !hi.is_unknown()) out.bounds = Bounds{lo, hi};
+  if (!lo.is_unknown() && !hi.is_unknown()) out.bounds = Bounds{lo, hi, attained};
 }
 
 std::optional<Bounds> bounds_of(const Call& call, size_t input) {

@@ -49,7 +49,7 @@ inline Ratio unknown_ratio() { return {Dim::unknown(), 1}; }
 void set_entries(Fact& out, const std::vector<Ratio>& entries);
 
 // `out.bounds` with both ends in the dtype's range, else nothing.
-void set_bounds(InferContext& context, Fact& out, Dim lo, Dim hi);
+void set_bounds(InferContext& context, Fact& out, Dim lo, Dim hi, bool attained = false);
 std::optional<Bounds> bounds_of(const Call& call, size_t input);
 
 // Integer division as ONNX does it, towards zero. unknown() unless the divisor is provably positive or a constant.

@@ -23,11 +23,12 @@ Result<Facts> infer_extractor(const Call& call, InferContext& context) {
   const Dim count = product(indices);
   TRY_OK(context.require(Condition::ge(count, 1), "arrayfeatureextractor.indices", "there must be an index, Y is {}",
                          text(indices)));
-  if (const auto bounds = call.in(1).value_bounds()) {
+  const auto bounds = call.in(1).value_bounds();
+  if (bounds && bounds->attained) {
     TRY_OK(context.require(Condition::ge(bounds->lo, 0) && Condition::lt(bounds->hi, dims.back()),
                            "arrayfeatureextractor.index", "indices {}..{} must lie in 0..{}-1", print(bounds->lo),
                            print(bounds->hi), print(dims.back())));
-  } else {
+  } else if (!bounds || !context.proves(Condition::ge(bounds->lo, 0) && Condition::lt(bounds->hi, dims.back()))) {
     context.data_condition("arrayfeatureextractor.index", "indices must lie in 0..{}-1", print(dims.back()));
   }
   if (dims.size() == 1) dims.insert(dims.begin(), 1);

@@ -140,6 +140,18 @@ void keep_attained(const Fact& in, Fact& out) {
   if (out.bounds && bounds) out.bounds->attained = bounds->attained;
 }
 
+Fact with_dims(const Fact& in, Dims dims) {
+  Fact out = in;
+  out.dims = std::move(dims);
+  if (!in.constant) return out;
+  const auto sizes = out.numeric_dims();
+  const auto count = sizes ? element_count(*sizes) : std::nullopt;
+  const bool same = count && *count == in.constant->count();
+  out.constant = same ? std::make_shared<const Tensor>(in.constant->reshaped(*sizes)) : nullptr;
+  if (!same && !out.elements) out.bounds = in.value_bounds();
+  return out;
+}
+
 std::optional<Rationals> rationals_of(const Fact& fact) {
   if (fact.elements) return Rationals{*fact.elements, fact.denominator};
   if (fact.constant && is_float(fact.constant->dtype())) return rationals_of_floats(*fact.constant);

@@ -44,6 +44,9 @@ void carry_all(const Call& call, const Kernel& reference, std::span<const size_t
 // The output has every entry of the input and no other: bounds keep that both ends are taken.
 void keep_attained(const Fact& in, Fact& out);
 
+// The same elements in the same order under other dims. REQUIRES: as many elements.
+Fact with_dims(const Fact& in, Dims dims);
+
 // The entries of a small tensor as exact fractions over one denominator.
 struct Rationals {
   Dims numerators;

@@ -68,13 +68,13 @@ Result<Facts> infer_instance(const Call& call, InferContext& context) {
 // Shared by LayerNormalization and RMSNormalization: the axis from which on the input is normalised.
 Result<size_t> normalized_from(const Call& call, InferContext& context, const Dims& x) {
   TRY(const size_t axis, normalize_axis(call.i("axis", -1), x.size()));
-  for (size_t i = axis; i < x.size(); ++i)
-    TRY_OK(context.require(Condition::ge(x[i], 1), "norm.empty", "{} over axes {}.. of {}: axis {} must not be empty",
-                           call.type(), axis, text(x), i));
   for (size_t i = 1; i < call.inputs(); ++i) {
     if (!call.has(i) || !call.in(i).dims) continue;
     TRY_OK(require_broadcastable_to(context, *call.in(i).dims, x, i == 1 ? "scale" : "the bias"));
   }
+  for (size_t i = axis; i < x.size(); ++i)
+    TRY_OK(context.require(Condition::ge(x[i], 1), "norm.empty", "{} over axes {}.. of {}: axis {} must not be empty",
+                           call.type(), axis, text(x), i));
   return axis;
 }
 

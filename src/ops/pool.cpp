@@ -27,12 +27,24 @@ Result<Window> read_pool(const Call& call, size_t rank) {
   if (!kernel) return refuse("pool.kernel", "kernel_shape is missing");
   TRY(const auto sizes, axis_ints(call, "kernel_shape", rank, 0, 1));
   if (sizes.size() != kernel->size()) return refuse("pool.kernel", "kernel_shape is empty");
-  TRY(Window w, read_window(call, Dims(sizes.begin(), sizes.end()), 0));
+  TRY(Window w, read_window(call, Dims(sizes.begin(), sizes.end())));
   for (size_t i = 0; i < rank; ++i)
     if (w.pads_begin[i] >= sizes[i] || w.pads_end[i] >= sizes[i])
       return refuse("pool.pads", "the pads {} and {} must be smaller than the kernel of {}", w.pads_begin[i],
                     w.pads_end[i], sizes[i]);
   return w;
+}
+
+// A SAME window smaller than its stride would need negative padding where the last window ends early.
+Status require_padding(const Call& call, InferContext& context, const Window& w, size_t i, const Dims& x, Dim count) {
+  const bool refused =
+      (call.type() == "MaxPool" && !call.has_output(1)) || (call.type() == "AveragePool" && call.version() < 19);
+  if (!w.same() || !refused) return {};
+  const Dim in = x[i + 2];
+  const Dim padding = (count - 1) * Dim(w.strides[i]) + w.extent(i) - in;
+  return context.require(Condition::ge(padding, 0) || Condition::eq(x[0], 0), "pool.pads",
+                         "auto_pad of spatial axis {} with {} cells would need {} cells of padding", i, print(in),
+                         print(padding));
 }
 
 Result<Dims> pooled_dims(const Call& call, InferContext& context) {
@@ -47,6 +59,7 @@ Result<Dims> pooled_dims(const Call& call, InferContext& context) {
   for (size_t i = 0; i < w.rank(); ++i) {
     TRY(const Dim count, ceil_mode ? window_count_ceil(context, w, i, x[i + 2], "lenient.pool")
                                    : window_count(context, w, i, x[i + 2], "lenient.pool"));
+    TRY_OK(require_padding(call, context, w, i, x, count));
     out.push_back(count);
   }
   TRY_OK(require_filled(call, context, x));
@@ -73,34 +86,35 @@ Result<Facts> infer_global(const Call& call, InferContext& context) {
   return Facts{Fact::tensor(call.in(0).dtype, std::move(out))};
 }
 
-// The least output MaxUnpool can have.
-Result<Dims> unpooled_dims(const Call& call, InferContext& context, const Dims& x) {
+// The output where none is asked for.
+Result<Dims> unpooled_dims(const Call& call, const Dims& x) {
   TRY(const Window w, read_pool(call, x.size() - 2));
   Dims out{x[0], x[1]};
-  for (size_t i = 0; i < w.rank(); ++i) {
-    const Dim size = Dim(w.strides[i]) * (x[i + 2] - 1) + w.kernel[i] - w.padding(i);
-    TRY_OK(context.require(Condition::ge(size, 1), "maxunpool.size", "spatial axis {} of {} cells would become {}", i,
-                           print(x[i + 2]), print(size)));
-    out.push_back(size);
-  }
+  for (size_t i = 0; i < w.rank(); ++i) out.push_back(Dim(w.strides[i]) * (x[i + 2] - 1) + w.kernel[i] - w.padding(i));
   return out;
 }
 
-Result<Dims> given_unpooled_dims(const Call& call, InferContext& context, const Dims& least) {
+Status require_positive(InferContext& context, const Dims& out) {
+  for (size_t i = 2; i < out.size(); ++i)
+    TRY_OK(context.require(Condition::ge(out[i], 1), "maxunpool.size", "axis {} would become {}", i, print(out[i])));
+  return {};
+}
+
+Result<Dims> given_unpooled_dims(const Call& call, InferContext& context, const Dims& plain) {
   TRY(const Dims length, dims_of_rank(call, 2, 1));
-  TRY_OK(context.require(Condition::eq(length[0], least.size()), "maxunpool.output_shape",
-                         "output_shape has {} entries, the input has {} axes", print(length[0]), least.size()));
+  TRY_OK(context.require(Condition::eq(length[0], plain.size()), "maxunpool.output_shape",
+                         "output_shape has {} entries, the input has {} axes", print(length[0]), plain.size()));
   const auto& entries = call.in(2).elements;
-  Dims out{least[0], least[1]};
-  for (size_t i = 2; i < least.size(); ++i)
-    out.push_back(entries ? (*entries)[i] : context.fresh(call.in(2), "unpool", least[i]));
+  Dims out{plain[0], plain[1]};
+  for (size_t i = 2; i < plain.size(); ++i)
+    out.push_back(entries ? (*entries)[i] : context.fresh(call.in(2), "unpool", 1));
   if (!entries) return out;
-  for (size_t i = 0; i < least.size(); ++i) {
-    const Dim asked = (*entries)[i];
-    TRY_OK(context.require(i < 2 ? Condition::eq(asked, least[i]) : Condition::ge(asked, least[i]),
-                           "maxunpool.output_shape", "output_shape {} is smaller than {} at axis {}", text(*entries),
-                           text(least), i));
-  }
+  for (size_t i = 0; i < plain.size(); ++i)
+    TRY_OK(context.require(i < 2 ? Condition::eq((*entries)[i], plain[i]) : Condition::ge((*entries)[i], 0),
+                           "maxunpool.output_shape", "output_shape {} does not fit {} at axis {}", text(*entries),
+                           text(plain), i));
+  TRY_OK(context.require(Condition::ge(product(out), product(plain)), "maxunpool.output_shape",
+                         "output_shape {} has less cells than {}", text(out), text(plain)));
   return out;
 }
 
@@ -108,7 +122,8 @@ Result<Facts> infer_unpool(const Call& call, InferContext& context) {
   TRY(const Dims x, call.dims(0));
   if (x.size() < 3) return refuse("rank", "MaxUnpool takes an input of rank 3 or more, it is {}", text(x));
   TRY_OK(require_dims(call, context, 1, x, "maxunpool.indices", "the indices"));
-  TRY(Dims out, unpooled_dims(call, context, x));
+  TRY(Dims out, unpooled_dims(call, x));
+  TRY_OK(require_positive(context, out));
   if (call.has(2)) {
     TRY(out, given_unpooled_dims(call, context, out));
   }

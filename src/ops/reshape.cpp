@@ -1,6 +1,4 @@
-#include <cstring>
-
-#include "ops/common.h"
+#include "ops/movement.h"
 #include "ops/records.h"
 
 namespace anyshape::ops {
@@ -25,6 +23,7 @@ Result<Facts> infer_unknown_target(const Call& call, InferContext& context) {
   if (!call.has(1)) return refuse("reshape.shape", "the target shape is missing");
   TRY(const Dims target, call.dims(1));
   const auto rank = target.size() == 1 ? target[0].constant() : std::nullopt;
+  if (rank == 1 && call.in(0).dims) return Facts{with_dims(call.in(0), {product(*call.in(0).dims)})};
   Fact out = Fact::tensor_of_unknown_rank(call.in(0).dtype);
   if (rank && *rank >= 0 && *rank <= 64) {
     out.dims.emplace();
@@ -45,7 +44,21 @@ Result<Dim> infer_hole(InferContext& context, Dim total, Dim rest, const Dims& d
   return floordiv(total, rest);
 }
 
+// An entry that is no plain number: it stands for itself where it is positive. At 0 it copies the input's axis, which
+// is the same only if that is empty too.
+Status require_entry(InferContext& context, Dim entry, const Dims& data, const Dims& target, size_t axis,
+                     bool zero_is_zero) {
+  const bool same = zero_is_zero || (axis < data.size() && data[axis] == entry);
+  Condition legal = Condition::ge(entry, same ? 0 : 1);
+  if (!same && axis < data.size()) legal = legal || (Condition::eq(entry, 0) && Condition::eq(data[axis], 0));
+  return context.require(legal, "reshape.target", "the target {} must not become 0 or negative at axis {}",
+                         text(target), axis);
+}
+
 Result<Facts> infer(const Call& call, InferContext& context) {
+  TRY_OK(require_integers(call, 1));
+  if (call.has(1) && call.in(1).dims && call.in(1).rank() != 1)
+    return refuse("reshape.shape", "the target shape must be a list, it is {}", print(call.in(1)));
   const auto target = target_of(call);
   if (!target) return infer_unknown_target(call, context);
   TRY(const Dims data, call.dims(0));
@@ -67,8 +80,7 @@ Result<Facts> infer(const Call& call, InferContext& context) {
                       text(data));
       d = data[i];
     } else if (!d.is_constant()) {
-      TRY_OK(context.require(Condition::ge(d, zero_is_zero ? 0 : 1), "reshape.target",
-                             "the target {} must not become 0 or negative at axis {}", text(*target), i));
+      TRY_OK(require_entry(context, d, data, *target, i, zero_is_zero));
     } else if (*d.constant() < 0) {
       return refuse("reshape.target", "the target {} has a negative size", text(*target));
     }
@@ -82,10 +94,7 @@ Result<Facts> infer(const Call& call, InferContext& context) {
                            "the target {} has {} elements, the input {} has {}", text(*target), print(rest), text(data),
                            print(total)));
   }
-  Fact result = call.in(0);
-  result.dims = std::move(out);
-  if (result.constant) result.constant = nullptr;
-  return Facts{result};
+  return Facts{with_dims(call.in(0), std::move(out))};
 }
 
 Status reference(const Call&, KernelArgs& args) {

@@ -99,7 +99,7 @@ void pick_entries(const Fact& whole, size_t axis, int64_t index, Fact& out) {
 
 Fact element_at(const ScanInput& in, Dim number, Dim length) {
   Fact out = in.fact->type_only();
-  out.bounds = in.fact->value_bounds();
+  if (const auto bounds = in.fact->value_bounds()) out.bounds = Bounds{bounds->lo, bounds->hi};
   if (out.dims) out.dims->erase(out.dims->begin() + static_cast<ptrdiff_t>(in.axis));
   const Dim index = in.backwards ? length - 1 - number : number;
   if (out.dims && index.is_constant()) pick_entries(*in.fact, in.axis, *index.constant(), out);

@@ -69,6 +69,11 @@ Result<Facts> infer_dft(const Call& call, InferContext& context) {
     length = (length - 1) * Dim(2);
   }
   out[*axis] = onesided && !inverse ? floordiv(length, 2) + 1 : length;
+  Condition legal = Condition::ge(x[*axis], 1);
+  for (size_t i = 0; i + 1 < out.size(); ++i)
+    if (i != *axis || !onesided || inverse) legal = legal || Condition::eq(out[i], 0);
+  TRY_OK(
+      context.require(legal, "dft.empty", "axis {} of {} is empty, the output {} is not", *axis, text(x), text(out)));
   return Facts{Fact::tensor(call.in(0).dtype, std::move(out))};
 }
 

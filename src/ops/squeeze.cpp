@@ -16,16 +16,6 @@ std::optional<size_t> axes_input(const Call& call) {
   return call.version() >= 13 ? std::optional<size_t>(1) : std::nullopt;
 }
 
-Fact with_dims(const Fact& in, Dims dims) {
-  Fact out = in;
-  out.dims = std::move(dims);
-  if (out.constant && out.numeric_dims())
-    out.constant = std::make_shared<const Tensor>(in.constant->reshaped(*out.numeric_dims()));
-  else
-    out.constant = nullptr;
-  return out;
-}
-
 // Without axes every axis of size 1 goes; the rank is known only where each size is provably 1 or provably not.
 Result<Facts> squeeze_all(const Call& call, InferContext& context, const Dims& data) {
   Dims kept;

@@ -167,9 +167,12 @@ Fact parse_tensor(std::string_view text, Symbols& symbols) {
   const auto rest = trim(text.substr(close + 1));
   if (dims == "[...]") return Fact::tensor_of_unknown_rank(*dtype);
   Fact fact = Fact::tensor(*dtype, parse_list(dims, symbols));
-  if (rest.starts_with("in ")) {
-    const size_t dots = rest.find("..");
-    fact.bounds = Bounds{parse_one(trim(rest.substr(3, dots - 3)), symbols), parse_one(rest.substr(dots + 2), symbols)};
+  const bool attained = rest.starts_with("over ");
+  if (attained || rest.starts_with("in ")) {
+    const size_t start = rest.find(' '), dots = rest.find("..");
+    fact.bounds = Bounds{parse_one(trim(rest.substr(start, dots - start)), symbols),
+                         parse_one(rest.substr(dots + 2), symbols), attained};
+    fact.from_shapes = attained;
   } else if (rest.starts_with("=")) {
     parse_entries(rest.substr(1), symbols, fact);
   }
@@ -341,7 +344,9 @@ std::string print_all(const Fact& fact) {
   std::string out = print(fact);
   if (!fact.is_tensor() || fact.elements) return out;
   if (fact.constant) append_constant(*fact.constant, out);
-  if (fact.bounds) out += fmt::format(" in {}..{}", print(fact.bounds->lo), print(fact.bounds->hi));
+  if (fact.bounds)
+    out += fmt::format(" {} {}..{}", fact.bounds->attained ? "over" : "in", print(fact.bounds->lo),
+                       print(fact.bounds->hi));
   return out;
 }
 

@@ -16,7 +16,8 @@ namespace anyshape::ops {
 // in:    facts separated by ';', an empty one is an absent input. "f32[b, s, 16]", "f32[...]" (rank not known),
 // "bool[]",
 //        "i64[3] = [0, -1, s]" (entries, a function of shapes), "f32[2] = [s, 3]/2", "f32[2] = [0.5, nan]" (a
-//        constant), "i64[s] in 0..s - 1" (bounds), "seq(f32[a])", "optional(f32[])", "?". Every symbol is assumed to be
+//        constant), "i64[s] in 0..s - 1" (bounds), "i64[s] over 0..s - 1" (bounds that are taken, a function of
+//        shapes), "seq(f32[a])", "optional(f32[])", "?". Every symbol is assumed to be
 //        >= 0.
 // attributes: separated by spaces: "axis=1 alpha=0.5 mode=linear pads=[1, 1] value=i64[2]=[3,4] to=@f32 names=[a, b]".
 // out:   the outputs in the same form, separated by "; "; constants of a float type as "f32[2] = [0.5, nan]". A node

@@ -29,14 +29,17 @@ Result<std::vector<int64_t>> axis_ints(const Call& call, std::string_view name, 
   return *given;
 }
 
-Result<Window> read_window(const Call& call, Dims kernel, int64_t least_pad) {
+Result<Window> read_window(const Call& call, Dims kernel) {
   Window w;
   const size_t n = kernel.size();
   w.kernel = std::move(kernel);
   TRY(w.strides, axis_ints(call, "strides", n, 1, 1));
   TRY(w.dilations, axis_ints(call, "dilations", n, 1, 1));
   TRY(w.auto_pad, read_auto_pad(call));
-  TRY(const auto pads, axis_ints(call, "pads", 2 * n, 0, least_pad));
+  TRY(const auto pads, axis_ints(call, "pads", 2 * n, 0, -kMost));
+  // ONNX Runtime runs a convolution with negative pads when it has no kernel_shape.
+  if (std::any_of(pads.begin(), pads.end(), [](int64_t p) { return p < 0; }))
+    return refuse("lenient.pads", "pads must not be negative");
   w.pads_begin.assign(pads.begin(), pads.begin() + static_cast<ptrdiff_t>(n));
   w.pads_end.assign(pads.begin() + static_cast<ptrdiff_t>(n), pads.end());
   if (w.auto_pad != AutoPad::explicit_pads) {

@@ -28,8 +28,8 @@ struct Window {
 Result<std::vector<int64_t>> axis_ints(const Call& call, std::string_view name, size_t count, int64_t fallback,
                                        int64_t lo);
 
-// The attributes strides, dilations, pads and auto_pad for `kernel`. `least_pad` is the smallest pad allowed.
-Result<Window> read_window(const Call& call, Dims kernel, int64_t least_pad);
+// The attributes strides, dilations, pads and auto_pad for `kernel`.
+Result<Window> read_window(const Call& call, Dims kernel);
 
 // The number of windows along axis i of `in` cells, rounding down. Requires one window to fit, under `code`.
 Result<Dim> window_count(InferContext& context, const Window& window, size_t i, Dim in, std::string_view code);

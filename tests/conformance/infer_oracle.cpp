@@ -130,7 +130,8 @@ Result<Case> read_case(const fs::path& folder, const fs::path& data) {
     }
     return {};
   };
-  TRY_OK(read_all(c.graph->inputs, "input", c.inputs));
+  // Old files list their initializers among the inputs; the data is for the others.
+  TRY_OK(read_all(c.graph->required_inputs(), "input", c.inputs));
   TRY_OK(read_all(c.graph->outputs, "output", c.outputs));
   return c;
 }
@@ -162,12 +163,10 @@ std::string check(const Case& c, bool symbolic) {
   Assumptions assumptions(symbols);
   Bound bound;
   Facts facts;
-  for (size_t i = 0; i < c.graph->inputs.size(); ++i) {
-    const ValueId id = c.graph->inputs[i];
-    if (c.graph->values[id].is_initializer) continue;
-    if (i >= c.inputs.size()) return "input data missing";
-    facts.push_back(entering(c.inputs[i], c.graph->values[id].shape_relevant, symbolic, symbols, bound));
-  }
+  const auto required = c.graph->required_inputs();
+  if (c.inputs.size() != required.size()) return "input data missing";
+  for (size_t i = 0; i < required.size(); ++i)
+    facts.push_back(entering(c.inputs[i], c.graph->values[required[i]].shape_relevant, symbolic, symbols, bound));
   for (const auto& [symbol, value] : bound.values) assumptions.assume(Condition::ge(symbol, 0));
   Walk::Options options;
   options.numeric = !symbolic;
