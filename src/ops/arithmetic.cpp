@@ -16,7 +16,7 @@ constexpr Port kOut[] = {{"C"}};
 
 Ratio quotient(const Ratio& a, const Ratio& b) {
   const auto n = b.num.constant();
-  if (!n || *n == 0 || !exact(a) || !exact(b)) return unknown_ratio();
+  if (!n || *n == 0 || *n == std::numeric_limits<int64_t>::min() || !exact(a) || !exact(b)) return unknown_ratio();
   int64_t den = 0;
   if (__builtin_mul_overflow(a.den, std::abs(*n), &den) || den > int64_t{1} << 40) return unknown_ratio();
   Ratio r{a.num * Dim(b.den) * Dim(*n < 0 ? -1 : 1), den};

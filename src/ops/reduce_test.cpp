@@ -66,6 +66,8 @@ TEST(Reduce, Kernels) {
       {"ReduceLogSumExp", 18, "f32[2] = [1000, -inf]", "keepdims=0", "f32[] = [1000]"},
       {"ReduceLogSumExp", 18, "f32[0] = []", "keepdims=0", "f32[] = [-inf]"},
       {"ReduceSumSquare", 18, "f16[2] = [1, 2]; i64[0] = []", "noop_with_empty_axes=1", "f16[2] = [1, 4]"},
+      {"ReduceMean", 13, "i8[2, 2] = [1, 3, -1, -4]", "axes=[1] keepdims=0", "i8[2] = [2, -2]"},
+      {"ReduceLogSum", 18, "i32[1] = [-1]", "keepdims=0", "i32[] = [0]"},
       {"ArgMax", 13, "f32[4] = [1, 3, 3, 2]", "", "i64[1] = [1]"},
       {"ArgMax", 13, "f32[4] = [1, 3, 3, 2]", "select_last_index=1", "i64[1] = [2]"},
       {"ArgMin", 13, "i32[2, 2] = [4, 3, 1, 9]", "axis=1 keepdims=0", "i64[2] = [1, 0]"},
