@@ -1,8 +1,9 @@
+#include "anyshape/report.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "anyshape/report.h"
 #include "check/lint.h"
 #include "check/shapes_text.h"
 
@@ -102,10 +103,8 @@ TEST(Rules, IgnoreNamesARule) {
 }
 
 TEST(ShapeText, Rows) {
-  const std::pair<const char*, const char*> good[] = {{"x=1x120x1", "x=1x120x1"},
-                                                      {"input:0=3", "input:0=3"},
-                                                      {"a=b=0x2", "a=b=0x2"},
-                                                      {"x=scalar", "x=scalar"}};
+  const std::pair<const char*, const char*> good[] = {
+      {"x=1x120x1", "x=1x120x1"}, {"input:0=3", "input:0=3"}, {"a=b=0x2", "a=b=0x2"}, {"x=scalar", "x=scalar"}};
   for (const auto& [text, printed] : good) {
     const auto shape = parse_shape_text(text);
     ASSERT_TRUE(shape) << text;
