@@ -202,6 +202,12 @@ Dim Walk::add_symbol(std::string_view stem, SymbolKind kind, Dim lo, std::option
   return symbol;
 }
 
+void InferContext::offer_split(const Condition& condition) {
+  const auto used = condition.symbols();
+  const bool on_axes = std::all_of(used.begin(), used.end(), [&](Dim s) { return walk_.kind(s) == SymbolKind::axis; });
+  if (on_axes && walk_.path_.empty() && !condition.is_opaque()) walk_.splits_.push_back(condition);
+}
+
 SymbolKind Walk::kind(Dim symbol) const {
   const auto it = kinds_.find(symbol);
   return it == kinds_.end() ? SymbolKind::axis : it->second;

@@ -89,6 +89,10 @@ class InferContext {
   // The dim mentions a size that depends on input data.
   bool on_data(Dim dim) const;
 
+  // What follows is known only on either side of the condition (branches whose ranks differ): solve() may walk both
+  // sides apart.
+  void offer_split(const Condition& condition);
+
   // True in a walk over one concrete shape, where loops with known counts are iterated.
   bool numeric() const;
   // Trip counts up to this many are iterated one by one.
@@ -145,6 +149,8 @@ class Walk {
   const std::unordered_map<Dim, SymbolKind>& kinds() const { return kinds_; }
   // What is known of the fresh symbols by themselves.
   const std::vector<Condition>& fresh_bounds() const { return fresh_bounds_; }
+  // Conditions on axis symbols that rules would like to have decided, in the order met.
+  const std::vector<Condition>& splits() const { return splits_; }
   // After a refused run: the facts up to the node that refused.
   const Facts& partial() const { return partial_; }
   // Some claim relies on every axis being at most kSizeClaim.
@@ -175,7 +181,7 @@ class Walk {
   std::vector<Remark> data_conditions_, undecided_;
   std::unordered_map<Dim, SymbolKind> kinds_;
   std::vector<Iteration> iterations_;
-  std::vector<Condition> path_, fresh_bounds_;
+  std::vector<Condition> path_, fresh_bounds_, splits_;
   Facts partial_;
   std::vector<std::pair<const Graph*, const Facts*>> frames_;
   Reveal bodies_;

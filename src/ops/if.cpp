@@ -83,6 +83,8 @@ Result<Facts> walk_both(const Call& call, InferContext& context, const Condition
   Facts out;
   for (size_t i = 0; i < call.outputs(); ++i) {
     TRY(Fact fact, join(context, (*then_branch.outputs)[i], (*else_branch.outputs)[i], joiner));
+    if (!on_data && !fact.dims && (*then_branch.outputs)[i].dims && (*else_branch.outputs)[i].dims)
+      context.offer_split(taken);
     fact.from_shapes = fact.from_shapes && call.in(0).from_shapes;
     if (!fact.from_shapes && on_data) fact.constant = nullptr;
     out.push_back(std::move(fact));

@@ -16,32 +16,76 @@ std::unique_ptr<Assumptions> Typed::ground() const {
   return assumptions;
 }
 
-Typed solve(std::shared_ptr<const Graph> graph) {
-  Typed typed;
-  typed.graph_ = std::move(graph);
-  typed.symbols_ = std::make_shared<Symbols>();
-  InputAxes axes = input_axes(*typed.graph_, *typed.symbols_);
-  typed.axes_ = std::move(axes.symbols);
-  typed.input_facts_ = std::move(axes.facts);
-
-  const auto assumptions = typed.ground();
-  Walk walk(*assumptions);
-  auto facts = walk.run(*typed.graph_, typed.input_facts_);
-  if (facts) {
-    typed.facts_ = *std::move(facts);
-  } else {
-    typed.facts_ = walk.partial();
-    typed.facts_.resize(typed.graph_->values.size());
-    typed.refusal_ = std::move(facts).error();
+class Solver {
+ public:
+  explicit Solver(std::shared_ptr<const Graph> graph) {
+    start_.graph_ = std::move(graph);
+    start_.symbols_ = std::make_shared<Symbols>();
+    InputAxes axes = input_axes(*start_.graph_, *start_.symbols_);
+    start_.axes_ = std::move(axes.symbols);
+    start_.input_facts_ = std::move(axes.facts);
   }
-  typed.bodies_ = walk.bodies();
-  typed.requirements_ = walk.requirements();
-  typed.data_conditions_ = walk.data_conditions();
-  typed.undecided_ = walk.undecided();
-  typed.fresh_bounds_ = walk.fresh_bounds();
-  typed.kinds_ = walk.kinds();
-  typed.size_claim_used_ = walk.size_claim_used();
-  return typed;
-}
+
+  // The walk under what is assumed. Where rules would like a condition decided, both sides are walked apart; a side
+  // that refuses everything leaves the other one, with the condition required.
+  Typed run(const std::vector<Condition>& assumed) {
+    std::vector<Condition> splits;
+    Typed typed = walk(assumed, splits);
+    if (splits.empty() || assumed.size() >= kMaxSplits) return typed;
+    for (const bool side : {true, false}) {
+      const Condition taken = side ? splits.front() : !splits.front();
+      Typed other = run(with(assumed, !taken));
+      if (!other.refusal_) continue;
+      Typed kept = run(with(assumed, taken));
+      const Error& e = *other.refusal_;
+      kept.requirements_.insert(kept.requirements_.begin(),
+                                {taken, Condition::always(), e.code, e.message, node_in(e.place), "", false, false});
+      return kept;
+    }
+    return typed;
+  }
+
+ private:
+  static constexpr size_t kMaxSplits = 4;
+
+  static std::vector<Condition> with(std::vector<Condition> conditions, const Condition& one) {
+    conditions.push_back(one);
+    return conditions;
+  }
+
+  // The node of a place like `node "/a": node "/b"`: the outermost.
+  static std::string node_in(const std::string& place) {
+    const size_t first = place.find('"'), last = place.find('"', first + 1);
+    return first == std::string::npos ? place : place.substr(first + 1, last - first - 1);
+  }
+
+  Typed walk(const std::vector<Condition>& assumed, std::vector<Condition>& splits) const {
+    Typed typed = start_;
+    const auto assumptions = typed.ground();
+    for (const Condition& condition : assumed) assumptions->assume(condition);
+    Walk walk(*assumptions);
+    auto facts = walk.run(*typed.graph_, typed.input_facts_);
+    if (facts) {
+      typed.facts_ = *std::move(facts);
+    } else {
+      typed.facts_ = walk.partial();
+      typed.facts_.resize(typed.graph_->values.size());
+      typed.refusal_ = std::move(facts).error();
+    }
+    typed.bodies_ = walk.bodies();
+    typed.requirements_ = walk.requirements();
+    typed.data_conditions_ = walk.data_conditions();
+    typed.undecided_ = walk.undecided();
+    typed.fresh_bounds_ = walk.fresh_bounds();
+    typed.kinds_ = walk.kinds();
+    typed.size_claim_used_ = walk.size_claim_used();
+    splits = walk.splits();
+    return typed;
+  }
+
+  Typed start_;
+};
+
+Typed solve(std::shared_ptr<const Graph> graph) { return Solver(std::move(graph)).run({}); }
 
 }  // namespace anyshape

@@ -48,7 +48,7 @@ class Typed {
   std::unique_ptr<Assumptions> ground() const;
 
  private:
-  friend Typed solve(std::shared_ptr<const Graph> graph);
+  friend class Solver;
 
   std::shared_ptr<const Graph> graph_;
   std::shared_ptr<Symbols> symbols_;
