@@ -12,7 +12,8 @@ const T* Call::get(std::string_view name) const {
   const Attribute* attribute = node_.attribute(name);
   if (!attribute) return nullptr;
   const T* value = std::get_if<T>(&attribute->value);
-  if (!value) mistyped_ = attribute->name;
+  if (!value)
+    for (const Call* call = this; call; call = call->outer_) call->mistyped_ = attribute->name;
   return value;
 }
 

@@ -15,11 +15,14 @@ namespace anyshape {
 class Call {
  public:
   Call(const Node& node, std::string_view label, std::span<const Fact* const> in)
-      : node_(node), label_(label), in_(in) {}
+      : node_(node), label_(label), in_(in), version_(node.version) {}
+  // The same node seen as another operator of that version, with these inputs. REQUIRES: `call` outlives it.
+  Call(const Call& call, int64_t version, std::span<const Fact* const> in)
+      : node_(call.node_), label_(call.label_), in_(in), version_(version), outer_(&call) {}
 
   std::string_view label() const { return label_; }
   std::string_view type() const { return node_.type; }
-  int64_t version() const { return node_.version; }
+  int64_t version() const { return version_; }
 
   size_t inputs() const { return in_.size(); }
   size_t outputs() const { return node_.out.size(); }
@@ -54,6 +57,8 @@ class Call {
   const Node& node_;
   std::string_view label_;
   std::span<const Fact* const> in_;
+  int64_t version_;
+  const Call* outer_ = nullptr;
   mutable std::string_view mistyped_;
 };
 

@@ -122,6 +122,7 @@ Result<Facts> InferContext::infer_body(const Graph& body, Facts inputs, const Co
   if (inputs.size() != body.required_inputs().size())
     return refuse("body.arity", "the body takes {} inputs, {} are given", body.required_inputs().size(), inputs.size());
   const size_t kept = walk_.requirements_.size();
+  const size_t conditions = walk_.data_conditions_.size(), doubts = walk_.undecided_.size();
   Assumptions::Scope scope(assumptions());
   if (!path.is_always()) {
     walk_.path_.push_back(path);
@@ -131,6 +132,8 @@ Result<Facts> InferContext::infer_body(const Graph& body, Facts inputs, const Co
   if (!path.is_always()) walk_.path_.pop_back();
   if (!facts) {
     walk_.requirements_.resize(kept);
+    walk_.data_conditions_.resize(conditions);
+    walk_.undecided_.resize(doubts);
     return tl::unexpected(std::move(facts).error());
   }
   Facts out;
@@ -142,11 +145,13 @@ Result<Facts> InferContext::infer_body(const Graph& body, Facts inputs, const Co
 Result<Facts> InferContext::try_body(const Graph& body, Facts inputs, const Condition& path) {
   const size_t requirements = walk_.requirements_.size();
   const size_t conditions = walk_.data_conditions_.size(), doubts = walk_.undecided_.size();
+  const size_t bounds = walk_.fresh_bounds_.size();
   const bool claim = walk_.size_claim_used_;
   auto out = infer_body(body, std::move(inputs), path);
   walk_.requirements_.resize(requirements);
   walk_.data_conditions_.resize(conditions);
   walk_.undecided_.resize(doubts);
+  walk_.fresh_bounds_.resize(bounds);
   walk_.size_claim_used_ = claim;
   return out;
 }
@@ -187,8 +192,11 @@ Condition InferContext::over_iterations(const Condition& condition) const {
 Dim Walk::add_symbol(std::string_view stem, SymbolKind kind, Dim lo, std::optional<Dim> hi) {
   const Dim symbol = assumptions_.symbols().fresh(stem);
   kinds_[symbol] = kind;
-  fresh_bounds_.push_back(Condition::ge(symbol, lo));
-  if (hi) fresh_bounds_.push_back(Condition::le(symbol, *hi));
+  // A symbol of a branch is bounded only where the branch is taken: its bounds must not constrain other symbols there.
+  Condition elsewhere = Condition::never();
+  for (const Condition& branch : path_) elsewhere = elsewhere || !branch;
+  fresh_bounds_.push_back(elsewhere || Condition::ge(symbol, lo));
+  if (hi) fresh_bounds_.push_back(elsewhere || Condition::le(symbol, *hi));
   assumptions_.assume(Condition::ge(symbol, lo));
   if (hi) assumptions_.assume(Condition::le(symbol, *hi));
   return symbol;
@@ -323,7 +331,11 @@ Status Walk::fold(const Graph& graph, const Node& node, const Facts& facts, Fact
   const auto in_facts = input_facts(node, facts);
   const std::string label = graph.label(node);
   const Call call(node, label, in_facts);
-  TRY_OK(node.op->kernels.back().run(call, args));
+  if (auto ran = node.op->kernels.back().run(call, args); !ran) {
+    // A kernel that lacks an element type leaves the facts as the rule made them.
+    if (ran.error().kind == Error::Kind::unknown) return {};
+    return ran;
+  }
   for (size_t i = 0; i < out.size(); ++i)
     if (args.out[i]) out[i] = Fact::of_constant(std::move(args.out[i]));
   return {};

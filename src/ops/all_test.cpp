@@ -31,7 +31,9 @@ TEST(AllOps, RecordsAreComplete) {
     EXPECT_NE(op->infer, nullptr) << text(*op);
     EXPECT_FALSE(op->sig.out.empty()) << text(*op);
     EXPECT_FALSE(op->sig.doc.empty()) << text(*op);
-    if (!op->kernels.empty()) EXPECT_EQ(op->kernels.back().name, "reference") << text(*op);
+    if (!op->kernels.empty()) {
+      EXPECT_EQ(op->kernels.back().name, "reference") << text(*op);
+    }
     for (const auto ports : {op->sig.in, op->sig.out})
       for (size_t i = 0; i + 1 < ports.size(); ++i) EXPECT_FALSE(ports[i].flags & Port::variadic) << text(*op);
   }

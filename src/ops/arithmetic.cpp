@@ -16,7 +16,7 @@ constexpr Port kOut[] = {{"C"}};
 
 Ratio quotient(const Ratio& a, const Ratio& b) {
   const auto n = b.num.constant();
-  if (!n || *n == 0 || !exact(a) || !exact(b)) return unknown_ratio();
+  if (!n || *n == 0 || *n == std::numeric_limits<int64_t>::min() || !exact(a) || !exact(b)) return unknown_ratio();
   int64_t den = 0;
   if (__builtin_mul_overflow(a.den, std::abs(*n), &den) || den > int64_t{1} << 40) return unknown_ratio();
   Ratio r{a.num * Dim(b.den) * Dim(*n < 0 ? -1 : 1), den};
@@ -127,7 +127,8 @@ Result<Facts> infer(const Call& call, InferContext& context) {
   TRY_OK(require_tensor(call, 1, kMaskNumber));
   TRY(const DType dtype, common_dtype(call, 0, 1));
   const bool fmod = op == Arith::mod && call.i("fmod", 0) != 0;
-  if (op == Arith::mod && is_float(dtype) && !fmod) return refuse("mod.fmod", "Mod of float tensors takes fmod=1 only");
+  if (op == Arith::mod && is_float(dtype) && !fmod && call.version() < 28)
+    return refuse("mod.fmod", "Mod of float tensors takes fmod=1 before opset 28");
   TRY(auto dims, elementwise_dims(call, context));
   Fact out = typed(dtype, std::move(dims));
   if (op == Arith::div || op == Arith::mod) TRY_OK(require_divisor(call, context, out));

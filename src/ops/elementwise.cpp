@@ -243,7 +243,7 @@ Result<std::optional<Dims>> elementwise_dims(const Call& call, InferContext& con
     TRY(Dims dims, call.dims(i));
     shapes.push_back(std::move(dims));
   }
-  if (call.version() < 7 && shapes.size() == 2 && call.type() != "PRelu") {
+  if (call.version() < 7 && shapes.size() == 2) {
     TRY(Dims dims, legacy_broadcast(call, context, shapes[0], shapes[1]));
     return std::optional(std::move(dims));
   }

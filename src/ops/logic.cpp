@@ -54,10 +54,10 @@ Dim entry(Logic op, InferContext& context, std::span<const Ratio> in) {
 // The answer where bounds decide it for every entry.
 void decide_by_bounds(Logic op, const Call& call, InferContext& context, Fact& out) {
   const auto dims = out.numeric_dims();
-  const auto count = dims ? element_count(*dims) : std::nullopt;
+  const int64_t count = dims ? element_count(*dims).value_or(-1) : -1;
+  if (out.elements || !is_comparison(op) || count < 0 || count > static_cast<int64_t>(Fact::kMaxElements)) return;
   const auto a = bounds_of(call, 0), b = bounds_of(call, 1);
-  if (out.elements || !is_comparison(op) || !a || !b || !count || *count > static_cast<int64_t>(Fact::kMaxElements))
-    return;
+  if (!a || !b) return;
   const bool swapped = op == Logic::less || op == Logic::less_equal;
   const Bounds &x = swapped ? *b : *a, &y = swapped ? *a : *b;
   const bool strict = op == Logic::less || op == Logic::greater;
@@ -72,7 +72,7 @@ void decide_by_bounds(Logic op, const Call& call, InferContext& context, Fact& o
   } else if (above(y.lo, x.hi, !strict)) {
     answer = 0;
   }
-  if (answer) out.elements = std::make_shared<const Dims>(static_cast<size_t>(*count), Dim(*answer));
+  if (answer) out.elements = std::make_shared<const Dims>(static_cast<size_t>(count), Dim(*answer));
 }
 
 template <Logic op>

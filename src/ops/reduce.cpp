@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 
+#include "kernels/convert.h"
 #include "kernels/elementwise.h"
 #include "ops/elementwise.h"
 #include "ops/records.h"
@@ -105,11 +106,11 @@ bool carries_entries(Reduce op) {
 void reduce_entries(Reduce op, const Call& call, InferContext& context, const std::vector<bool>& gone, Fact& out) {
   const auto dims = call.in(0).numeric_dims();
   const auto sizes = out.numeric_dims();
-  const auto count = sizes ? element_count(*sizes) : std::nullopt;
+  const int64_t count = sizes ? element_count(*sizes).value_or(-1) : -1;
   const auto entries = known_entries(call.in(0));
-  if (!carries_entries(op) || !dims || !count || !entries || entries->empty()) return;
-  if (*count > static_cast<int64_t>(Fact::kMaxElements)) return;
-  std::vector<std::optional<Ratio>> all(static_cast<size_t>(*count));
+  if (!carries_entries(op) || !dims || count < 0 || !entries || entries->empty()) return;
+  if (count > static_cast<int64_t>(Fact::kMaxElements)) return;
+  std::vector<std::optional<Ratio>> all(static_cast<size_t>(count));
   const auto to = targets(*dims, gone, static_cast<int64_t>(entries->size()));
   for (size_t i = 0; i < entries->size(); ++i) {
     if (!exact((*entries)[i])) return;
@@ -194,12 +195,33 @@ C step(C total, C x) {
   }
 }
 
+// The nearest the type has to a real result: integers are cut towards zero.
+template <class C>
+C from_real(double value) {
+  if constexpr (std::is_integral_v<C>) return static_cast<C>(kernels::truncate_to_int64(value));
+  return static_cast<C>(value);
+}
+
+template <class C>
+C mean_of(C total, int64_t n) {
+  if (n == 0) return total;
+  if constexpr (std::is_floating_point_v<C>) return total / static_cast<C>(n);
+  using Wide = std::conditional_t<std::is_signed_v<C>, int64_t, uint64_t>;
+  return static_cast<C>(static_cast<Wide>(total) / static_cast<Wide>(n));
+}
+
 template <Reduce op, class C>
 C finished(C total, int64_t n) {
-  if constexpr (op == Reduce::mean) return n == 0 ? total : static_cast<C>(total / static_cast<C>(n));
-  if constexpr (op == Reduce::l2) return static_cast<C>(std::sqrt(total));
-  if constexpr (op == Reduce::log_sum)
-    return std::is_integral_v<C> && total == 0 ? std::numeric_limits<C>::min() : static_cast<C>(std::log(total));
+  constexpr bool is_real = std::is_floating_point_v<C>;
+  if constexpr (op == Reduce::mean) return mean_of(total, n);
+  if constexpr (op == Reduce::l2) {
+    if constexpr (is_real) return std::sqrt(total);
+    return from_real<C>(std::sqrt(static_cast<double>(total)));
+  }
+  if constexpr (op == Reduce::log_sum) {
+    if constexpr (is_real) return std::log(total);
+    return from_real<C>(std::log(static_cast<double>(total)));
+  }
   return total;
 }
 
@@ -215,7 +237,7 @@ void log_sum_exp(std::vector<C>& totals, const std::vector<C>& data, const std::
     sums[at] += std::isinf(top) && top < 0 ? 0 : std::exp(static_cast<double>(data[i]) - top);
   }
   for (size_t i = 0; i < totals.size(); ++i)
-    if (sums[i] != 0) totals[i] = static_cast<C>(static_cast<double>(totals[i]) + std::log(sums[i]));
+    if (sums[i] != 0) totals[i] = from_real<C>(static_cast<double>(totals[i]) + std::log(sums[i]));
 }
 
 template <Reduce op, class T>

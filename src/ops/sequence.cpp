@@ -54,9 +54,14 @@ Result<Position> position_of(const Call& call, InferContext& context, size_t inp
     return Position{};
   }
   const Dim length = *sequence.length;
-  TRY_OK(context.require(
-      Condition::ge(bounds->lo, -length) && Condition::lt(bounds->hi, past_end ? length + 1 : length),
-      "sequence.position", "position {} lies outside a sequence of {} items", print(bounds->hi), print(length)));
+  const Condition inside =
+      Condition::ge(bounds->lo, -length) && Condition::lt(bounds->hi, past_end ? length + 1 : length);
+  if (!bounds->attained && context.assumptions().prove(inside) != Tri::yes) {
+    context.data_condition("sequence.position", "the position must lie inside a sequence of {} items", print(length));
+    return Position{};
+  }
+  TRY_OK(context.require(inside, "sequence.position", "position {} lies outside a sequence of {} items",
+                         print(bounds->hi), print(length)));
   const auto entry = fact.single();
   const auto number = entry ? context.simplify(*entry).constant() : std::nullopt;
   if (!number || !sequence.items) return Position{};
@@ -70,7 +75,10 @@ Result<Facts> infer_at(const Call& call, InferContext& context) {
   if (at.number && static_cast<size_t>(*at.number) < sequence.items->size())
     return Facts{(*sequence.items)[static_cast<size_t>(*at.number)]};
   if (!sequence.item) return unknown("infer.type", "the items of the sequence are not known");
-  return Facts{any_item(context, *sequence.item, sequence.from_shapes)};
+  // Which item it is follows from the shapes when the number of items and the position do.
+  const bool from_shapes =
+      sequence.from_shapes || (sequence.length && !context.on_data(*sequence.length) && call.in(1).from_shapes);
+  return Facts{any_item(context, *sequence.item, from_shapes)};
 }
 
 Result<Facts> infer_construct(const Call& call, InferContext& context) {

@@ -1,61 +1,101 @@
-#include "ops/movement.h"
-#include "ops/records.h"
+#include "ops/window.h"
+
+#include <algorithm>
 
 namespace anyshape::ops {
 namespace {
 
-constexpr Port kIn[] = {{"size", Port::value}};
-constexpr Port kMelIn[] = {{"num_mel_bins", Port::value},
-                           {"dft_length", Port::value},
-                           {"sample_rate"},
-                           {"lower_edge_hertz"},
-                           {"upper_edge_hertz"}};
-constexpr Port kOut[] = {{"output"}};
+constexpr int64_t kMost = (int64_t{1} << 31) - 1;
 
-Result<DType> output_dtype(const Call& call) {
-  const int64_t code = call.i("output_datatype", 1);
-  const auto dtype = dtype_from_onnx(code);
-  if (!dtype || *dtype == DType::undefined) return refuse("window.dtype", "{} is no element type", code);
-  return *dtype;
-}
-
-// One size given as a scalar input, not negative.
-Result<Dim> size_input(const Call& call, InferContext& context, size_t input) {
-  const Fact& fact = call.in(input);
-  TRY_OK(require_integers(call, input));
-  if (fact.dims)
-    TRY_OK(context.require(Condition::eq(product(*fact.dims), 1), "window.size",
-                           "input {} must be one number, it is {}", input, print(fact)));
-  const auto known = fact.single();
-  const Dim size = known ? *known : context.fresh(fact, "size");
-  TRY_OK(context.require(Condition::ge(size, 0), "window.size", "a size of {} is negative", print(size)));
-  return size;
-}
-
-Result<Facts> infer_window(const Call& call, InferContext& context) {
-  TRY(const DType dtype, output_dtype(call));
-  TRY(const Dim size, size_input(call, context, 0));
-  return Facts{Fact::tensor(dtype, {size})};
-}
-
-Result<Facts> infer_mel(const Call& call, InferContext& context) {
-  TRY(const DType dtype, output_dtype(call));
-  TRY(const Dim bins, size_input(call, context, 0));
-  TRY(const Dim length, size_input(call, context, 1));
-  return Facts{Fact::tensor(dtype, {floordiv(length, 2) + 1, bins})};
+Result<AutoPad> read_auto_pad(const Call& call) {
+  const std::string_view text = call.s("auto_pad", "NOTSET");
+  if (text == "NOTSET" || text.empty()) return AutoPad::explicit_pads;
+  if (text == "SAME_UPPER") return AutoPad::same_upper;
+  if (text == "SAME_LOWER") return AutoPad::same_lower;
+  if (text == "VALID") return AutoPad::valid;
+  return refuse("window.auto_pad", "auto_pad \"{}\" is not one of NOTSET, SAME_UPPER, SAME_LOWER, VALID", text);
 }
 
 }  // namespace
 
-constexpr OpDef kBlackmanWindow17{
-    .name = "BlackmanWindow", .since = 17, .sig = {kIn, kOut, "a Blackman window"}, .infer = infer_window};
-constexpr OpDef kHammingWindow17{
-    .name = "HammingWindow", .since = 17, .sig = {kIn, kOut, "a Hamming window"}, .infer = infer_window};
-constexpr OpDef kHannWindow17{
-    .name = "HannWindow", .since = 17, .sig = {kIn, kOut, "a Hann window"}, .infer = infer_window};
-constexpr OpDef kMelWeightMatrix17{.name = "MelWeightMatrix",
-                                   .since = 17,
-                                   .sig = {kMelIn, kOut, "weights from a spectrum to mel bins"},
-                                   .infer = infer_mel};
+Result<std::vector<int64_t>> axis_ints(const Call& call, std::string_view name, size_t count, int64_t fallback,
+                                       int64_t lo) {
+  const auto* given = call.ints(name);
+  if (!given || given->empty()) return std::vector<int64_t>(count, fallback);
+  if (given->size() != count)
+    return refuse("window.attribute", "{} has {} entries, {} are needed", name, given->size(), count);
+  for (int64_t v : *given)
+    if (v < lo || v > kMost) return refuse("window.attribute", "{} has the entry {}, {} is the least", name, v, lo);
+  return *given;
+}
+
+Result<Window> read_window(const Call& call, Dims kernel) {
+  Window w;
+  const size_t n = kernel.size();
+  w.kernel = std::move(kernel);
+  TRY(w.strides, axis_ints(call, "strides", n, 1, 1));
+  TRY(w.dilations, axis_ints(call, "dilations", n, 1, 1));
+  TRY(w.auto_pad, read_auto_pad(call));
+  TRY(const auto pads, axis_ints(call, "pads", 2 * n, 0, -kMost));
+  // ONNX Runtime runs a convolution with negative pads when it has no kernel_shape.
+  if (std::any_of(pads.begin(), pads.end(), [](int64_t p) { return p < 0; }))
+    return refuse("lenient.pads", "pads must not be negative");
+  w.pads_begin.assign(pads.begin(), pads.begin() + static_cast<ptrdiff_t>(n));
+  w.pads_end.assign(pads.begin() + static_cast<ptrdiff_t>(n), pads.end());
+  if (w.auto_pad != AutoPad::explicit_pads) {
+    const bool any = std::any_of(pads.begin(), pads.end(), [](int64_t p) { return p != 0; });
+    if (any) return refuse("lenient.pads", "pads cannot be given together with auto_pad");
+  }
+  return w;
+}
+
+Result<Dim> window_count(InferContext& context, const Window& w, size_t i, Dim in, std::string_view code) {
+  if (w.same()) {
+    TRY_OK(context.require(Condition::ge(in, 1), code, "spatial axis {} is {}, at least 1 is needed", i, print(in)));
+    return ceildiv(in, w.strides[i]);
+  }
+  const Dim slack = in + w.padding(i) - w.extent(i);
+  TRY_OK(context.require(Condition::ge(slack, 0), code,
+                         "spatial axis {} of {} cells plus {} padding is smaller than the window of {}", i, print(in),
+                         print(w.padding(i)), print(w.extent(i))));
+  return floordiv(slack, w.strides[i]) + 1;
+}
+
+Result<Dim> window_count_ceil(InferContext& context, const Window& w, size_t i, Dim in, std::string_view code) {
+  if (w.same()) return window_count(context, w, i, in, code);
+  const Dim stride = w.strides[i];
+  const Dim slack = in + w.padding(i) - w.extent(i);
+  TRY_OK(context.require(Condition::gt(slack, -stride), code,
+                         "spatial axis {} of {} cells plus {} padding is too small for a window of {} by steps of {}",
+                         i, print(in), print(w.padding(i)), print(w.extent(i)), w.strides[i]));
+  // Where the part of a window beyond its end padding is at least one stride, no window can start in that padding.
+  const Dim inside = w.extent(i) - Dim(w.pads_end[i]) - stride;
+  if (inside.is_constant() && *inside.constant() < 0) return ceildiv(in + Dim(w.pads_begin[i]), stride);
+  return ceildiv(slack, stride) + 1;
+}
+
+Result<Dims> dims_of_rank(const Call& call, size_t input, size_t rank) {
+  if (call.in(input).kind != Fact::Kind::unknown && !call.in(input).is_tensor())
+    return refuse("input.kind", "{} takes a tensor as input {}, it is {}", call.type(), input, print(call.in(input)));
+  TRY_OK(require_rank(call, input, rank));
+  return call.dims(input);
+}
+
+Status require_vector(const Call& call, InferContext& context, size_t input, Dim size, std::string_view code,
+                      std::string_view what) {
+  return require_dims(call, context, input, {size}, code, what);
+}
+
+Status require_dims(const Call& call, InferContext& context, size_t input, const Dims& dims, std::string_view code,
+                    std::string_view what) {
+  if (!call.has(input) || !call.in(input).dims) return {};
+  const Dims& given = *call.in(input).dims;
+  if (given.size() != dims.size())
+    return refuse(code, "{} must have the shape {}, it is {}", what, text(dims), text(given));
+  for (size_t i = 0; i < dims.size(); ++i)
+    TRY_OK(context.require(Condition::eq(given[i], dims[i]), code, "{} must have the shape {}, it is {}", what,
+                           text(dims), text(given)));
+  return {};
+}
 
 }  // namespace anyshape::ops

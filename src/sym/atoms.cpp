@@ -111,6 +111,8 @@ Dim extremum(AtomKind kind, Dim a, Dim b) {
   auto loses = [&](Dim x, Dim to) {
     if (x == to) return false;
     if (absorbed(opposite, x, to)) return true;
+    // Far apart constants have no difference in int64.
+    if (x.is_constant() && to.is_constant()) return (*x.constant() > *to.constant()) == (kind == AtomKind::min);
     auto difference = (x - to).constant();
     return difference && (kind == AtomKind::min ? *difference > 0 : *difference < 0);
   };

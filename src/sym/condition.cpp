@@ -101,6 +101,23 @@ void tidy(std::vector<Conjunction>& any) {
   std::sort(any.begin(), any.end(), conjunction_before);
 }
 
+// A relation on one select between two numbers is its condition, the opposite, or decided: `select(c, 1, 0) == 1` is c.
+std::optional<Condition> by_branches(const Relation& relation) {
+  const auto& terms = terms_of(relation.expr);
+  const Atom* atom = terms.size() == 1 ? atom_of(terms[0].monomial) : nullptr;
+  if (!atom || atom->kind != AtomKind::select || !atom->args[0].is_constant() || !atom->args[1].is_constant())
+    return std::nullopt;
+  const auto branch = [&](Dim value) {
+    return Condition::of({relation.kind, replace(relation.expr, atom, value), relation.divisor});
+  };
+  const Condition first = branch(atom->args[0]), second = branch(atom->args[1]);
+  const auto settled = [](const Condition& c) { return c.is_always() || c.is_never(); };
+  if (!settled(first) || !settled(second)) return std::nullopt;
+  if (first == second) return first;
+  const Condition chosen = first.is_always() ? *atom->condition : !*atom->condition;
+  return chosen.is_opaque() ? std::nullopt : std::optional(chosen);
+}
+
 }  // namespace
 
 Condition Condition::never() {
@@ -119,6 +136,7 @@ Condition Condition::of(Relation relation) {
   Tri decided = normalize(relation);
   if (decided != Tri::unknown) return decided == Tri::yes ? always() : never();
   if (has_unknown(relation)) return opaque();
+  if (auto chosen = by_branches(relation)) return *chosen;
   Condition condition;
   condition.any_of_ = {{relation}};
   return condition;

@@ -12,6 +12,7 @@ using Kind = Relation::Kind;
 
 // dim minus the multiple of `fact` that removes one of dim's terms; nullopt when there is none.
 std::optional<Dim> reduced(Dim dim, Dim fact) {
+  if (fact.is_constant()) return std::nullopt;
   const Term lead = terms_of(fact)[0];
   for (const Term& term : terms_of(dim)) {
     auto cofactor = divide(term.monomial, lead.monomial);

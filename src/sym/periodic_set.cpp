@@ -101,6 +101,15 @@ Condition bounds_of(const Piece& piece, const Domain& domain) {
   return out;
 }
 
+// A few values that read better in a list.
+bool is_short(const Piece& piece) { return piece.any() && piece.all() && piece.last && *piece.last - piece.first < 3; }
+
+Condition listed(const Piece& piece, const Domain& domain) {
+  Condition out = Condition::never();
+  for (int64_t v = piece.first; v <= *piece.last; ++v) out = out || Condition::eq(domain.symbol, v);
+  return out;
+}
+
 Condition condition_of(const Piece& piece, const Domain& domain) {
   if (!piece.any()) return Condition::never();
   if (piece.single() && domain.lo != domain.hi) return Condition::eq(domain.symbol, piece.first);
@@ -206,7 +215,9 @@ Condition PeriodicSet::to_condition(Dim symbol) const {
       }
     if (total >= least) continue;
     Condition candidate = Condition::never();
-    for (const Piece& piece : *pieces) candidate = candidate || condition_of(piece, domain);
+    bool lists = std::count_if(pieces->begin(), pieces->end(), is_short) > 1;
+    for (const Piece& piece : *pieces)
+      candidate = candidate || (lists && is_short(piece) ? listed(piece, domain) : condition_of(piece, domain));
     if (candidate.is_opaque()) continue;
     best = candidate;
     least = total;

@@ -59,60 +59,61 @@ Tri normalize_divisible_constant(Relation& r, int64_t d) {
   return Tri::unknown;
 }
 
-Dim drop_multiples(Dim expr, Dim divisor) {
-  Dim kept = constant_of(expr);
-  for (const Term& term : terms_of(expr))
-    if (!exact_div(dim_of(term), divisor)) kept = kept + dim_of(term);
-  return kept;
-}
-
-Tri normalize_divisible(Relation& r) {
-  if (auto d = r.divisor.constant()) return *d <= 0 ? Tri::unknown : normalize_divisible_constant(r, *d);
-  r.expr = drop_multiples(r.expr, r.divisor);
-  if (exact_div(r.expr, r.divisor)) return Tri::yes;
-  int64_t g =
-      std::gcd(std::gcd(content(r.expr), constant_of(r.expr)), std::gcd(content(r.divisor), constant_of(r.divisor)));
-  r.expr = divide_down(r.expr, g);
-  r.divisor = divide_down(r.divisor, g);
-  if (r.expr.is_constant() ? constant_of(r.expr) < 0 : leading(r.expr) < 0) r.expr = -r.expr;
-  return r.divisor.is_constant() ? normalize_divisible(r) : Tri::unknown;
-}
-
-// dividend % divisor == value as one normal divisible relation.
-Tri congruence(Relation& r, const Modulus& m, int64_t value) {
-  if (value < 0) return Tri::no;
-  if (auto d = m.divisor.constant(); d && value >= *d) return Tri::no;
-  Relation made{Kind::divisible, m.dividend - value, m.divisor};
-  Tri decided = normalize(made);
-  // With a symbolic divisor the value must also stay below it, which the congruence alone does not say.
-  if (decided == Tri::unknown && !made.divisor.is_constant() && value != 0) return Tri::unknown;
-  if (decided == Tri::yes && !m.divisor.is_constant() && value != 0) return Tri::unknown;
-  if (!has_unknown(made)) r = made;
-  return decided;
-}
-
-Tri normalize_equation(Relation& r) {
+// Coefficients without a common factor, the first one positive; yes/no where the constant decides it.
+Tri normalize_sides(Relation& r) {
+  if (auto value = r.expr.constant()) return decide_constant(r.kind, *value);
   int64_t g = content(r.expr);
   if (constant_of(r.expr) % g != 0) return tri(r.kind == Kind::ne);
   r.expr = divide_down(r.expr, g);
   if (leading(r.expr) < 0) r.expr = -r.expr;
-  auto m = as_modulus(r.expr);
-  if (!m) {
-    if (auto flipped = as_modulus(-r.expr)) m = flipped;
-  }
+  return Tri::unknown;
+}
+
+std::optional<Modulus> as_modulus_of_either_sign(Dim expr) {
+  auto m = as_modulus(expr);
+  return m ? m : as_modulus(-expr);
+}
+
+// dividend % divisor == value with a number as divisor, as one divisible relation.
+Tri congruence(Relation& r, const Modulus& m, int64_t value) {
+  if (value < 0 || value >= *m.divisor.constant()) return Tri::no;
+  r = {Kind::divisible, m.dividend - value, m.divisor};
+  return has_unknown(r) ? Tri::unknown : normalize_divisible_constant(r, *m.divisor.constant());
+}
+
+Tri normalize_equation(Relation& r) {
+  Tri decided = normalize_sides(r);
+  if (decided != Tri::unknown) return decided;
+  auto m = as_modulus_of_either_sign(r.expr);
   if (!m) return Tri::unknown;
+  auto d = m->divisor.constant();
+  if (!d) {
+    // A remainder other than 0 would also have to be below the divisor; the equation says both.
+    if (r.kind == Kind::eq && m->offset == 0) r = {Kind::divisible, m->dividend, m->divisor};
+    return Tri::unknown;
+  }
   Relation made = r;
-  Tri decided = congruence(made, *m, -m->offset);
+  decided = congruence(made, *m, -m->offset);
+  if (has_unknown(made)) return Tri::unknown;
   if (r.kind == Kind::eq) {
     r = made;
     return decided;
   }
   if (decided != Tri::unknown) return decided == Tri::yes ? Tri::no : Tri::yes;
-  auto d = made.divisor.constant();
-  if (made.kind != Kind::divisible || !d) return Tri::unknown;
-  Dim expr = mod(without_constant(made.expr), made.divisor) - floor_mod(-constant_of(made.expr), *d);
+  Dim expr =
+      mod(without_constant(made.expr), made.divisor) - floor_mod(-constant_of(made.expr), *made.divisor.constant());
   if (!expr.is_unknown()) r.expr = leading(expr) < 0 ? -expr : expr;
   return Tri::unknown;
+}
+
+// With a symbolic divisor the relation is the equation of the canonical remainder with 0.
+Tri normalize_divisible(Relation& r) {
+  if (auto d = r.divisor.constant()) return normalize_divisible_constant(r, *d);
+  Relation equation{Kind::eq, mod(r.expr, r.divisor), 1};
+  if (has_unknown(equation)) return Tri::unknown;
+  Tri decided = normalize_equation(equation);
+  r = equation;
+  return decided;
 }
 
 // What all relations with the same key say together.
@@ -184,7 +185,6 @@ std::optional<Modulus> as_modulus(Dim expr) {
       if (!divisor.is_constant()) {
         Dim offset = expr - (atom->args[0] - divisor * dim_of(atom));
         if (auto c = offset.constant()) return Modulus{atom->args[0], divisor, *c};
-        continue;
       }
       if (term.monomial->atoms.size() != 1 || term.coefficient >= -1) continue;
       int64_t d = -term.coefficient;
@@ -212,11 +212,22 @@ Tri normalize(Relation& r) {
 }
 
 bool relation_before(const Relation& a, const Relation& b) {
-  auto rank = [](const Relation& r) { return r.kind == Kind::divisible ? 0 : static_cast<int>(r.kind) + 1; };
-  Dim ka = without_constant(a.expr), kb = without_constant(b.expr);
-  if (ka != kb && ka == -kb) return leading(a.expr) > leading(b.expr);
-  if (leading(a.expr) < 0) ka = -ka;
-  if (leading(b.expr) < 0) kb = -kb;
+  if (a == b) return false;
+  auto rank = [](const Relation& r) {
+    switch (r.kind) {
+      case Kind::divisible:
+        return 0;
+      case Kind::eq:
+        return 1;
+      case Kind::ge:
+        return leading(r.expr) > 0 ? 2 : 3;
+      case Kind::ne:
+        break;
+    }
+    return 4;
+  };
+  auto key = [](const Relation& r) { return without_constant(leading(r.expr) < 0 ? -r.expr : r.expr); };
+  Dim ka = key(a), kb = key(b);
   if (ka != kb) return dim_before(ka, kb);
   if (rank(a) != rank(b)) return rank(a) < rank(b);
   if (a.divisor != b.divisor) return dim_before(a.divisor, b.divisor);

@@ -148,7 +148,7 @@ Condition reworded(const Assumptions& known, const Condition& condition) {
     return std::any_of(all.begin(), all.end(), [&](const Relation& r) {
       std::vector<const Atom*> inner;
       atoms_of(r.expr, inner);
-      return !inner.empty() || terms_of(r.expr).size() > 1 || terms_of(r.expr)[0].monomial->atoms.size() > 1;
+      return !inner.empty() || without_constant(r.expr) != symbols[0] || !r.divisor.is_constant();
     });
   });
   bool shorter = size_of(made) < size_of(condition) || (atoms && size_of(made) <= size_of(condition) + 8);

@@ -97,7 +97,8 @@ def refused(code):
 
 def add_backend_cases(suite, data):
     for model in sorted(data.glob("*/*/model.onnx")):
-        suite.add("models", model.parent.name, "model", model, suite.path(".onnx"), same_model)
+        job = "proto" if model.parent.parent.name == "node" else "model"
+        suite.add("models", model.parent.name, job, model, suite.path(".onnx"), same_model)
         graph = onnx.load(model).graph
         for prefix, infos in (("input", graph.input), ("output", graph.output)):
             for file in sorted(model.parent.glob(f"test_data_set_*/{prefix}_*.pb")):

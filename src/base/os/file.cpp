@@ -91,6 +91,14 @@ MappedFile::~MappedFile() {
   if (mapping_ != nullptr) ::munmap(mapping_, bytes_.size());
 }
 
+void MappedFile::expect_jumps() const {
+  if (mapping_ != nullptr) ::madvise(mapping_, bytes_.size(), MADV_RANDOM);
+}
+
+void MappedFile::expect_streams() const {
+  if (mapping_ != nullptr) ::madvise(mapping_, bytes_.size(), MADV_NORMAL);
+}
+
 Result<AtomicFile> AtomicFile::create(const std::filesystem::path& path) {
   AtomicFile file;
   file.path_ = path;

@@ -25,6 +25,11 @@ class MappedFile {
   // data() is never null, also when the file is empty.
   std::span<const std::byte> bytes() const { return bytes_; }
 
+  // Jumping about in the file: only the pages touched are read from the disk, nothing ahead of them.
+  void expect_jumps() const;
+  // The default: reading ahead pays.
+  void expect_streams() const;
+
  private:
   MappedFile() = default;
 

@@ -16,7 +16,10 @@ std::string_view likely_mistake(Bytes bytes) {
 
 Result<ModelFile> parse_file(std::shared_ptr<const MappedFile> file) {
   if (file->bytes().empty()) return refuse("onnx.truncated", "the file is empty");
+  // Parsing steps over the weights; they are not to be read ahead.
+  file->expect_jumps();
   Result<ModelProto> proto = parse_model(file->bytes());
+  file->expect_streams();
   if (!proto) {
     Error error = std::move(proto).error();
     error.hint = likely_mistake(file->bytes());

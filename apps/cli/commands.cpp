@@ -1,0 +1,113 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "anyshape/model.h"
+#include "anyshape/terminal.h"
+#include "cli.h"
+
+namespace anyshape::cli {
+namespace {
+
+int code_of(Error::Kind kind) {
+  if (kind == Error::Kind::usage) return kUsage;
+  return kind == Error::Kind::system ? kFault : kRefused;
+}
+
+int rank(int code) {
+  constexpr int order[] = {kDone, kRefused, kUsage, kFault};
+  return static_cast<int>(std::find(std::begin(order), std::end(order), code) - std::begin(order));
+}
+
+std::string bytes_text(int64_t bytes) {
+  if (bytes < 10'000) return fmt::format("{} bytes", bytes);
+  const double size = static_cast<double>(bytes);
+  if (bytes < 10'000'000) return fmt::format("{:.1f} kB", size / 1e3);
+  return bytes < 10'000'000'000 ? fmt::format("{:.1f} MB", size / 1e6) : fmt::format("{:.1f} GB", size / 1e9);
+}
+
+template <class List>
+std::string list_text(const List& list, std::string_view form) {
+  std::vector<std::string> out;
+  for (const auto& [key, count] : list) out.push_back(fmt::format(fmt::runtime(form), key, count));
+  return fmt::format("{}", fmt::join(out, ", "));
+}
+
+std::string info_text(const std::string& file, const ModelInfo& info) {
+  std::string out = fmt::format("{}\n", file);
+  const auto line = [&](std::string_view label, const std::string& text) {
+    if (!text.empty()) out += fmt::format("  {:<11} {}\n", label, text);
+  };
+  line("producer", info.producer_version.empty() ? info.producer : info.producer + " " + info.producer_version);
+  line("graph", info.graph);
+  line("IR version", fmt::format("{}", info.ir_version));
+  line("opsets", list_text(info.opsets, "{} {}"));
+  for (const ValueType& input : info.inputs) line("input", fmt::format("{}  {}", input.name, input.type));
+  for (const ValueType& output : info.outputs) line("output", fmt::format("{}  {}", output.name, output.type));
+  line("nodes", fmt::format("{}", info.nodes));
+  line("operators", list_text(info.operators, "{} {}"));
+  line("parameters", fmt::format("{} ({})", info.parameters, bytes_text(info.parameter_bytes)));
+  line("file", bytes_text(info.file_bytes));
+  line("functions", fmt::format("{}", fmt::join(info.functions, ", ")));
+  for (const auto& [key, value] : info.metadata) line("metadata", fmt::format("{} = {}", key, value));
+  return out;
+}
+
+}  // namespace
+
+int worse(int a, int b) { return rank(a) < rank(b) ? b : a; }
+
+int report_error(const Error& error) {
+  std::fflush(stdout);
+  fmt::print(stderr, "{}\n", error.text());
+  return code_of(error.kind);
+}
+
+int write_output(const std::string& file, const std::string& text) {
+  if (!file.empty()) {
+    if (auto written = write_text(file, text); !written) return report_error(written.error());
+    return kDone;
+  }
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
+    return report_error({Error::Kind::system, "file.write", "standard output", "it cannot be written", ""});
+  return kDone;
+}
+
+int run_explain(const std::string& model, const std::string& value) {
+  const auto loaded = Model::load(model);
+  if (!loaded) return report_error(loaded.error());
+  const auto stories = explain(*loaded, value);
+  if (!stories) return report_error(stories.error());
+  std::string out;
+  for (const AxisStory& story : *stories) {
+    if (!out.empty()) out += '\n';
+    out += to_text(story);
+  }
+  if (stories->empty()) out = fmt::format("{} is a scalar: it has no axes\n", value);
+  return write_output("", out);
+}
+
+int run_infer(const std::string& model, const std::string& output, bool expressions) {
+  const auto loaded = Model::load(model);
+  if (!loaded) return report_error(loaded.error());
+  const auto inferred = loaded->with_value_info(expressions ? DimText::expressions : DimText::names);
+  if (!inferred) return report_error(inferred.error());
+  if (const auto saved = inferred->save(output); !saved) return report_error(saved.error());
+  return kDone;
+}
+
+int run_info(const std::string& model) {
+  const auto loaded = Model::load(model);
+  if (!loaded) return report_error(loaded.error());
+  return write_output("", info_text(model, loaded->info()));
+}
+
+int run_rules() {
+  std::string out;
+  for (const RuleInfo& rule : rules())
+    out += fmt::format("{:<32} {:<8} {}\n", rule.id, name(rule.severity), rule.sentence);
+  return write_output("", out);
+}
+
+}  // namespace anyshape::cli

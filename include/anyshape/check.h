@@ -1,0 +1,68 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "anyshape/api.h"
+#include "anyshape/error.h"
+#include "anyshape/model.h"
+#include "anyshape/report.h"
+
+namespace anyshape {
+
+struct CheckOptions {
+  bool batch_only = false;          // policy: only the batch axis (axis 0) may be dynamic
+  std::vector<std::string> allow;   // waivers of the policy, "NAME:AXIS"
+  std::vector<std::string> ignore;  // findings to leave out, "RULE" or "RULE@NODE"
+  bool ignore_assumed = false;      // conditions recorded by the exporter are listed but demand nothing
+};
+
+// Which shapes the model takes, why, and what is wrong with its axes. Usage errors: check.rule, check.allow.
+ANYSHAPE_API Result<Report> check(const Model& model, const CheckOptions& options = {});
+
+// The exact answer for one shape.
+ANYSHAPE_API Answer accepts(const Model& model, const Shapes& shapes, const CheckOptions& options = {});
+
+// Is every shape of a set accepted? Each text is `x=[1..64, 1..512, 80]` or a condition on the model's symbols,
+// `batch in 1..64, h % 32 == 0`; all hold together. Usage errors: require.*.
+ANYSHAPE_API Result<Proof> require(const Model& model, const std::vector<std::string>& wanted,
+                                   const CheckOptions& options = {});
+
+// Does `model` accept every shape that `old` accepts? Inputs are matched by name.
+ANYSHAPE_API Result<Proof> against(const Model& model, const Model& old);
+
+// One step of the way from an axis back to where its size comes from.
+struct AxisStep {
+  std::string value;
+  size_t axis = 0;
+  bool entry = false;    // `axis` is the index of an entry of a shape tensor, `size` that entry
+  std::string size;      // the axis as an expression
+  std::string node, op;  // the node that makes the value; empty for inputs and initializers
+  std::string reason;
+};
+
+// The axis asked for first, the cause last.
+struct AxisStory {
+  std::vector<AxisStep> steps;
+  std::string conclusion;  // why it is static or dynamic
+};
+
+// Why an axis is what it is: `value` is "VALUE:AXIS" (one story) or "VALUE" (one for each axis).
+// Usage errors: explain.value, explain.axis.
+ANYSHAPE_API Result<std::vector<AxisStory>> explain(const Model& model, std::string_view value);
+ANYSHAPE_API std::string to_text(const AxisStory& story);
+
+// Every lint rule, by id.
+ANYSHAPE_API std::vector<RuleInfo> rules();
+
+// "NAME=1x120x1", "NAME=scalar"; the name is what stands before the last `=`. Usage error shape.syntax.
+ANYSHAPE_API Result<std::pair<std::string, std::vector<int64_t>>> parse_shape(std::string_view text);
+// One JSON object per line, {"x": [1, 120, 1]}; empty lines are skipped. Usage errors file.open, shapes.line with the
+// place FILE:LINE.
+ANYSHAPE_API Result<std::vector<Shapes>> read_shapes_file(const std::filesystem::path& path);
+// Usage error input.unknown, with the nearest name, if the model has no input of that name.
+ANYSHAPE_API Status check_input_names(const Model& model, const Shapes& shapes);
+
+}  // namespace anyshape

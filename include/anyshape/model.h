@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "anyshape/api.h"
+#include "anyshape/error.h"
+#include "anyshape/report.h"
+
+namespace anyshape {
+
+struct ModelInfo {
+  std::string producer, producer_version, graph;
+  int64_t ir_version = 0, model_version = 0;
+  std::vector<std::pair<std::string, int64_t>> opsets;     // domain ("ai.onnx" for the default one) and version
+  std::vector<ValueType> inputs, outputs;                  // as the file declares them
+  std::vector<std::pair<std::string, int64_t>> operators;  // type and count, bodies included, most frequent first
+  int64_t nodes = 0;                                       // bodies included
+  int64_t parameters = 0;                                  // elements of all initializers
+  int64_t parameter_bytes = 0;
+  int64_t file_bytes = 0;  // of the model file, without external data
+  std::vector<std::string> functions;
+  std::vector<std::pair<std::string, std::string>> metadata;
+};
+
+// How value_info writes a dim that is no number and no symbol.
+enum class DimText {
+  names,        // a made-up name, the same for equal expressions
+  expressions,  // the expression itself: "(h + 1)//2"
+};
+
+// An ONNX model, its names resolved. Weights stay in the file, which is mapped. Copies share one model. Not safe to use
+// from several threads at once.
+class ANYSHAPE_API Model {
+ public:
+  // Usage error file.open; refused: onnx.*, graph.*, model.*, function.*, tensor.*, external.*.
+  static Result<Model> load(const std::filesystem::path& path);
+  // The model in memory; the bytes are kept. External data is not found.
+  static Result<Model> from_bytes(std::vector<std::byte> bytes, std::string model_name = "model");
+
+  // The file name, as given.
+  const std::string& name() const;
+  // The inputs a caller must feed, in the symbols of the report.
+  std::vector<ValueType> inputs() const;
+  // Dims as expressions of the input symbols.
+  std::vector<ValueType> outputs() const;
+  ModelInfo info() const;
+
+  // The same model under another path, complete or not at all.
+  Status save(const std::filesystem::path& path) const;
+  // The same model with the inferred type of every value; declared types are kept where they are right.
+  // Refused when the model takes no shape at all.
+  Result<Model> with_value_info(DimText dims = DimText::names) const;
+
+  struct Impl;
+  const Impl& impl() const { return *impl_; }
+
+ private:
+  explicit Model(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
+  std::shared_ptr<const Impl> impl_;
+};
+
+}  // namespace anyshape

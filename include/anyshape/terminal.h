@@ -1,0 +1,17 @@
+#pragma once
+
+#include <filesystem>
+#include <string_view>
+
+#include "anyshape/api.h"
+#include "anyshape/error.h"
+
+namespace anyshape {
+
+// True when standard output is a terminal and NO_COLOR is not set.
+ANYSHAPE_API bool colour_wanted();
+
+// Writes a text file, complete or not at all.
+ANYSHAPE_API Status write_text(const std::filesystem::path& path, std::string_view text);
+
+}  // namespace anyshape

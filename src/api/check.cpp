@@ -1,0 +1,160 @@
+#include "anyshape/check.h"
+
+#include <algorithm>
+
+#include "api/model_impl.h"
+#include "base/nearest.h"
+#include "base/os/file.h"
+#include "check/report.h"
+#include "check/shapes_text.h"
+#include "solve/contract.h"
+#include "solve/explain.h"
+
+namespace anyshape {
+namespace {
+
+Result<LintOptions> lint_options(const Typed& typed, const CheckOptions& options) {
+  LintOptions out;
+  out.batch_only = options.batch_only;
+  for (const std::string& text : options.allow) {
+    TRY(InputAxis axis, parse_allow(typed, text));
+    out.allow.push_back(std::move(axis));
+  }
+  for (const std::string& text : options.ignore) TRY_OK(check_ignore(text));
+  out.ignore = options.ignore;
+  return out;
+}
+
+// The accepted set with the recorded conditions in it.
+AcceptedSet with_assumed(const Model::Impl& model, const CheckOptions& options) {
+  AcceptedSet set = model.accepted();
+  if (options.ignore_assumed) return set;
+  for (const Assumed::Entry& entry : model.assumed().entries)
+    set.conditions.push_back(
+        {entry.condition, {{"", "", "assumed.condition", "the exporter recorded this condition"}}});
+  return set;
+}
+
+Answer assumed_refusal(const Assumed::Entry& entry) {
+  Answer answer;
+  answer.kind = Answer::Kind::refuse;
+  answer.code = "assumed.condition";
+  answer.place = entry.text.origin;
+  answer.sentence = fmt::format("the exporter recorded that the file is right only where {}", entry.text.text);
+  return answer;
+}
+
+Proof to_proof(const Model& model, const SetAnswer& answer, const CheckOptions& options) {
+  Proof proof;
+  proof.kind = answer.kind == SetAnswer::Kind::proved    ? Proof::Kind::proved
+               : answer.kind == SetAnswer::Kind::refuted ? Proof::Kind::refuted
+                                                         : Proof::Kind::unproved;
+  proof.shapes = answer.shapes;
+  proof.why = answer.why;
+  if (proof.kind != Proof::Kind::refuted) return proof;
+  proof.answer = to_answer(*model.impl().graph, answer.verdict);
+  if (proof.answer.kind == Answer::Kind::accept) proof.answer = accepts(model, proof.shapes, options);
+  return proof;
+}
+
+AxisStory to_story(const Explanation& explanation) {
+  AxisStory story;
+  story.conclusion = explanation.conclusion;
+  for (const ExplainStep& s : explanation.steps)
+    story.steps.push_back({s.value, s.axis, s.entry, s.size, s.node, s.op, s.reason});
+  return story;
+}
+
+}  // namespace
+
+Result<Report> check(const Model& model, const CheckOptions& options) {
+  const Model::Impl& impl = model.impl();
+  TRY(const LintOptions lint, lint_options(impl.typed(), options));
+  Report report = make_report(impl.typed(), impl.accepted(), impl.assumed(), lint);
+  report.model = impl.name;
+  report.opset = impl.opset();
+  if (report.error) report.error->place = at(impl.name, *report.error).value().place;
+  return report;
+}
+
+Answer accepts(const Model& model, const Shapes& shapes, const CheckOptions& options) {
+  const Model::Impl& impl = model.impl();
+  Answer answer = to_answer(*impl.graph, verdict(*impl.graph, shapes));
+  const bool has_assumed = std::any_of(impl.file.proto.metadata_props.begin(), impl.file.proto.metadata_props.end(),
+                                       [](const auto& entry) { return entry.key == kAssumedKey; });
+  if (answer.kind != Answer::Kind::accept || options.ignore_assumed || !has_assumed) return answer;
+  const Assumed::Entry* entry = violated(impl.typed(), impl.assumed(), shapes);
+  return entry ? assumed_refusal(*entry) : answer;
+}
+
+Result<Proof> require(const Model& model, const std::vector<std::string>& wanted, const CheckOptions& options) {
+  TRY(const SetAnswer answer, prove_accepts(model.impl().typed(), with_assumed(model.impl(), options), wanted));
+  return to_proof(model, answer, options);
+}
+
+Result<Proof> against(const Model& model, const Model& old) {
+  TRY(const SetAnswer answer,
+      prove_covers(model.impl().typed(), model.impl().accepted(), old.impl().typed(), old.impl().accepted()));
+  return to_proof(model, answer, {});
+}
+
+Result<std::pair<std::string, std::vector<int64_t>>> parse_shape(std::string_view text) {
+  return parse_shape_text(text);
+}
+
+Result<std::vector<Shapes>> read_shapes_file(const std::filesystem::path& path) {
+  TRY(const auto file, MappedFile::open(path));
+  const auto bytes = file->bytes();
+  return parse_shape_lines(path.string(), {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+}
+
+Status check_input_names(const Model& model, const Shapes& shapes) {
+  const Graph& graph = *model.impl().graph;
+  std::vector<std::string> names;
+  for (ValueId id : graph.inputs) names.push_back(graph.values[id].name);
+  for (const auto& [input, sizes] : shapes) {
+    if (std::find(names.begin(), names.end(), input) != names.end()) continue;
+    Error error = usage("input.unknown", "the model has no input \"{}\"", input).value();
+    error.place = model.name();
+    const std::string near = nearest(input, names);
+    if (!near.empty()) error.hint = to_text(Shapes{{near, sizes}});
+    return tl::unexpected(std::move(error));
+  }
+  return {};
+}
+
+std::vector<RuleInfo> rules() {
+  std::vector<RuleInfo> out;
+  for (const LintRule& rule : lint_rules()) out.push_back(rule.info);
+  return out;
+}
+
+Result<std::vector<AxisStory>> explain(const Model& model, std::string_view value) {
+  const Typed& typed = model.impl().typed();
+  std::vector<AxisStory> out;
+  const auto rank = rank_of(typed, value);
+  if (rank) {
+    for (size_t axis = 0; axis < *rank; ++axis) {
+      TRY(const Explanation one, explain(typed, value, static_cast<int64_t>(axis)));
+      out.push_back(to_story(one));
+    }
+    return out;
+  }
+  const auto [name, axis] = split_axis(value);
+  if (!axis) return tl::unexpected(rank.error());
+  TRY(const Explanation one, explain(typed, name, *axis));
+  out.push_back(to_story(one));
+  return out;
+}
+
+std::string to_text(const AxisStory& story) {
+  std::string out;
+  for (const AxisStep& step : story.steps) {
+    const std::string maker = step.node.empty() ? "" : fmt::format("  node \"{}\" ({})", step.node, step.op);
+    out += fmt::format("{} {} {} = {}{}: {}\n", step.value, step.entry ? "entry" : "axis", step.axis, step.size, maker,
+                       step.reason);
+  }
+  return out + story.conclusion + '\n';
+}
+
+}  // namespace anyshape

@@ -1,0 +1,140 @@
+#include "anyshape/model.h"
+
+#include <algorithm>
+#include <map>
+
+#include "api/model_impl.h"
+#include "api/value_info.h"
+#include "check/report.h"
+#include "format/onnx/import.h"
+#include "format/onnx/walk.h"
+#include "ops/all.h"
+
+namespace anyshape {
+namespace {
+
+std::string domain_name(std::string_view domain) { return domain.empty() ? "ai.onnx" : std::string(domain); }
+
+void count_nodes(const std::vector<onnx::NodeProto>& nodes, std::map<std::string, int64_t>& counts);
+
+void count_nodes(const onnx::NodeProto& node, std::map<std::string, int64_t>& counts) {
+  const bool standard = node.domain.empty() || node.domain == "ai.onnx";
+  counts[standard ? std::string(node.op_type) : fmt::format("{}.{}", node.domain, node.op_type)] += 1;
+  for (const onnx::AttributeProto& attribute : node.attribute) {
+    if (attribute.g) count_nodes(attribute.g->node, counts);
+    for (const onnx::GraphProto& graph : attribute.graphs) count_nodes(graph.node, counts);
+  }
+}
+
+void count_nodes(const std::vector<onnx::NodeProto>& nodes, std::map<std::string, int64_t>& counts) {
+  for (const onnx::NodeProto& node : nodes) count_nodes(node, counts);
+}
+
+void add_parameters(const onnx::ModelProto& proto, ModelInfo& info) {
+  onnx::for_each_tensor(proto, [&](const onnx::TensorProto& tensor, onnx::TensorRole role) {
+    if (role != onnx::TensorRole::initializer) return;
+    const auto count = onnx::element_count(tensor.dims);
+    if (!count) return;
+    const auto type = static_cast<onnx::DataType>(tensor.data_type.value_or(0));
+    info.parameters += *count;
+    info.parameter_bytes += onnx::packed_bytes(type, *count).value_or(0);
+  });
+}
+
+void add_operators(const onnx::ModelProto& proto, ModelInfo& info) {
+  std::map<std::string, int64_t> counts;
+  count_nodes(proto.graph->node, counts);
+  for (const auto& [type, count] : counts) info.nodes += count;
+  info.operators.assign(counts.begin(), counts.end());
+  std::stable_sort(info.operators.begin(), info.operators.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+}
+
+}  // namespace
+
+const Typed& Model::Impl::typed() const {
+  if (!typed_) typed_ = solve(graph);
+  return *typed_;
+}
+
+const AcceptedSet& Model::Impl::accepted() const {
+  if (!accepted_) accepted_ = accepted_set(typed());
+  return *accepted_;
+}
+
+const Assumed& Model::Impl::assumed() const {
+  if (assumed_) return *assumed_;
+  std::string_view text;
+  for (const auto& entry : file.proto.metadata_props)
+    if (entry.key == kAssumedKey) text = entry.value;
+  assumed_ = read_assumed(typed(), text);
+  return *assumed_;
+}
+
+std::optional<int64_t> Model::Impl::opset() const {
+  for (const auto& import : file.proto.opset_import)
+    if (import.domain.empty() || import.domain == "ai.onnx") return import.version;
+  return std::nullopt;
+}
+
+Result<Model> Model::Impl::make(onnx::ModelFile file, std::string name,
+                                std::vector<std::shared_ptr<const void>> owners) {
+  auto impl = std::make_shared<Impl>();
+  impl->name = std::move(name);
+  impl->file = std::move(file);
+  impl->owners = std::move(owners);
+  auto graph = onnx::import_model(impl->file, all_ops());
+  if (!graph) return at(impl->name, std::move(graph).error());
+  impl->graph = *std::move(graph);
+  return Model(std::move(impl));
+}
+
+Result<Model> Model::load(const std::filesystem::path& path) {
+  TRY(auto file, onnx::read_model(path));
+  return Impl::make(std::move(file), path.string());
+}
+
+Result<Model> Model::from_bytes(std::vector<std::byte> bytes, std::string model_name) {
+  auto file = onnx::read_model_bytes(std::move(bytes));
+  if (!file) return at(model_name, std::move(file).error());
+  return Impl::make(*std::move(file), std::move(model_name));
+}
+
+const std::string& Model::name() const { return impl_->name; }
+std::vector<ValueType> Model::inputs() const { return input_types(impl_->typed()); }
+std::vector<ValueType> Model::outputs() const { return output_types(impl_->typed()); }
+Status Model::save(const std::filesystem::path& path) const { return onnx::write_model(impl_->file, path); }
+
+ModelInfo Model::info() const {
+  const onnx::ModelProto& proto = impl_->file.proto;
+  const Graph& graph = *impl_->graph;
+  ModelInfo info;
+  info.producer = std::string(proto.producer_name);
+  info.producer_version = std::string(proto.producer_version);
+  info.graph = graph.name;
+  info.ir_version = proto.ir_version.value_or(0);
+  info.model_version = proto.model_version.value_or(0);
+  for (const auto& import : proto.opset_import)
+    info.opsets.emplace_back(domain_name(import.domain), import.version.value_or(1));
+  for (ValueId id : graph.required_inputs()) info.inputs.push_back(declared_type(graph.values[id]));
+  for (ValueId id : graph.outputs) info.outputs.push_back(declared_type(graph.values[id]));
+  add_operators(proto, info);
+  add_parameters(proto, info);
+  info.file_bytes = static_cast<int64_t>(impl_->file.file->bytes().size());
+  for (const auto& function : proto.functions)
+    info.functions.push_back(fmt::format("{}.{}", domain_name(function.domain), function.name));
+  for (const auto& entry : proto.metadata_props) info.metadata.emplace_back(entry.key, entry.value);
+  return info;
+}
+
+Result<Model> Model::with_value_info(DimText dims) const {
+  if (const auto& refusal = impl_->typed().refusal()) return at(impl_->name, *refusal);
+  auto texts = std::make_shared<TextPool>();
+  onnx::ModelFile file = impl_->file;
+  write_value_info(impl_->typed(), dims, *texts, file.proto);
+  auto owners = impl_->owners;
+  owners.push_back(std::move(texts));
+  return Impl::make(std::move(file), impl_->name, std::move(owners));
+}
+
+}  // namespace anyshape

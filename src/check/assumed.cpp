@@ -1,0 +1,112 @@
+#include "check/assumed.h"
+
+#include <fmt/format.h>
+#include <simdjson.h>
+
+#include <algorithm>
+#include <charconv>
+
+namespace anyshape {
+namespace {
+
+namespace dom = simdjson::dom;
+
+std::string text_or_empty(dom::element object, std::string_view key) {
+  std::string_view text;
+  return object[key].get_string().get(text) ? std::string() : std::string(text);
+}
+
+// The size of "input:axis", split from the right.
+std::optional<Dim> axis_size(const Typed& typed, std::string_view place) {
+  const size_t colon = place.rfind(':');
+  if (colon == std::string_view::npos) return std::nullopt;
+  const std::string_view digits = place.substr(colon + 1);
+  int64_t axis = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), axis);
+  if (error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
+  const auto required = typed.graph().required_inputs();
+  for (size_t i = 0; i < required.size(); ++i) {
+    if (typed.graph().values[required[i]].name != place.substr(0, colon)) continue;
+    const auto& dims = typed.input_facts()[i].dims;
+    if (!dims) return std::nullopt;
+    if (axis < 0) axis += static_cast<int64_t>(dims->size());
+    if (axis < 0 || axis >= static_cast<int64_t>(dims->size())) return std::nullopt;
+    return (*dims)[static_cast<size_t>(axis)];
+  }
+  return std::nullopt;
+}
+
+// Names of the record put into the symbols of the model. An error is a sentence.
+tl::expected<Condition, std::string> resolve(const Typed& typed, const AssumedCondition& text) {
+  std::string why;
+  const auto parsed = parse_condition(text.text, typed.symbols(), &why);
+  if (!parsed) return tl::unexpected(fmt::format("\"{}\" is no condition: {}", text.text, why));
+  std::vector<std::pair<Dim, Dim>> values;
+  for (Dim symbol : parsed->symbols()) {
+    const std::string symbol_name(typed.symbols().name(symbol));
+    const auto is_axis = [&](const AxisSymbol& axis) { return axis.symbol == symbol; };
+    if (const auto it = text.symbols.find(symbol_name); it != text.symbols.end()) {
+      const auto size = axis_size(typed, it->second);
+      if (!size) return tl::unexpected(fmt::format("\"{}\" is no axis of an input", it->second));
+      values.emplace_back(symbol, *size);
+    } else if (std::none_of(typed.axes().begin(), typed.axes().end(), is_axis)) {
+      return tl::unexpected(fmt::format("\"{}\" in \"{}\" names no input axis", symbol_name, text.text));
+    }
+  }
+  return substitute(*parsed, values);
+}
+
+void read_entry(const Typed& typed, dom::element element, Assumed& out) {
+  AssumedCondition text{text_or_empty(element, "text"), {}, text_or_empty(element, "origin")};
+  dom::object symbols;
+  if (!element["symbols"].get_object().get(symbols))
+    for (const dom::key_value_pair field : symbols) {
+      std::string_view place;
+      if (!field.value.get_string().get(place)) text.symbols.emplace(field.key, place);
+    }
+  auto condition = resolve(typed, text);
+  if (condition)
+    out.entries.push_back({std::move(text), *std::move(condition)});
+  else
+    out.unreadable.push_back(std::move(condition).error());
+}
+
+}  // namespace
+
+Assumed read_assumed(const Typed& typed, std::string_view metadata) {
+  Assumed out;
+  if (metadata.empty()) return out;
+  dom::parser parser;
+  dom::element document;
+  dom::array conditions;
+  int64_t version = 0;
+  const simdjson::padded_string padded(metadata);
+  if (parser.parse(padded).get(document) || document["version"].get_int64().get(version) ||
+      document["conditions"].get_array().get(conditions)) {
+    out.unreadable.emplace_back("it is no JSON object with a version and a list of conditions");
+    return out;
+  }
+  if (version != 1) {
+    out.unreadable.push_back(fmt::format("its version is {}, this build reads version 1", version));
+    return out;
+  }
+  for (const dom::element element : conditions) read_entry(typed, element, out);
+  return out;
+}
+
+const Assumed::Entry* violated(const Typed& typed, const Assumed& assumed, const Shapes& shapes) {
+  const Binding binding = [&](Dim symbol) -> std::optional<int64_t> {
+    for (const AxisSymbol& axis : typed.axes()) {
+      if (axis.symbol != symbol) continue;
+      for (const InputAxis& place : axis.axes)
+        if (const auto it = shapes.find(place.input); it != shapes.end() && place.axis < it->second.size())
+          return it->second[place.axis];
+    }
+    return std::nullopt;
+  };
+  for (const Assumed::Entry& entry : assumed.entries)
+    if (evaluate(entry.condition, binding) == Tri::no) return &entry;
+  return nullptr;
+}
+
+}  // namespace anyshape

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "anyshape/report.h"
+#include "solve/solve.h"
+#include "solve/verdict.h"
+
+namespace anyshape {
+
+// The metadata entry in which an exporter records what it assumed:
+// {"version": 1, "conditions": [{"text": "seq >= 2", "symbols": {"seq": "x:1"}, "origin": "model.py:12"}]}
+inline constexpr std::string_view kAssumedKey = "anyshape.assumed";
+
+struct Assumed {
+  struct Entry {
+    AssumedCondition text;
+    Condition condition;  // over the symbols of the model
+  };
+  std::vector<Entry> entries;
+  std::vector<std::string> unreadable;  // one sentence for each entry that could not be read
+};
+
+// `metadata`: the entry's value; empty gives nothing.
+Assumed read_assumed(const Typed& typed, std::string_view metadata);
+
+// The first recorded condition that does not hold at these sizes.
+const Assumed::Entry* violated(const Typed& typed, const Assumed& assumed, const Shapes& shapes);
+
+}  // namespace anyshape

@@ -1,0 +1,100 @@
+#include <algorithm>
+
+#include "check/rules.h"
+#include "solve/axes.h"
+
+namespace anyshape::rules {
+namespace {
+
+struct Claim {
+  const Value& value;
+  const Fact& fact;
+  std::string node;  // that makes it
+};
+
+bool is_output(const Graph& graph, ValueId id) {
+  return std::find(graph.outputs.begin(), graph.outputs.end(), id) != graph.outputs.end();
+}
+
+// The declared values that a node makes: outputs, or all others.
+std::vector<Claim> claims(const Typed& typed, bool outputs) {
+  std::vector<Claim> out;
+  const Graph& graph = typed.graph();
+  for (ValueId id = 0; id < graph.values.size(); ++id) {
+    const Value& value = graph.values[id];
+    if (!value.declared || value.producer == kNoValue || is_output(graph, id) != outputs) continue;
+    out.push_back({value, typed.facts()[id], graph.label(graph.nodes[value.producer])});
+  }
+  return out;
+}
+
+bool comparable(const Claim& claim) {
+  return claim.fact.dims && claim.value.declared->dims && claim.fact.rank() == claim.value.declared->dims->size();
+}
+
+// What is wrong with a claim at every shape; empty when nothing is.
+std::string contradiction(const LintContext& context, const Claim& claim) {
+  const Declared& declared = *claim.value.declared;
+  const Fact& fact = claim.fact;
+  const std::string& value = claim.value.name;
+  if (fact.kind == Fact::Kind::unknown || declared.kind == Fact::Kind::unknown) return {};
+  if (fact.kind != declared.kind) return fmt::format("\"{}\" is declared as another kind of value", value);
+  if (fact.dtype != DType::undefined && declared.dtype != DType::undefined && fact.dtype != declared.dtype)
+    return fmt::format("\"{}\" is declared as {}, but is {}", value, name(declared.dtype), name(fact.dtype));
+  if (fact.dims && declared.dims && fact.rank() != declared.dims->size())
+    return fmt::format("\"{}\" is declared with {} axes, but has {}", value, declared.dims->size(), fact.rank());
+  if (!comparable(claim)) return {};
+  for (size_t i = 0; i < fact.rank(); ++i) {
+    const auto number = fixed_size((*declared.dims)[i]);
+    const Dim size = (*fact.dims)[i];
+    if (number && context.world.prove(Condition::eq(size, *number)) == Tri::no)
+      return fmt::format("axis {} of \"{}\" is declared as {}, but is {}", i, value, *number, print(size));
+  }
+  return {};
+}
+
+const std::string kCorrect = "correct the declaration: anyshape infer MODEL -o OUT writes what is true";
+
+void mismatch(const LintContext& context, Findings& out, bool outputs) {
+  for (const Claim& claim : claims(context.typed, outputs))
+    if (std::string text = contradiction(context, claim); !text.empty()) out.add(claim.node, std::move(text), kCorrect);
+}
+
+}  // namespace
+
+void declared_output_mismatch(const LintContext& context, Findings& out) { mismatch(context, out, true); }
+void declared_inner_mismatch(const LintContext& context, Findings& out) { mismatch(context, out, false); }
+
+void dynamic_output_declared_static(const LintContext& context, Findings& out) {
+  for (const Claim& claim : claims(context.typed, true)) {
+    if (!comparable(claim)) continue;
+    for (size_t i = 0; i < claim.fact.rank(); ++i) {
+      const auto number = fixed_size((*claim.value.declared->dims)[i]);
+      const Dim size = (*claim.fact.dims)[i];
+      if (!number || size.is_constant()) continue;
+      const bool never = context.world.prove(Condition::eq(size, *number)) == Tri::no;
+      if (never || !may_differ(context, size, *number)) continue;
+      out.add(claim.node,
+              fmt::format("axis {} of \"{}\" is declared as {}, but changes: {}", i, claim.value.name, *number,
+                          print(size)),
+              kCorrect);
+    }
+  }
+}
+
+void static_output_declared_dynamic(const LintContext& context, Findings& out) {
+  for (const Claim& claim : claims(context.typed, true)) {
+    if (!comparable(claim)) continue;
+    for (size_t i = 0; i < claim.fact.rank(); ++i) {
+      const DeclaredDim& dim = (*claim.value.declared->dims)[i];
+      const auto size = (*claim.fact.dims)[i].constant();
+      if (dim.value || dim.name.empty() || !size) continue;
+      out.add(claim.node,
+              fmt::format("axis {} of \"{}\" is declared dynamic ({}), but is always {}", i, claim.value.name, dim.name,
+                          *size),
+              kCorrect);
+    }
+  }
+}
+
+}  // namespace anyshape::rules

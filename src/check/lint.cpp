@@ -1,0 +1,137 @@
+#include "check/lint.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "base/nearest.h"
+#include "check/rules.h"
+
+namespace anyshape {
+namespace {
+
+constexpr int kSamples = 400;
+
+std::unique_ptr<Assumptions> accepted_world(const Typed& typed, const AcceptedSet& accepted) {
+  auto world = typed.ground();
+  for (const AxisSymbol& axis : typed.axes()) world->assume(Condition::ge(axis.symbol, 1));
+  for (const AcceptedCondition& c : accepted.conditions) world->assume(c.condition);
+  return world;
+}
+
+bool is_ignored(const Finding& finding, const std::vector<std::string>& ignore) {
+  return std::any_of(ignore.begin(), ignore.end(), [&](std::string_view text) {
+    if (text == finding.rule) return true;
+    return text.size() > finding.rule.size() && text.starts_with(finding.rule) && text[finding.rule.size()] == '@' &&
+           text.substr(finding.rule.size() + 1) == finding.node;
+  });
+}
+
+bool only_axis_symbols(const Typed& typed, Dim dim) {
+  const auto symbols = dim.symbols();
+  return !dim.is_unknown() &&
+         std::all_of(symbols.begin(), symbols.end(), [&](Dim s) { return typed.kind(s) == SymbolKind::axis; });
+}
+
+// Sizes worth trying, drawn by a fixed sequence.
+class Draw {
+ public:
+  int64_t next() {
+    static constexpr int64_t kSizes[] = {1, 2, 3, 4, 5, 7, 8, 12, 16, 17, 31, 32, 33, 64, 120, 128, 224, 256};
+    state_ = state_ * 6364136223846793005u + 1442695040888963407u;
+    return kSizes[(state_ >> 33) % std::size(kSizes)];
+  }
+
+ private:
+  uint64_t state_ = 1;
+};
+
+}  // namespace
+
+std::vector<Finding> lint(const Typed& typed, const AcceptedSet& accepted, const Assumed& assumed,
+                          const LintOptions& options) {
+  std::vector<Finding> findings;
+  if (typed.refusal()) return findings;
+  const auto world = accepted_world(typed, accepted);
+  const LintContext context{typed, accepted, assumed, options, *world};
+  for (const LintRule& rule : lint_rules()) {
+    Findings out(rule.info.id, rule.info.severity, findings);
+    rule.run(context, out);
+  }
+  std::erase_if(findings, [&](const Finding& f) { return is_ignored(f, options.ignore); });
+  std::stable_sort(findings.begin(), findings.end(),
+                   [](const Finding& a, const Finding& b) { return a.severity > b.severity; });
+  return findings;
+}
+
+Result<InputAxis> parse_allow(const Typed& typed, std::string_view text) {
+  const size_t colon = text.rfind(':');
+  int64_t axis = 0;
+  const char* end = text.data() + text.size();
+  if (colon == std::string_view::npos || colon + 1 == text.size() ||
+      std::from_chars(text.data() + colon + 1, end, axis).ptr != end)
+    return usage("check.allow", "\"{}\" is not NAME:AXIS", text);
+  const std::string_view input = text.substr(0, colon);
+  std::vector<std::string> names;
+  const auto required = typed.graph().required_inputs();
+  for (size_t i = 0; i < required.size(); ++i) {
+    const std::string& known = typed.graph().values[required[i]].name;
+    names.push_back(known);
+    if (known != input) continue;
+    const auto& dims = typed.input_facts()[i].dims;
+    const int64_t rank = dims ? static_cast<int64_t>(dims->size()) : 0;
+    if (axis < -rank || axis >= rank) return usage("check.allow", "\"{}\" has {} axes, not axis {}", input, rank, axis);
+    return InputAxis{known, static_cast<size_t>(axis < 0 ? axis + rank : axis)};
+  }
+  Error error = usage("check.allow", "the model has no input \"{}\"", input).value();
+  if (std::string near = nearest(input, names); !near.empty()) error.hint = fmt::format("--allow {}:{}", near, axis);
+  return tl::unexpected(std::move(error));
+}
+
+Status check_ignore(std::string_view text) {
+  const std::string_view id = text.substr(0, text.find('@'));
+  std::vector<std::string> names;
+  for (const LintRule& rule : lint_rules()) {
+    if (rule.info.id == id) return {};
+    names.emplace_back(rule.info.id);
+  }
+  Error error = usage("check.rule", "there is no rule \"{}\"", id).value();
+  const std::string near = nearest(id, names);
+  error.hint = near.empty() ? "anyshape rules" : fmt::format("--ignore {}", near);
+  return tl::unexpected(std::move(error));
+}
+
+bool may_differ(const LintContext& context, Dim a, Dim b) {
+  if (a == b || !only_axis_symbols(context.typed, a) || !only_axis_symbols(context.typed, b)) return false;
+  const Tri equal = context.world.prove(Condition::eq(a, b));
+  if (equal != Tri::unknown) return equal == Tri::no;
+  Draw draw;
+  for (int sample = 0; sample < kSamples; ++sample) {
+    std::unordered_map<Dim, int64_t> sizes;
+    for (const AxisSymbol& axis : context.typed.axes()) {
+      const int64_t drawn = draw.next();
+      sizes[axis.symbol] = context.world.simplify(axis.symbol).constant().value_or(drawn);
+    }
+    const Binding binding = [&](Dim symbol) -> std::optional<int64_t> {
+      const auto it = sizes.find(symbol);
+      return it == sizes.end() ? std::nullopt : std::optional(it->second);
+    };
+    const auto holds = [&](const AcceptedCondition& c) { return evaluate(c.condition, binding) == Tri::yes; };
+    if (!std::all_of(context.accepted.conditions.begin(), context.accepted.conditions.end(), holds)) continue;
+    const auto left = evaluate(a, binding), right = evaluate(b, binding);
+    if (left && right && *left != *right) return true;
+  }
+  return false;
+}
+
+const Because* first_demand(const AcceptedSet& accepted, Dim symbol) {
+  for (const AcceptedCondition& c : accepted.conditions)
+    if (c.condition.mentions(symbol) && !c.because.empty()) return &c.because.front();
+  return nullptr;
+}
+
+std::string describe(const AxisSymbol& axis) {
+  const InputAxis& first = axis.axes.front();
+  return fmt::format("axis {} of \"{}\" ({})", first.axis, first.input, axis.name);
+}
+
+}  // namespace anyshape

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "anyshape/report.h"
+#include "base/error.h"
+#include "check/assumed.h"
+#include "solve/accepted.h"
+#include "solve/solve.h"
+
+namespace anyshape {
+
+struct LintOptions {
+  bool batch_only = false;
+  std::vector<InputAxis> allow;     // axes that may be dynamic under batch_only
+  std::vector<std::string> ignore;  // "RULE" or "RULE@NODE"
+};
+
+// What a lint rule may look at.
+struct LintContext {
+  const Typed& typed;
+  const AcceptedSet& accepted;
+  const Assumed& assumed;
+  const LintOptions& options;
+  // The model at accepted shapes without empty axes.
+  const Assumptions& world;
+};
+
+// Collects the findings of one rule.
+class Findings {
+ public:
+  Findings(std::string_view rule, Severity severity, std::vector<Finding>& out)
+      : rule_(rule), severity_(severity), out_(out) {}
+  void add(std::string node, std::string message, std::string fix) {
+    out_.push_back({std::string(rule_), severity_, std::move(node), std::move(message), std::move(fix)});
+  }
+
+ private:
+  std::string_view rule_;
+  Severity severity_;
+  std::vector<Finding>& out_;
+};
+
+struct LintRule {
+  RuleInfo info;
+  void (*run)(const LintContext&, Findings&);
+};
+
+// Sorted by id.
+const std::vector<LintRule>& lint_rules();
+
+// All findings, the graver first, then by rule.
+std::vector<Finding> lint(const Typed& typed, const AcceptedSet& accepted, const Assumed& assumed,
+                          const LintOptions& options);
+
+// "NAME:AXIS" split from the right; the axis may be negative. Usage error check.allow.
+Result<InputAxis> parse_allow(const Typed& typed, std::string_view text);
+// Usage error check.rule when it names no rule.
+Status check_ignore(std::string_view text);
+
+// True when the two sizes differ at some accepted shape; false also when nothing can be said.
+bool may_differ(const LintContext& context, Dim a, Dim b);
+// The first node that puts a condition on the symbol; null when none does.
+const Because* first_demand(const AcceptedSet& accepted, Dim symbol);
+// `axis 1 of "x" (seq)`.
+std::string describe(const AxisSymbol& axis);
+
+}  // namespace anyshape

@@ -1,0 +1,145 @@
+#include "check/report.h"
+
+#include <algorithm>
+
+namespace anyshape {
+namespace {
+
+Reason to_reason(const Because& b) { return {b.node, b.op, b.code, b.sentence}; }
+Reason to_reason(const Remark& r) { return {r.node, r.op, r.code, r.sentence}; }
+
+template <class From>
+std::vector<Reason> to_reasons(const std::vector<From>& all) {
+  std::vector<Reason> out;
+  const auto same = [](const Reason& a, const Reason& b) {
+    return a.node == b.node && a.code == b.code && a.sentence == b.sentence;
+  };
+  for (const From& one : all) {
+    Reason reason = to_reason(one);
+    const auto seen = [&](const Reason& known) { return same(known, reason); };
+    if (std::none_of(out.begin(), out.end(), seen)) out.push_back(std::move(reason));
+  }
+  return out;
+}
+
+std::vector<ConditionText> to_conditions(const Typed& typed, const std::vector<AcceptedCondition>& all) {
+  std::vector<ConditionText> out;
+  for (const AcceptedCondition& one : all) {
+    ConditionText text{print(one.condition), {}, to_reasons(one.because)};
+    for (Dim symbol : one.condition.symbols()) text.symbols.emplace_back(typed.symbols().name(symbol));
+    out.push_back(std::move(text));
+  }
+  return out;
+}
+
+Accepted to_accepted(const Typed& typed, const AcceptedSet& set) {
+  Accepted out;
+  const auto never = [](const AcceptedCondition& c) { return c.condition.is_never(); };
+  out.never = typed.refusal().has_value() || std::any_of(set.conditions.begin(), set.conditions.end(), never);
+  if (!typed.refusal()) out.conditions = to_conditions(typed, set.conditions);
+  out.exact = set.exact;
+  out.not_exact_because = to_reasons(set.not_exact_because);
+  if (typed.size_claim_used()) out.largest_axis = kSizeClaim;
+  out.on_data = to_conditions(typed, set.on_data);
+  return out;
+}
+
+std::string declared_dim(const DeclaredDim& dim) {
+  if (dim.value) return fmt::format("{}", *dim.value);
+  return std::string(dim.name.empty() ? std::string_view("?") : std::string_view(dim.name));
+}
+
+// The error of a model that takes no shape at all.
+std::optional<Error> never_error(const Typed& typed, const Accepted& accepted) {
+  if (typed.refusal()) return typed.refusal();
+  if (!accepted.never) return std::nullopt;
+  for (const ConditionText& condition : accepted.conditions) {
+    if (condition.text != print(Condition::never()) || condition.because.empty()) continue;
+    const Reason& reason = condition.because.back();
+    return Error{Error::Kind::refused, reason.code, fmt::format("node \"{}\"", reason.node), reason.sentence, {}};
+  }
+  return Error{Error::Kind::refused, "check.never", {}, "the conditions of the nodes contradict each other", {}};
+}
+
+}  // namespace
+
+ValueType value_type(std::string_view value_name, const Fact& fact) {
+  ValueType out;
+  out.name = std::string(value_name);
+  out.type = print(fact.type_only());
+  if (!fact.is_tensor()) return out;
+  if (fact.dtype != DType::undefined) out.dtype = std::string(name(fact.dtype));
+  if (!fact.dims) return out;
+  out.dims.emplace();
+  for (Dim dim : *fact.dims) out.dims->push_back(print(dim));
+  return out;
+}
+
+ValueType declared_type(const Value& value) {
+  ValueType out;
+  out.name = value.name;
+  Fact fact;
+  out.type = print(fact);
+  if (!value.declared) return out;
+  fact.kind = value.declared->kind;
+  fact.dtype = value.declared->dtype;
+  if (value.declared->item) {
+    Value item;
+    item.declared = *value.declared->item;
+    out.type = fmt::format("{}({})", fact.kind == Fact::Kind::sequence ? "seq" : "optional", declared_type(item).type);
+    return out;
+  }
+  if (!fact.is_tensor() || !value.declared->dims) {
+    out.type = print(fact);
+    return out;
+  }
+  out.dtype = std::string(name(fact.dtype));
+  out.dims.emplace();
+  for (const DeclaredDim& dim : *value.declared->dims) out.dims->push_back(declared_dim(dim));
+  out.type = fmt::format("{}[{}]", out.dtype, fmt::join(*out.dims, ", "));
+  return out;
+}
+
+std::vector<ValueType> input_types(const Typed& typed) {
+  std::vector<ValueType> out;
+  const auto required = typed.graph().required_inputs();
+  for (size_t i = 0; i < required.size(); ++i)
+    out.push_back(value_type(typed.graph().values[required[i]].name, typed.input_facts()[i]));
+  return out;
+}
+
+std::vector<ValueType> output_types(const Typed& typed) {
+  std::vector<ValueType> out;
+  for (ValueId id : typed.graph().outputs) out.push_back(value_type(typed.graph().values[id].name, typed.facts()[id]));
+  return out;
+}
+
+Answer to_answer(const Graph& graph, const Verdict& verdict) {
+  Answer answer;
+  answer.kind = verdict.kind == Verdict::Kind::accept   ? Answer::Kind::accept
+                : verdict.kind == Verdict::Kind::refuse ? Answer::Kind::refuse
+                                                        : Answer::Kind::unknown;
+  answer.code = verdict.code;
+  answer.place = verdict.place;
+  answer.sentence = verdict.sentence;
+  answer.data_conditions = to_reasons(verdict.data_conditions);
+  for (size_t i = 0; i < verdict.outputs.size() && i < graph.outputs.size(); ++i)
+    answer.outputs.push_back(value_type(graph.values[graph.outputs[i]].name, verdict.outputs[i]));
+  return answer;
+}
+
+Report make_report(const Typed& typed, const AcceptedSet& accepted, const Assumed& assumed,
+                   const LintOptions& options) {
+  Report report;
+  report.nodes = static_cast<int64_t>(typed.graph().nodes.size());
+  report.inputs = input_types(typed);
+  report.outputs = output_types(typed);
+  report.accepted = to_accepted(typed, accepted);
+  report.data_conditions = to_reasons(typed.data_conditions());
+  for (const Assumed::Entry& entry : assumed.entries) report.assumed.push_back(entry.text);
+  report.error = never_error(typed, report.accepted);
+  report.findings = lint(typed, accepted, assumed, options);
+  return report;
+}
+
+}  // namespace anyshape

@@ -1,0 +1,158 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "anyshape/report.h"
+
+namespace anyshape {
+namespace {
+
+// Terminal escapes, or nothing.
+class Paint {
+ public:
+  explicit Paint(bool colour) : colour_(colour) {}
+  std::string bold(std::string_view text) const { return wrap("1", text); }
+  std::string dim(std::string_view text) const { return wrap("2", text); }
+  std::string severity(Severity severity, std::string_view text) const {
+    return wrap(severity == Severity::error ? "1;31" : severity == Severity::warning ? "1;33" : "1;36", text);
+  }
+
+ private:
+  std::string wrap(std::string_view code, std::string_view text) const {
+    return colour_ ? fmt::format("\x1b[{}m{}\x1b[0m", code, text) : std::string(text);
+  }
+  bool colour_;
+};
+
+std::string head(const Report& report, const Paint& paint) {
+  std::string out = paint.bold(report.model) + ":";
+  if (report.opset) out += fmt::format(" opset {},", *report.opset);
+  return out + fmt::format(" {} node{}\n", report.nodes, report.nodes == 1 ? "" : "s");
+}
+
+std::string values(std::string_view word, const std::vector<ValueType>& all, size_t width) {
+  std::string out;
+  for (const ValueType& value : all) out += fmt::format("  {:<4} {:<{}}  {}\n", word, value.name, width, value.type);
+  return out;
+}
+
+size_t widest(const std::vector<ValueType>& values) {
+  size_t width = 0;
+  for (const ValueType& value : values) width = std::max(width, value.name.size());
+  return width;
+}
+
+std::string shape_list(const std::vector<ValueType>& inputs) {
+  std::vector<std::string> out;
+  for (const ValueType& input : inputs)
+    out.push_back(input.dims ? fmt::format("{}[{}]", input.name, fmt::join(*input.dims, ", ")) : input.name);
+  return fmt::format("{}", fmt::join(out, ", "));
+}
+
+bool is_number(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+bool all_static(const std::vector<ValueType>& inputs) {
+  return std::all_of(inputs.begin(), inputs.end(), [](const ValueType& input) {
+    return input.dims && std::all_of(input.dims->begin(), input.dims->end(), is_number);
+  });
+}
+
+std::string node_text(const Reason& reason) {
+  if (reason.op.empty()) return reason.node;
+  return fmt::format("node \"{}\" ({})", reason.node, reason.op);
+}
+
+std::string conditions(const std::vector<ConditionText>& all, const Paint& paint) {
+  constexpr size_t kWidest = 40;
+  size_t width = 0;
+  for (const ConditionText& c : all)
+    if (c.text.size() <= kWidest) width = std::max(width, c.text.size());
+  std::string out;
+  for (const ConditionText& c : all) {
+    const std::string padding(c.text.size() < width ? width - c.text.size() : 0, ' ');
+    out += fmt::format("  {}{}", paint.bold(c.text), padding);
+    bool first = true;
+    for (const Reason& reason : c.because) {
+      const std::string line = fmt::format("{} {}: {}", first ? "because" : "and", node_text(reason), reason.sentence);
+      out += first ? fmt::format("  {}\n", paint.dim(line)) : fmt::format("  {:{}}  {}\n", "", width, paint.dim(line));
+      first = false;
+    }
+    if (first) out += '\n';
+  }
+  return out;
+}
+
+std::string accepted(const Report& report, const Paint& paint) {
+  const Accepted& set = report.accepted;
+  if (set.never) return "accepts no shape\n";
+  const std::string shapes = shape_list(report.inputs);
+  if (report.inputs.empty()) return "takes no inputs\n";
+  if (!set.conditions.empty()) return fmt::format("accepts {} iff\n{}", shapes, conditions(set.conditions, paint));
+  return fmt::format("accepts {} {}\n", all_static(report.inputs) ? "exactly" : "every", shapes);
+}
+
+std::string exactness(const Accepted& set) {
+  std::string out = set.exact ? "exact: yes" : "exact: no, the true set may be smaller";
+  if (set.largest_axis) out += fmt::format(", for axes up to {}", *set.largest_axis);
+  out += set.exact ? "\n" : ":\n";
+  if (!set.exact)
+    for (const Reason& reason : set.not_exact_because)
+      out += fmt::format("  {}: {}\n", node_text(reason), reason.sentence);
+  return out;
+}
+
+std::string on_data(const Report& report, const Paint& paint) {
+  std::string out;
+  if (!report.accepted.on_data.empty() || !report.data_conditions.empty()) out += "on the data:\n";
+  out += conditions(report.accepted.on_data, paint);
+  for (const Reason& reason : report.data_conditions)
+    out += fmt::format("  {}: {}\n", node_text(reason), reason.sentence);
+  return out;
+}
+
+std::string assumed(const Report& report) {
+  std::string out;
+  if (!report.assumed.empty()) out += "assumed by the exporter:\n";
+  for (const AssumedCondition& condition : report.assumed)
+    out += condition.origin.empty() ? fmt::format("  {}\n", condition.text)
+                                    : fmt::format("  {}  ({})\n", condition.text, condition.origin);
+  return out;
+}
+
+std::string finding_line(const Finding& finding, const Paint& paint) {
+  const std::string label = fmt::format("{}[{}]", name(finding.severity), finding.rule);
+  const std::string place = finding.node.empty() ? "" : fmt::format("node \"{}\": ", finding.node);
+  const std::string fix = finding.fix.empty() ? "" : fmt::format(". Fix: {}", finding.fix);
+  return fmt::format("{} {}{}{}\n", paint.severity(finding.severity, label), place, finding.message, fix);
+}
+
+}  // namespace
+
+std::string_view name(Severity severity) {
+  return severity == Severity::error ? "error" : severity == Severity::warning ? "warning" : "info";
+}
+
+std::string to_text(const Shapes& shapes) {
+  std::vector<std::string> out;
+  for (const auto& [input, sizes] : shapes)
+    out.push_back(sizes.empty() ? input + "=scalar" : fmt::format("{}={}", input, fmt::join(sizes, "x")));
+  return fmt::format("{}", fmt::join(out, " "));
+}
+
+std::string to_text(const Report& report, bool colour) {
+  const Paint paint(colour);
+  const bool unreadable = report.error && report.inputs.empty() && report.outputs.empty() && !report.accepted.never;
+  if (unreadable) return fmt::format("{}: cannot be read\n", paint.bold(report.model));
+  const size_t width = std::max(widest(report.inputs), widest(report.outputs));
+  std::string out = head(report, paint);
+  out += values("in", report.inputs, width) + values("out", report.outputs, width);
+  out += accepted(report, paint);
+  if (!report.accepted.never) out += exactness(report.accepted);
+  out += on_data(report, paint) + assumed(report);
+  for (const Finding& finding : report.findings) out += finding_line(finding, paint);
+  return out;
+}
+
+}  // namespace anyshape

@@ -1,0 +1,167 @@
+#include <algorithm>
+
+#include "ops/records.h"
+#include "ops/window.h"
+
+namespace anyshape::ops {
+namespace {
+
+constexpr Port kIn[] = {{"X"}, {"W"}, {"B", Port::optional}};
+constexpr Port kInInteger[] = {{"x"}, {"w"}, {"x_zero_point", Port::optional}, {"w_zero_point", Port::optional}};
+constexpr Port kInQLinear[] = {{"x"},       {"x_scale"},      {"x_zero_point"},
+                               {"w"},       {"w_scale"},      {"w_zero_point"},
+                               {"y_scale"}, {"y_zero_point"}, {"B", Port::optional}};
+constexpr Port kInDeform[] = {{"X"}, {"W"}, {"offset"}, {"B", Port::optional}, {"mask", Port::optional}};
+constexpr Port kInCausal[] = {{"input"}, {"weight"}, {"bias", Port::optional}, {"past_state", Port::optional}};
+constexpr Port kOut[] = {{"Y"}};
+constexpr Port kOutCausal[] = {{"output"}, {"present_state"}};
+
+// Input and weights of a convolution after the checks all of them share.
+struct Operands {
+  Dims x, w;
+  Window window;
+  int64_t group = 1;
+};
+
+Status require_group(const Call& call, InferContext& context, const Dims& x, const Dims& w, int64_t group) {
+  if (group < 1) return refuse("conv.group", "group is {}, at least 1 is needed", group);
+  TRY_OK(context.require(Condition::eq(x[1], w[1] * Dim(group)), "conv.channels",
+                         "the input {} has {} channels, the weights {} in {} groups take {}", text(x), print(x[1]),
+                         text(w), group, print(w[1] * Dim(group))));
+  return context.require(Condition::divisible(w[0], group), "conv.group",
+                         "{} makes {} channels in {} groups: not a multiple", call.type(), print(w[0]), group);
+}
+
+Status require_kernel(const Call& call, InferContext& context, const Dims& kernel) {
+  if (const auto* given = call.ints("kernel_shape"); given && !given->empty()) {
+    if (given->size() != kernel.size())
+      return refuse("conv.kernel", "kernel_shape has {} entries for {} spatial axes", given->size(), kernel.size());
+    for (size_t i = 0; i < kernel.size(); ++i)
+      TRY_OK(context.require(Condition::eq(kernel[i], (*given)[i]), "conv.kernel",
+                             "kernel_shape says {} along axis {}, the weights have {}", (*given)[i], i,
+                             print(kernel[i])));
+  }
+  for (Dim k : kernel) TRY_OK(context.require(Condition::ge(k, 1), "conv.kernel", "the kernel {} is empty", print(k)));
+  return {};
+}
+
+Result<Operands> read_operands(const Call& call, InferContext& context, size_t x, size_t w) {
+  Operands o;
+  TRY(o.x, call.dims(x));
+  if (o.x.size() < 3) return refuse("rank", "{} takes an input of rank 3 or more, it is {}", call.type(), text(o.x));
+  TRY(o.w, dims_of_rank(call, w, o.x.size()));
+  o.group = call.i("group", 1);
+  TRY_OK(require_group(call, context, o.x, o.w, o.group));
+  const Dims kernel(o.w.begin() + 2, o.w.end());
+  TRY_OK(require_kernel(call, context, kernel));
+  TRY(o.window, read_window(call, kernel));
+  const auto* pads = call.ints("pads");
+  if (o.window.auto_pad != AutoPad::explicit_pads && pads && !pads->empty())
+    return refuse("conv.pads", "pads cannot be given together with auto_pad");
+  return o;
+}
+
+Result<Dims> output_dims(InferContext& context, const Operands& o, std::string_view code = "conv.window") {
+  Dims out{o.x[0], o.w[0]};
+  for (size_t i = 0; i < o.window.rank(); ++i) {
+    TRY(const Dim count, window_count(context, o.window, i, o.x[i + 2], code));
+    out.push_back(count);
+  }
+  return out;
+}
+
+// A scale or zero point: one entry, or where `channels` is given one per output channel.
+Status require_parameter(const Call& call, InferContext& context, size_t input, std::optional<Dim> channels,
+                         std::string_view what) {
+  if (!call.has(input) || !call.in(input).dims) return {};
+  const Dims& dims = *call.in(input).dims;
+  if (dims.empty()) return {};
+  if (dims.size() > 1)
+    return refuse("conv.quantization", "{} must be a scalar or a vector, it is {}", what, text(dims));
+  Condition legal = Condition::eq(dims[0], 1);
+  if (channels) legal = legal || Condition::eq(dims[0], *channels);
+  return context.require(legal, "conv.quantization", "{} has {} entries, 1 or one per channel is needed", what,
+                         print(dims[0]));
+}
+
+Result<Facts> infer(const Call& call, InferContext& context) {
+  TRY(const Operands o, read_operands(call, context, 0, 1));
+  TRY_OK(require_vector(call, context, 2, o.w[0], "conv.bias", "the bias"));
+  TRY(Dims out, output_dims(context, o));
+  return Facts{Fact::tensor(call.in(0).dtype, std::move(out))};
+}
+
+Result<Facts> infer_integer(const Call& call, InferContext& context) {
+  TRY(const Operands o, read_operands(call, context, 0, 1));
+  TRY_OK(require_parameter(call, context, 2, std::nullopt, "x_zero_point"));
+  TRY_OK(require_parameter(call, context, 3, o.w[0], "w_zero_point"));
+  TRY(Dims out, output_dims(context, o));
+  return Facts{Fact::tensor(DType::i32, std::move(out))};
+}
+
+Result<Facts> infer_qlinear(const Call& call, InferContext& context) {
+  TRY(const Operands o, read_operands(call, context, 0, 3));
+  TRY_OK(require_parameter(call, context, 1, std::nullopt, "x_scale"));
+  TRY_OK(require_parameter(call, context, 2, std::nullopt, "x_zero_point"));
+  TRY_OK(require_parameter(call, context, 4, o.w[0], "w_scale"));
+  TRY_OK(require_parameter(call, context, 5, o.w[0], "w_zero_point"));
+  TRY_OK(require_parameter(call, context, 6, std::nullopt, "y_scale"));
+  TRY_OK(require_parameter(call, context, 7, std::nullopt, "y_zero_point"));
+  TRY_OK(require_vector(call, context, 8, o.w[0], "conv.bias", "the bias"));
+  TRY(Dims out, output_dims(context, o));
+  return Facts{Fact::tensor(call.in(7).dtype, std::move(out))};
+}
+
+Result<Facts> infer_deform(const Call& call, InferContext& context) {
+  TRY(const Operands o, read_operands(call, context, 0, 1));
+  const int64_t groups = call.i("offset_group", 1);
+  if (groups < 1) return refuse("deformconv.offset_group", "offset_group is {}, at least 1 is needed", groups);
+  TRY_OK(context.require(Condition::divisible(o.x[1], groups), "deformconv.offset_group",
+                         "{} channels are no multiple of offset_group {}", print(o.x[1]), groups));
+  TRY_OK(require_vector(call, context, 3, o.w[0], "conv.bias", "the bias"));
+  TRY(Dims out, output_dims(context, o, "lenient.deformconv"));
+  const Dim points = product(o.window.kernel) * Dim(groups);
+  Dims offset = out;
+  offset[1] = points * Dim(o.window.rank());
+  TRY_OK(require_dims(call, context, 2, offset, "deformconv.offset", "the offset"));
+  offset[1] = points;
+  TRY_OK(require_dims(call, context, 4, offset, "deformconv.mask", "the mask"));
+  return Facts{Fact::tensor(call.in(0).dtype, std::move(out))};
+}
+
+Result<Facts> infer_causal(const Call& call, InferContext& context) {
+  TRY(const Dims x, dims_of_rank(call, 0, 3));
+  TRY(const Dims w, dims_of_rank(call, 1, 3));
+  const auto activation = call.s("activation", "none");
+  if (activation != "none" && activation != "silu" && activation != "swish")
+    return refuse("conv.activation", "activation \"{}\" is not one of none, silu, swish", activation);
+  TRY_OK(require_dims(call, context, 1, {x[1], 1, w[2]}, "conv.channels", "the weights"));
+  TRY_OK(require_kernel(call, context, {w[2]}));
+  TRY_OK(require_vector(call, context, 2, x[1], "conv.bias", "the bias"));
+  const Dims state{x[0], x[1], w[2] - 1};
+  TRY_OK(require_dims(call, context, 3, state, "conv.state", "past_state"));
+  return Facts{Fact::tensor(call.in(0).dtype, x), Fact::tensor(call.in(0).dtype, state)};
+}
+
+}  // namespace
+
+constexpr OpDef kCausalConvWithState27{
+    .name = "CausalConvWithState",
+    .since = 27,
+    .sig = {kInCausal, kOutCausal, "depthwise convolution over the past, with the state of earlier calls"},
+    .infer = infer_causal};
+constexpr OpDef kConv1{.name = "Conv", .since = 1, .sig = {kIn, kOut, "convolution"}, .infer = infer};
+constexpr OpDef kConvInteger10{.name = "ConvInteger",
+                               .since = 10,
+                               .sig = {kInInteger, kOut, "convolution of 8-bit integers into int32"},
+                               .infer = infer_integer};
+constexpr OpDef kDeformConv19{.name = "DeformConv",
+                              .since = 19,
+                              .sig = {kInDeform, kOut, "convolution with learned sampling offsets"},
+                              .infer = infer_deform};
+constexpr OpDef kQLinearConv10{.name = "QLinearConv",
+                               .since = 10,
+                               .sig = {kInQLinear, kOut, "convolution of quantized tensors"},
+                               .infer = infer_qlinear};
+
+}  // namespace anyshape::ops

@@ -1,0 +1,190 @@
+#include <utility>
+
+#include "ops/matmul.h"
+#include "ops/ms_common.h"
+#include "ops/records.h"
+
+namespace anyshape::ops {
+namespace {
+
+constexpr Port kAB[] = {{"A"}, {"B"}};
+constexpr Port kFusedConvIn[] = {{"X"}, {"W"}, {"B", Port::optional}, {"Z", Port::optional}};
+constexpr Port kGemmIn[] = {{"A"}, {"B"}, {"C", Port::optional}};
+constexpr Port kDynamicIn[] = {{"A"}, {"B"}, {"b_scale"}, {"b_zero_point", Port::optional}, {"bias", Port::optional}};
+constexpr Port kIntegerIn[] = {{"A"},
+                               {"B"},
+                               {"a_scale"},
+                               {"b_scale"},
+                               {"a_zero_point", Port::optional},
+                               {"b_zero_point", Port::optional},
+                               {"bias", Port::optional}};
+constexpr Port kNBitsIn[] = {
+    {"A"}, {"B"}, {"scales"}, {"zero_points", Port::optional}, {"g_idx", Port::optional}, {"bias", Port::optional}};
+constexpr Port kBnb4In[] = {{"A"}, {"B"}, {"absmax"}};
+constexpr Port kNhwcConvIn[] = {{"X"}, {"W"}, {"B", Port::optional}, {"S", Port::optional}};
+constexpr Port kNhwcPoolIn[] = {{"x"}};
+constexpr Port kPadsIn[] = {{"X"}, {"W"}, {"Pads", Port::optional | Port::value}, {"B", Port::optional}};
+constexpr Port kY[] = {{"Y"}};
+
+// transBatch moves the first axis behind the other batch axes; trans swaps the last two of what there is then.
+Dims arranged(Dims dims, bool swap_last, bool batch_inside) {
+  const size_t n = dims.size();
+  if (batch_inside && n > 2) {
+    const Dim first = dims[0];
+    for (size_t i = 0; i + 2 < n; ++i) dims[i] = dims[i + 1];
+    dims[n - 2] = first;
+  }
+  if (swap_last && n >= 2) std::swap(dims[n - 1], dims[n - 2]);
+  return dims;
+}
+
+Result<Facts> infer_fused_matmul(const Call& call, InferContext& context) {
+  TRY(Dims a, call.dims(0));
+  TRY(Dims b, call.dims(1));
+  a = arranged(std::move(a), call.i("transA", 0) != 0, call.i("transBatchA", 0) != 0);
+  b = arranged(std::move(b), call.i("transB", 0) != 0, call.i("transBatchB", 0) != 0);
+  TRY(Dims out, matmul_dims(context, a, b));
+  return Facts{Fact::tensor(call.in(0).dtype, std::move(out))};
+}
+
+Result<Facts> infer_fused_conv(const Call& call, InferContext& context) {
+  TRY(Facts out, rule_of(kConv1, 11, call, context, {0, 1, 2}));
+  if (call.has(3) && call.in(3).dims && out[0].dims)
+    TRY_OK(require_same_dims(context, *out[0].dims, *call.in(3).dims, "the convolution against Z"));
+  return out;
+}
+
+Result<Facts> infer_fused_gemm(const Call& call, InferContext& context) {
+  return rule_of(kGemm11, 13, call, context, {0, 1, 2});
+}
+
+Result<Facts> matmul_of(const Call& call, InferContext& context, DType dtype, size_t bias) {
+  TRY(const Dims a, call.dims(0));
+  TRY(const Dims b, call.dims(1));
+  TRY(Dims out, matmul_dims(context, a, b));
+  if (!out.empty()) TRY_OK(require_entries(call, context, bias, out.back(), "matmul.bias"));
+  return Facts{Fact::tensor(dtype, std::move(out))};
+}
+
+Result<Facts> infer_dynamic_matmul(const Call& call, InferContext& context) {
+  return matmul_of(call, context, call.in(0).dtype, 4);
+}
+Result<Facts> infer_integer_to_float(const Call& call, InferContext& context) {
+  return matmul_of(call, context, call.in(2).dtype, 6);
+}
+
+// B is packed; its logical size is in the attributes.
+Result<Facts> infer_packed(const Call& call, InferContext& context) {
+  const int64_t k = call.i("K", 0), n = call.i("N", 0);
+  if (k < 1 || n < 1) return refuse("matmul.packed", "K is {} and N is {}", k, n);
+  TRY_OK(require_min_rank(call, 0, 1));
+  Dims dims = *call.in(0).dims;
+  const bool transposed = call.type() != "MatMulBnb4" || call.i("transB", 1) != 0;
+  TRY_OK(context.require(Condition::eq(dims.back(), transposed ? k : n), "matmul.inner", "A is {}, B has {} rows",
+                         text(dims), transposed ? k : n));
+  dims.back() = transposed ? n : k;
+  return Facts{Fact::tensor(call.in(0).dtype, std::move(dims))};
+}
+
+Fact channels_first(const Fact& fact) {
+  Fact out = like(fact);
+  if (!out.dims || out.dims->size() < 3) return out;
+  const Dim channels = out.dims->back();
+  out.dims->pop_back();
+  out.dims->insert(out.dims->begin() + 1, channels);
+  return out;
+}
+
+Fact channels_last(Fact fact) {
+  if (!fact.dims || fact.dims->size() < 3) return fact;
+  const Dim channels = (*fact.dims)[1];
+  fact.dims->erase(fact.dims->begin() + 1);
+  fact.dims->push_back(channels);
+  return fact;
+}
+
+Result<Facts> infer_nhwc_conv(const Call& call, InferContext& context) {
+  const Fact x = channels_first(call.in(0));
+  std::vector<const Fact*> in{&x, &call.in(1)};
+  if (call.has(2)) in.push_back(&call.in(2));
+  TRY(Facts out, kConv1.infer(Call(call, 11, in), context));
+  out[0] = channels_last(std::move(out[0]));
+  if (call.has(3) && call.in(3).dims && out[0].dims)
+    TRY_OK(require_same_dims(context, *out[0].dims, *call.in(3).dims, "the convolution against S"));
+  return out;
+}
+
+Result<Facts> infer_nhwc_pool(const Call& call, InferContext& context) {
+  const Fact x = channels_first(call.in(0));
+  const std::vector<const Fact*> in{&x};
+  TRY(Facts out, kMaxPool1.infer(Call(call, 12, in), context));
+  out.resize(1);
+  out[0] = channels_last(std::move(out[0]));
+  return out;
+}
+
+// Pads that are not known leave the sizes open.
+Result<Facts> infer_dynamic_pads(const Call& call, InferContext& context) {
+  if (!call.has(2)) return rule_of(kConvTranspose1, 11, call, context, {0, 1, 3});
+  TRY_OK(require_min_rank(call, 0, 3));
+  TRY_OK(require_min_rank(call, 1, 3));
+  const Dims &x = *call.in(0).dims, &w = *call.in(1).dims;
+  if (x.size() != w.size()) return refuse("convtranspose.rank", "X is {} and W {}", text(x), text(w));
+  TRY_OK(context.require(Condition::eq(x[1], w[0]), "convtranspose.channels", "X is {}, W {}", text(x), text(w)));
+  const int64_t group = call.i("group", 1);
+  if (group < 1) return refuse("convtranspose.group", "group is {}", group);
+  Dims dims{x[0], w[1] * Dim(group)};
+  for (size_t i = 2; i < x.size(); ++i) dims.push_back(context.fresh(call.in(2), "convtranspose"));
+  return Facts{Fact::tensor(call.in(0).dtype, std::move(dims))};
+}
+
+}  // namespace
+
+constexpr OpDef kMsConvTransposeWithDynamicPads1{.name = "ConvTransposeWithDynamicPads",
+                                                 .domain = kMs,
+                                                 .sig = {kPadsIn, kY, "ConvTranspose with pads as an input"},
+                                                 .infer = infer_dynamic_pads};
+constexpr OpDef kMsDynamicQuantizeMatMul1{.name = "DynamicQuantizeMatMul",
+                                          .domain = kMs,
+                                          .sig = {kDynamicIn, kY, "product with A quantised on the way"},
+                                          .infer = infer_dynamic_matmul};
+constexpr OpDef kMsFusedConv1{.name = "FusedConv",
+                              .domain = kMs,
+                              .sig = {kFusedConvIn, kY, "Conv, sum and activation"},
+                              .infer = infer_fused_conv};
+constexpr OpDef kMsFusedGemm1{
+    .name = "FusedGemm", .domain = kMs, .sig = {kGemmIn, kY, "Gemm and activation"}, .infer = infer_fused_gemm};
+constexpr OpDef kMsFusedMatMul1{.name = "FusedMatMul",
+                                .domain = kMs,
+                                .sig = {kAB, kY, "product of transposed matrices"},
+                                .infer = infer_fused_matmul};
+constexpr OpDef kMsFusedMatMulActivation1{.name = "FusedMatMulActivation",
+                                          .domain = kMs,
+                                          .sig = {kAB, kY, "FusedMatMul and activation"},
+                                          .infer = infer_fused_matmul};
+constexpr OpDef kMsMatMulBnbFour1{.name = "MatMulBnb4",
+                                  .domain = kMs,
+                                  .sig = {kBnb4In, kY, "product with 4-bit float weights"},
+                                  .infer = infer_packed};
+constexpr OpDef kMsMatMulIntegerToFloat1{.name = "MatMulIntegerToFloat",
+                                         .domain = kMs,
+                                         .sig = {kIntegerIn, kY, "integer product, scaled"},
+                                         .infer = infer_integer_to_float};
+constexpr OpDef kMsMatMulNBits1{.name = "MatMulNBits",
+                                .domain = kMs,
+                                .sig = {kNBitsIn, kY, "product with weights of few bits"},
+                                .infer = infer_packed};
+constexpr OpDef kMsNhwcConv1{
+    .name = "NhwcConv", .domain = kMs, .sig = {kNhwcConvIn, kY, "Conv, channels last"}, .infer = infer_nhwc_conv};
+constexpr OpDef kMsNhwcFusedConv1{.name = "NhwcFusedConv",
+                                  .domain = kMs,
+                                  .sig = {kNhwcConvIn, kY, "Conv, sum and activation, channels last"},
+                                  .infer = infer_nhwc_conv};
+constexpr OpDef kMsNhwcMaxPool1{
+    .name = "NhwcMaxPool", .domain = kMs, .sig = {kNhwcPoolIn, kY, "MaxPool, channels last"}, .infer = infer_nhwc_pool};
+constexpr OpDef kMsTransposeMatMul1{.name = "TransposeMatMul",
+                                    .domain = kMs,
+                                    .sig = {kAB, kY, "product of transposed matrices"},
+                                    .infer = infer_fused_matmul};
+
+}  // namespace anyshape::ops

@@ -1,0 +1,150 @@
+#include <algorithm>
+
+#include "ops/records.h"
+#include "ops/window.h"
+
+namespace anyshape::ops {
+namespace {
+
+constexpr Port kIn[] = {{"X"}};
+constexpr Port kInUnpool[] = {{"X"}, {"I"}, {"output_shape", Port::optional | Port::value}};
+constexpr Port kOut[] = {{"Y"}};
+constexpr Port kOutMax[] = {{"Y"}, {"Indices", Port::optional}};
+
+Condition batch_only_empty(const Dims& x) {
+  Condition filled = Condition::always();
+  for (size_t i = 1; i < x.size(); ++i) filled = filled && Condition::ge(x[i], 1);
+  return Condition::eq(x[0], 0) || filled;
+}
+
+Status require_filled(const Call& call, InferContext& context, const Dims& x) {
+  return context.require(batch_only_empty(x), "pool.empty", "{} of {}: only the batch may be empty", call.type(),
+                         text(x));
+}
+
+Result<Window> read_pool(const Call& call, size_t rank) {
+  const auto* kernel = call.ints("kernel_shape");
+  if (!kernel) return refuse("pool.kernel", "kernel_shape is missing");
+  TRY(const auto sizes, axis_ints(call, "kernel_shape", rank, 0, 1));
+  if (sizes.size() != kernel->size()) return refuse("pool.kernel", "kernel_shape is empty");
+  TRY(Window w, read_window(call, Dims(sizes.begin(), sizes.end())));
+  for (size_t i = 0; i < rank; ++i)
+    if (w.pads_begin[i] >= sizes[i] || w.pads_end[i] >= sizes[i])
+      return refuse("pool.pads", "the pads {} and {} must be smaller than the kernel of {}", w.pads_begin[i],
+                    w.pads_end[i], sizes[i]);
+  return w;
+}
+
+// A SAME window smaller than its stride would need negative padding where the last window ends early.
+Status require_padding(const Call& call, InferContext& context, const Window& w, size_t i, const Dims& x, Dim count) {
+  const bool refused =
+      (call.type() == "MaxPool" && !call.has_output(1)) || (call.type() == "AveragePool" && call.version() < 19);
+  if (!w.same() || !refused) return {};
+  const Dim in = x[i + 2];
+  const Dim padding = (count - 1) * Dim(w.strides[i]) + w.extent(i) - in;
+  return context.require(Condition::ge(padding, 0) || Condition::eq(x[0], 0), "pool.pads",
+                         "auto_pad of spatial axis {} with {} cells would need {} cells of padding", i, print(in),
+                         print(padding));
+}
+
+Result<Dims> pooled_dims(const Call& call, InferContext& context) {
+  TRY(const Dims x, call.dims(0));
+  if (x.size() < 3) return refuse("rank", "{} takes an input of rank 3 or more, it is {}", call.type(), text(x));
+  TRY(const Window w, read_pool(call, x.size() - 2));
+  // What is decided gets the stricter reason; else the windows' own conditions mostly imply this one.
+  const bool hopeless = context.assumptions().prove(batch_only_empty(x)) == Tri::no;
+  if (hopeless) TRY_OK(require_filled(call, context, x));
+  const bool ceil_mode = call.i("ceil_mode", 0) != 0;
+  Dims out{x[0], x[1]};
+  for (size_t i = 0; i < w.rank(); ++i) {
+    TRY(const Dim count, ceil_mode ? window_count_ceil(context, w, i, x[i + 2], "lenient.pool")
+                                   : window_count(context, w, i, x[i + 2], "lenient.pool"));
+    TRY_OK(require_padding(call, context, w, i, x, count));
+    out.push_back(count);
+  }
+  TRY_OK(require_filled(call, context, x));
+  return out;
+}
+
+Result<Facts> infer(const Call& call, InferContext& context) {
+  TRY(Dims out, pooled_dims(call, context));
+  return Facts{Fact::tensor(call.in(0).dtype, std::move(out))};
+}
+
+Result<Facts> infer_max(const Call& call, InferContext& context) {
+  TRY(const Dims out, pooled_dims(call, context));
+  Fact indices = Fact::tensor(DType::i64, out);
+  indices.bounds = Bounds{0, product(*call.in(0).dims) - 1};
+  return Facts{Fact::tensor(call.in(0).dtype, out), std::move(indices)};
+}
+
+Result<Facts> infer_global(const Call& call, InferContext& context) {
+  TRY(Dims out, call.dims(0));
+  if (out.size() < 3) return refuse("rank", "{} takes an input of rank 3 or more, it is {}", call.type(), text(out));
+  TRY_OK(require_filled(call, context, out));
+  std::fill(out.begin() + 2, out.end(), Dim(1));
+  return Facts{Fact::tensor(call.in(0).dtype, std::move(out))};
+}
+
+// The output where none is asked for.
+Result<Dims> unpooled_dims(const Call& call, const Dims& x) {
+  TRY(const Window w, read_pool(call, x.size() - 2));
+  Dims out{x[0], x[1]};
+  for (size_t i = 0; i < w.rank(); ++i) out.push_back(Dim(w.strides[i]) * (x[i + 2] - 1) + w.kernel[i] - w.padding(i));
+  return out;
+}
+
+Status require_positive(InferContext& context, const Dims& out) {
+  for (size_t i = 2; i < out.size(); ++i)
+    TRY_OK(context.require(Condition::ge(out[i], 1), "maxunpool.size", "axis {} would become {}", i, print(out[i])));
+  return {};
+}
+
+Result<Dims> given_unpooled_dims(const Call& call, InferContext& context, const Dims& plain) {
+  TRY(const Dims length, dims_of_rank(call, 2, 1));
+  TRY_OK(context.require(Condition::eq(length[0], plain.size()), "maxunpool.output_shape",
+                         "output_shape has {} entries, the input has {} axes", print(length[0]), plain.size()));
+  const auto& entries = call.in(2).elements;
+  Dims out{plain[0], plain[1]};
+  for (size_t i = 2; i < plain.size(); ++i)
+    out.push_back(entries ? (*entries)[i] : context.fresh(call.in(2), "unpool", 1));
+  if (!entries) return out;
+  for (size_t i = 0; i < plain.size(); ++i)
+    TRY_OK(context.require(i < 2 ? Condition::eq((*entries)[i], plain[i]) : Condition::ge((*entries)[i], 0),
+                           "maxunpool.output_shape", "output_shape {} does not fit {} at axis {}", text(*entries),
+                           text(plain), i));
+  TRY_OK(context.require(Condition::ge(product(out), product(plain)), "maxunpool.output_shape",
+                         "output_shape {} has less cells than {}", text(out), text(plain)));
+  return out;
+}
+
+Result<Facts> infer_unpool(const Call& call, InferContext& context) {
+  TRY(const Dims x, call.dims(0));
+  if (x.size() < 3) return refuse("rank", "MaxUnpool takes an input of rank 3 or more, it is {}", text(x));
+  TRY_OK(require_dims(call, context, 1, x, "maxunpool.indices", "the indices"));
+  TRY(Dims out, unpooled_dims(call, x));
+  TRY_OK(require_positive(context, out));
+  if (call.has(2)) {
+    TRY(out, given_unpooled_dims(call, context, out));
+  }
+  context.data_condition("maxunpool.index", "indices must be in 0..{}", print(product(out) - 1));
+  return Facts{Fact::tensor(call.in(0).dtype, std::move(out))};
+}
+
+}  // namespace
+
+constexpr OpDef kAveragePool1{
+    .name = "AveragePool", .since = 1, .sig = {kIn, kOut, "mean over windows"}, .infer = infer};
+constexpr OpDef kGlobalAveragePool1{
+    .name = "GlobalAveragePool", .since = 1, .sig = {kIn, kOut, "mean over all spatial axes"}, .infer = infer_global};
+constexpr OpDef kGlobalLpPool1{
+    .name = "GlobalLpPool", .since = 1, .sig = {kIn, kOut, "p-norm over all spatial axes"}, .infer = infer_global};
+constexpr OpDef kGlobalMaxPool1{
+    .name = "GlobalMaxPool", .since = 1, .sig = {kIn, kOut, "maximum over all spatial axes"}, .infer = infer_global};
+constexpr OpDef kLpPool1{.name = "LpPool", .since = 1, .sig = {kIn, kOut, "p-norm over windows"}, .infer = infer};
+constexpr OpDef kMaxPool1{
+    .name = "MaxPool", .since = 1, .sig = {kIn, kOutMax, "maximum over windows"}, .infer = infer_max};
+constexpr OpDef kMaxUnpool9{
+    .name = "MaxUnpool", .since = 9, .sig = {kInUnpool, kOut, "partial inverse of MaxPool"}, .infer = infer_unpool};
+
+}  // namespace anyshape::ops

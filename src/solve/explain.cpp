@@ -1,0 +1,338 @@
+#include "solve/explain.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "base/nearest.h"
+
+namespace anyshape {
+namespace {
+
+constexpr size_t kMostSteps = 200;
+
+struct Scope {
+  const Graph* graph = nullptr;
+  const Facts* facts = nullptr;
+};
+
+// Either an axis of a value or, in a chain of shape arithmetic, one of its entries.
+struct Spot {
+  Scope scope;
+  ValueId value = kNoValue;
+  size_t index = 0;
+  bool entry = false;
+};
+
+class Explainer {
+ public:
+  explicit Explainer(const Typed& typed) : typed_(typed) {}
+
+  std::optional<std::pair<Scope, ValueId>> find(std::string_view name) const;
+  Explanation run(Spot spot);
+
+ private:
+  struct Next {
+    std::string reason;
+    std::optional<Spot> spot;  // absent: the chain ends here
+  };
+
+  const Fact& fact(const Spot& spot) const { return (*spot.scope.facts)[spot.value]; }
+  const Value& value(const Spot& spot) const { return spot.scope.graph->values[spot.value]; }
+  Dim size(const Spot& spot) const;
+  Next next(const Spot& spot) const;
+  Next next_of_source(const Spot& spot) const;
+  Next next_of_axis(const Spot& spot, const Node& node) const;
+  Next next_of_entry(const Spot& spot, const Node& node) const;
+  std::optional<Next> from_target(const Spot& spot, const Node& node) const;
+  std::optional<Spot> body_result(const Spot& spot, const Node& node) const;
+  std::optional<Scope> outer_scope(const Scope& inner) const;
+  std::optional<Spot> related_axis(const Spot& spot, const Node& node) const;
+  std::optional<Spot> related_entry(const Spot& spot, const Node& node) const;
+  std::string conclude(Dim asked, const Spot& last) const;
+
+  const Typed& typed_;
+};
+
+std::string words(const Spot& spot) {
+  return fmt::format("{} {} of \"{}\"", spot.entry ? "entry" : "axis", spot.index,
+                     spot.scope.graph->values[spot.value].name);
+}
+
+bool share_symbol(Dim a, Dim b) {
+  const auto symbols = a.symbols();
+  return std::any_of(symbols.begin(), symbols.end(), [&](Dim s) { return b.mentions(s); });
+}
+
+std::string join_ints(const std::vector<int64_t>& values) { return fmt::format("{}", fmt::join(values, "x")); }
+
+const std::vector<int64_t>* ints(const Node& node, std::string_view name) {
+  const Attribute* attribute = node.attribute(name);
+  return attribute ? std::get_if<std::vector<int64_t>>(&attribute->value) : nullptr;
+}
+
+// The attributes that shape a window, as far as they are given.
+std::string window(const Node& node) {
+  std::string out;
+  for (const auto& [name, word] : {std::pair("kernel_shape", "window"), std::pair("strides", "stride"),
+                                   std::pair("dilations", "dilation"), std::pair("pads", "padding")})
+    if (const auto* values = ints(node, name)) out += fmt::format(", {} {}", word, join_ints(*values));
+  return out;
+}
+
+std::optional<std::pair<Scope, ValueId>> Explainer::find(std::string_view name) const {
+  if (const auto id = typed_.graph().find(name)) return std::pair(Scope{&typed_.graph(), &typed_.facts()}, *id);
+  for (const auto& [graph, facts] : typed_.bodies())
+    if (const auto id = graph->find(name)) return std::pair(Scope{graph, &facts}, *id);
+  return std::nullopt;
+}
+
+Dim Explainer::size(const Spot& spot) const {
+  const Fact& known = fact(spot);
+  if (spot.entry) return known.elements && spot.index < known.elements->size() ? (*known.elements)[spot.index] : 0;
+  return known.dims && spot.index < known.dims->size() ? (*known.dims)[spot.index] : Dim(0);
+}
+
+std::optional<Scope> Explainer::outer_scope(const Scope& inner) const {
+  const auto holds = [&](const Graph& graph) {
+    return std::any_of(graph.nodes.begin(), graph.nodes.end(), [&](const Node& node) {
+      if (node.body.get() == inner.graph) return true;
+      return std::any_of(node.attributes.begin(), node.attributes.end(), [&](const Attribute& a) {
+        const auto* body = std::get_if<std::shared_ptr<Graph>>(&a.value);
+        return body && body->get() == inner.graph;
+      });
+    });
+  };
+  if (holds(typed_.graph())) return Scope{&typed_.graph(), &typed_.facts()};
+  for (const auto& [graph, facts] : typed_.bodies())
+    if (holds(*graph)) return Scope{graph, &facts};
+  return std::nullopt;
+}
+
+// A value no node of its graph makes.
+Explainer::Next Explainer::next_of_source(const Spot& spot) const {
+  const Dim here = size(spot);
+  if (value(spot).is_initializer)
+    return {spot.entry ? fmt::format("the constant {} in the file", print(here)) : "a constant of the file", {}};
+  for (const Graph::Capture& capture : spot.scope.graph->captures) {
+    const auto outer = capture.inner == spot.value ? outer_scope(spot.scope) : std::nullopt;
+    if (outer) return {"taken from the graph around this body", Spot{*outer, capture.outer, spot.index, spot.entry}};
+  }
+  if (spot.scope.graph != &typed_.graph()) return {"an input of the body", {}};
+  return {here.is_constant() ? fmt::format("input axis, declared as {}", print(here)) : "input axis, dynamic", {}};
+}
+
+// The axis of an input whose size is this one, or is part of it.
+std::optional<Spot> Explainer::related_axis(const Spot& spot, const Node& node) const {
+  const Dim here = size(spot);
+  const size_t rank = fact(spot).dims->size();
+  std::optional<Spot> best;
+  int best_score = 0;
+  for (ValueId id : node.in) {
+    if (id == kNoValue || !(*spot.scope.facts)[id].dims) continue;
+    const Dims& dims = *(*spot.scope.facts)[id].dims;
+    const bool weights = (*spot.scope.facts)[id].from_shapes;
+    for (size_t k = 0; k < dims.size(); ++k) {
+      const bool same = dims[k] == here;
+      if (!same && (here.is_constant() || !share_symbol(here, dims[k]))) continue;
+      const bool aligned = k == spot.index || rank - spot.index == dims.size() - k;
+      const int score = (same ? 8 : 4) + (aligned ? 2 : 0) + (weights == here.is_constant() ? 1 : 0);
+      if (score > best_score) {
+        best_score = score;
+        best = Spot{spot.scope, id, k, false};
+      }
+    }
+  }
+  return best;
+}
+
+std::optional<Spot> Explainer::related_entry(const Spot& spot, const Node& node) const {
+  const Dim here = size(spot);
+  std::optional<Spot> best;
+  int best_score = 0;
+  for (ValueId id : node.in) {
+    if (id == kNoValue || !(*spot.scope.facts)[id].elements) continue;
+    const Dims& entries = *(*spot.scope.facts)[id].elements;
+    for (size_t k = 0; k < entries.size(); ++k) {
+      const int score = (entries[k] == here ? 4 : share_symbol(here, entries[k]) ? 2 : 0);
+      if (score == 0) continue;
+      if (score + (k == spot.index) > best_score) {
+        best_score = score + (k == spot.index);
+        best = Spot{spot.scope, id, k, true};
+      }
+    }
+  }
+  return best;
+}
+
+// Operators whose output dims are the entries of one input.
+std::optional<Explainer::Next> Explainer::from_target(const Spot& spot, const Node& node) const {
+  const bool reshape = node.type == "Reshape", expand = node.type == "Expand", made = node.type == "ConstantOfShape";
+  if (!node.domain.empty() || (!reshape && !expand && !made)) return std::nullopt;
+  const size_t port = made ? 0 : 1;
+  if (node.in.size() <= port || node.in[port] == kNoValue) return std::nullopt;
+  const Fact& target = (*spot.scope.facts)[node.in[port]];
+  const size_t rank = fact(spot).dims->size();
+  if (!target.elements) return Next{"the target shape is not known before the model runs", {}};
+  const size_t missing = rank - std::min(rank, target.elements->size());
+  if (spot.index < missing) return std::nullopt;
+  const Spot entry{spot.scope, node.in[port], spot.index - missing, true};
+  const auto number = size(entry).constant();
+  if (reshape && number == -1) {
+    const Dims& in = *(*spot.scope.facts)[node.in[0]].dims;
+    auto related = related_axis(spot, node);
+    if (related && related->value != node.in[0]) related.reset();
+    return Next{fmt::format("the target's -1: what is left of the {} elements of \"{}\"", print(product(in)),
+                            spot.scope.graph->values[node.in[0]].name),
+                related};
+  }
+  if (reshape && number == 0) return std::nullopt;
+  if (expand && number == 1) return std::nullopt;
+  if (number && (target.constant || target.from_shapes))
+    return Next{fmt::format("the target's literal {}", *number), entry};
+  return Next{fmt::format("the target's {}", words(entry)), entry};
+}
+
+// A value made by a body: the body's own output.
+std::optional<Spot> Explainer::body_result(const Spot& spot, const Node& node) const {
+  if (!node.body) return std::nullopt;
+  const auto facts = typed_.bodies().find(node.body.get());
+  if (facts == typed_.bodies().end()) return std::nullopt;
+  for (size_t i = 0; i < node.out.size() && i < node.body->outputs.size(); ++i)
+    if (node.out[i] == spot.value)
+      return Spot{{node.body.get(), &facts->second}, node.body->outputs[i], spot.index, spot.entry};
+  return std::nullopt;
+}
+
+Explainer::Next Explainer::next_of_axis(const Spot& spot, const Node& node) const {
+  const Dim here = size(spot);
+  if (auto inside = body_result(spot, node)) return {"made inside the function", inside};
+  if (auto target = from_target(spot, node)) return *std::move(target);
+  for (Dim symbol : here.symbols()) {
+    if (typed_.kind(symbol) == SymbolKind::axis) continue;
+    const auto knows = [&](ValueId id) {
+      if (id == kNoValue || !(*spot.scope.facts)[id].dims) return false;
+      const Dims& dims = *(*spot.scope.facts)[id].dims;
+      return std::any_of(dims.begin(), dims.end(), [&](Dim d) { return d.mentions(symbol); });
+    };
+    if (std::none_of(node.in.begin(), node.in.end(), knows))
+      return {typed_.kind(symbol) == SymbolKind::data ? "its size depends on the data" : "its size cannot be written",
+              {}};
+  }
+  if (const auto related = related_axis(spot, node)) {
+    const bool same = size(*related) == here;
+    return {same ? fmt::format("the same as {}", words(*related))
+                 : fmt::format("made from {}, which is {}{}", words(*related), print(size(*related)), window(node)),
+            related};
+  }
+  if (const auto entry = related_entry(spot, node)) return {fmt::format("given by {}", words(*entry)), entry};
+  return {fmt::format("made by this node{}", window(node)), {}};
+}
+
+Explainer::Next Explainer::next_of_entry(const Spot& spot, const Node& node) const {
+  if (auto inside = body_result(spot, node)) return {"made inside the function", inside};
+  if (node.type == "Constant") return {fmt::format("the constant {} in the file", print(size(spot))), {}};
+  if (node.type == "Shape" && node.domain.empty() && !node.in.empty() && node.in[0] != kNoValue) {
+    const auto& dims = (*spot.scope.facts)[node.in[0]].dims;
+    const Attribute* start = node.attribute("start");
+    const auto* first = start ? std::get_if<int64_t>(&start->value) : nullptr;
+    const int64_t rank = dims ? static_cast<int64_t>(dims->size()) : 0;
+    const int64_t skipped = !first ? 0 : std::clamp<int64_t>(*first < 0 ? *first + rank : *first, 0, rank);
+    const Spot axis{spot.scope, node.in[0], spot.index + static_cast<size_t>(skipped), false};
+    if (dims && axis.index < dims->size()) return {fmt::format("reads {}", words(axis)), axis};
+  }
+  if (const auto entry = related_entry(spot, node)) {
+    const bool same = size(*entry) == size(spot);
+    return {fmt::format("{} {}", same ? "the same as" : "computed from", words(*entry)), entry};
+  }
+  return {"computed by this node", {}};
+}
+
+Explainer::Next Explainer::next(const Spot& spot) const {
+  const uint32_t producer = value(spot).producer;
+  if (producer == kNoValue) return next_of_source(spot);
+  const Node& node = spot.scope.graph->nodes[producer];
+  return spot.entry ? next_of_entry(spot, node) : next_of_axis(spot, node);
+}
+
+std::string Explainer::conclude(Dim asked, const Spot& last) const {
+  if (const auto number = asked.constant()) {
+    if (value(last).is_initializer || value(last).producer != kNoValue)
+      return fmt::format("static: {} comes from {}", *number, words(last));
+    return fmt::format("static: the file declares {}", words(last));
+  }
+  std::vector<std::string> causes;
+  for (Dim symbol : asked.symbols()) {
+    const std::string name(typed_.symbols().name(symbol));
+    const auto is_axis = [&](const AxisSymbol& axis) { return axis.symbol == symbol; };
+    const auto axis = std::find_if(typed_.axes().begin(), typed_.axes().end(), is_axis);
+    if (axis != typed_.axes().end())
+      causes.push_back(
+          fmt::format("{} is axis {} of input \"{}\"", name, axis->axes.front().axis, axis->axes.front().input));
+    else if (typed_.kind(symbol) == SymbolKind::data)
+      causes.push_back(fmt::format("{} depends on the data", name));
+    else
+      causes.push_back(fmt::format("{} follows from the shapes in a way that cannot be written", name));
+  }
+  return fmt::format("dynamic: {}", fmt::join(causes, ", "));
+}
+
+Explanation Explainer::run(Spot spot) {
+  Explanation out;
+  const Dim asked = size(spot);
+  while (true) {
+    Next step = next(spot);
+    const uint32_t producer = value(spot).producer;
+    const Node* node = producer == kNoValue ? nullptr : &spot.scope.graph->nodes[producer];
+    out.steps.push_back({value(spot).name, spot.index, spot.entry, print(size(spot)),
+                         node ? spot.scope.graph->label(*node) : "", node ? node->type : "", std::move(step.reason)});
+    if (!step.spot || out.steps.size() == kMostSteps) break;
+    spot = *step.spot;
+  }
+  out.conclusion = conclude(asked, spot);
+  return out;
+}
+
+std::vector<std::string> value_names(const Typed& typed) {
+  std::vector<std::string> names;
+  for (const Value& value : typed.graph().values) names.push_back(value.name);
+  for (const auto& [graph, facts] : typed.bodies())
+    for (const Value& value : graph->values) names.push_back(value.name);
+  return names;
+}
+
+Result<std::pair<Scope, ValueId>> find_value(const Typed& typed, std::string_view value) {
+  if (const auto found = Explainer(typed).find(value)) return *found;
+  Error error = usage("explain.value", "the model has no value \"{}\"", value).value();
+  if (const std::string near = nearest(value, value_names(typed)); !near.empty()) error.hint = near;
+  return tl::unexpected(std::move(error));
+}
+
+}  // namespace
+
+Result<size_t> rank_of(const Typed& typed, std::string_view value) {
+  TRY(const auto found, find_value(typed, value));
+  const Fact& fact = (*found.first.facts)[found.second];
+  if (!fact.dims) return usage("explain.value", "nothing is known about the axes of \"{}\"", value);
+  return fact.dims->size();
+}
+
+std::pair<std::string_view, std::optional<int64_t>> split_axis(std::string_view text) {
+  const size_t colon = text.rfind(':');
+  if (colon == std::string_view::npos) return {text, std::nullopt};
+  int64_t axis = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data() + colon + 1, end, axis);
+  if (error != std::errc() || stop != end) return {text, std::nullopt};
+  return {text.substr(0, colon), axis};
+}
+
+Result<Explanation> explain(const Typed& typed, std::string_view value, int64_t axis) {
+  TRY(const auto found, find_value(typed, value));
+  TRY(const size_t rank, rank_of(typed, value));
+  const auto axes = static_cast<int64_t>(rank);
+  if (axis < -axes || axis >= axes)
+    return usage("explain.axis", "\"{}\" has {} axes, there is no axis {}", value, rank, axis);
+  return Explainer(typed).run({found.first, found.second, static_cast<size_t>(axis < 0 ? axis + axes : axis), false});
+}
+
+}  // namespace anyshape
