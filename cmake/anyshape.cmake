@@ -18,20 +18,6 @@ function(anyshape_unit_test name)
   add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
 endfunction()
 
-# anyshape_ops_test(name source...): a unit test that uses ops/testing.h.
-function(anyshape_ops_test name)
-  if(NOT ANYSHAPE_TESTS)
-    return()
-  endif()
-  if(NOT TARGET anyshape_ops_testing)
-    add_library(anyshape_ops_testing STATIC ${CMAKE_SOURCE_DIR}/src/ops/testing.cpp)
-    target_link_libraries(anyshape_ops_testing PUBLIC anyshape_core GTest::gtest)
-    anyshape_target_options(anyshape_ops_testing)
-  endif()
-  anyshape_unit_test(${name} ${ARGN})
-  target_link_libraries(${name} PRIVATE anyshape_ops_testing)
-endfunction()
-
 # The interpreter of the tests that need Python: the private environment where tools/install_deps.sh made it.
 set(ANYSHAPE_PYTHON "" CACHE FILEPATH "Python with the packages of tools/requirements/test.txt")
 if(NOT ANYSHAPE_PYTHON AND EXISTS ${CMAKE_SOURCE_DIR}/build/venv/bin/python)

@@ -8,8 +8,4 @@ anyshape_lint_test(layers ${ANYSHAPE_PYTHON} tools/check_layers.py)
 anyshape_lint_test(sources ${ANYSHAPE_PYTHON} tools/check_sources.py)
 anyshape_lint_test(format tools/check_format.sh)
 anyshape_lint_test(scripts ${ANYSHAPE_PYTHON} tools/lint_test.py)
-
-add_executable(anyshape_op_table ${CMAKE_SOURCE_DIR}/tools/op_table.cpp)
-target_link_libraries(anyshape_op_table PRIVATE anyshape_core)
-anyshape_target_options(anyshape_op_table)
 anyshape_lint_test(operators anyshape_op_table ${CMAKE_SOURCE_DIR}/docs/operators.md)

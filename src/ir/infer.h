@@ -83,8 +83,8 @@ class InferContext {
   Result<Facts> try_body(const Graph& body, Facts inputs, const Condition& path = Condition::always());
 
   // The number of any one iteration of a body, first..last. A requirement made inside that is linear in it is kept as
-  // the requirement at both ends, so that it mentions no iteration. first <= last is taken for granted: ask for a number
-  // inside an Assumptions::Scope, and let the path say that there is an iteration.
+  // the requirement at both ends, so that it mentions no iteration. first <= last is taken for granted: ask for a
+  // number inside an Assumptions::Scope, and let the path say that there is an iteration.
   Dim iteration(Dim first, Dim last);
   // The dim mentions a size that depends on input data.
   bool on_data(Dim dim) const;

@@ -105,6 +105,8 @@ bool same_optional(const T& a, const T& b, Equal equal) {
 
 Result<Fact> join(InferContext& context, const Fact& a, const Fact& b, const Joiner& joiner) {
   if (a.kind == Fact::Kind::unknown || b.kind == Fact::Kind::unknown) return Fact();
+  const bool perhaps = a.kind == Fact::Kind::optional || b.kind == Fact::Kind::optional;
+  if (a.kind != b.kind && perhaps) return Fact();
   if (a.kind != b.kind) return refuse("body.type", "one way gives {}, another {}", print(a), print(b));
   if (a.kind == Fact::Kind::sequence || a.kind == Fact::Kind::optional) return join_sequences(context, a, b, joiner);
   const bool clash = a.dtype != b.dtype && a.dtype != DType::undefined && b.dtype != DType::undefined;

@@ -104,9 +104,12 @@ Result<Facts> infer_nd(const Call& call, InferContext& context) {
                            "batch axis {} is {} in the data and {} in the indices", i, print(data[i]),
                            print(indices[i])));
   const auto tuple = data.begin() + static_cast<ptrdiff_t>(split.batch);
-  TRY_OK(require_tuples(call, context, 1, Dims(tuple, tuple + static_cast<ptrdiff_t>(split.tuple)), "gathernd.index"));
+  const auto slice = tuple + static_cast<ptrdiff_t>(split.tuple);
+  // ONNX Runtime does not look at indices that select nothing.
+  const bool nothing = product(Dims(slice, data.end())) == Dim(0);
+  TRY_OK(require_tuples(call, context, 1, Dims(tuple, slice), nothing ? "lenient.gathernd" : "gathernd.index"));
   Dims dims(indices.begin(), indices.end() - 1);
-  dims.insert(dims.end(), tuple + static_cast<ptrdiff_t>(split.tuple), data.end());
+  dims.insert(dims.end(), slice, data.end());
   Facts out{Fact::tensor(call.in(0).dtype, std::move(dims))};
   carry_all(call, kNd[0], kData, out);
   return out;

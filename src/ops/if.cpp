@@ -45,7 +45,17 @@ Status walk_branch(InferContext& context, Branch& branch) {
 // Joins sizes by a formula where the condition is one of shapes, by a size of its own where it is one of data.
 Joiner joiner_for(InferContext& context, const Condition& taken, bool on_data) {
   if (!on_data) {
-    const JoinDim choose = [&taken](Dim a, Dim b) { return select(taken, a, b); };
+    // Where the two are equal on one path, the other one says it all.
+    const JoinDim choose = [&context, &taken](Dim a, Dim b) {
+      const auto equal_on = [&](const Condition& path) {
+        Assumptions::Scope scope(context.assumptions());
+        context.assumptions().assume(path);
+        return context.simplify(a - b) == Dim(0);
+      };
+      if (equal_on(taken)) return b;
+      if (equal_on(!taken)) return a;
+      return select(taken, a, b);
+    };
     return {choose, choose};
   }
   auto known = std::make_shared<std::map<std::pair<std::string, std::string>, Dim>>();

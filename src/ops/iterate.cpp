@@ -28,6 +28,8 @@ Status check_carried(InferContext& context, const Iteration& iteration, const Fa
     const Fact &a = before[i], &b = after[i];
     if (a.kind == Fact::Kind::unknown || b.kind == Fact::Kind::unknown) continue;
     const bool clash = a.dtype != b.dtype && a.dtype != DType::undefined && b.dtype != DType::undefined;
+    // An optional may start empty and hold a value from then on, and the value stand in its place.
+    if (a.kind != b.kind && (a.kind == Fact::Kind::optional || b.kind == Fact::Kind::optional)) continue;
     if (a.kind != b.kind || clash)
       return refuse(fmt::format("{}.type", iteration.code), "carried value {} starts as {} and becomes {}", i, print(a),
                     print(b));

@@ -40,16 +40,29 @@ Status check_single(const Call& call, InferContext& context, size_t input, std::
                          "{} must be one entry, it is {}", what, print(call.in(input)));
 }
 
-Iteration iteration_of(InferContext& context, const Graph& body, size_t carried) {
+// A value in the place of an optional.
+Fact as_optional(const Fact& value) {
+  Fact out = Fact::optional(value.type_only());
+  out.items = std::make_shared<const Facts>(Facts{value});
+  out.length = 1;
+  out.from_shapes = value.from_shapes;
+  return out;
+}
+
+Iteration iteration_of(InferContext& context, const Graph& body, const Facts& initial) {
   Iteration out;
   out.body = &body;
   out.carried_at = 1;
-  out.carried = carried;
+  out.carried = initial.size();
   out.code = "loop";
-  out.inputs = [](Dim number, const Facts& values) {
+  out.inputs = [&initial](Dim number, const Facts& values) {
     Facts in{Fact::of_elements(DType::i64, {}, {number}), Fact::of_elements(DType::boolean, {}, {1})};
     in[0].from_shapes = in[1].from_shapes = true;
-    in.insert(in.end(), values.begin(), values.end());
+    for (size_t i = 0; i < values.size(); ++i) {
+      const bool wrapped = initial[i].kind == Fact::Kind::optional && values[i].kind != Fact::Kind::unknown &&
+                           values[i].kind != Fact::Kind::optional;
+      in.push_back(wrapped ? as_optional(values[i]) : values[i]);
+    }
     return in;
   };
   out.goes_on = [&context](const Facts& outputs) { return known_bool(context, outputs[0]); };
@@ -102,7 +115,7 @@ Result<Facts> infer(const Call& call, InferContext& context) {
     if (!call.has(i + 2)) return refuse("loop.inputs", "carried value {} is missing", i);
     initial.push_back(call.in(i + 2));
   }
-  const Iteration iteration = iteration_of(context, *body, carried);
+  const Iteration iteration = iteration_of(context, *body, initial);
   const Trips trips = trips_of(call, context);
   TRY(auto known, unroll(context, iteration, initial, trips));
   if (!known) {

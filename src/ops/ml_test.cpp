@@ -10,7 +10,7 @@ TEST(Ml, Rows) {
       {"ai.onnx.ml:ArrayFeatureExtractor", 1, "f32[n, 4]; i64[2] = [0, 3]", "", "f32[n, 2]"},
       {"ai.onnx.ml:ArrayFeatureExtractor", 1, "f32[4]; i64[1] = [1]", "", "f32[1, 1]"},
       {"ai.onnx.ml:ArrayFeatureExtractor", 1, "f32[n, 4]; i64[1] = [4]", "", "error[arrayfeatureextractor.index]"},
-      {"ai.onnx.ml:Scaler", 1, "f32[n, f]", "scale=[1.0, 2.0] offset=[0.0, 0.0]", "f32[n, f]", "f == 2"},
+      {"ai.onnx.ml:Scaler", 1, "f32[n, f]", "scale=[1.0, 2.0] offset=[0.0, 0.0]", "f32[n, 2]", "f == 2"},
       {"ai.onnx.ml:Scaler", 1, "f32[n, f]", "scale=[1.0] offset=[0.0]", "f32[n, f]"},
       {"ai.onnx.ml:OneHotEncoder", 1, "i64[n]", "cats_int64s=[1, 2, 3]", "f32[n, 3]"},
       {"ai.onnx.ml:Normalizer", 1, "f32[a, b, c]", "", "error[rank]"},

@@ -10,8 +10,8 @@ TEST(Microsoft, LinearRows) {
       {"com.microsoft:FusedMatMul", 1, "f32[b, k, m]; f32[b, n, k]", "transA=1 transB=1", "f32[b, m, n]"},
       {"com.microsoft:FusedMatMul", 1, "f32[a, b, k]; f32[b, k, n]", "transBatchA=1", "f32[b, a, n]"},
       {"com.microsoft:FusedConv", 1, "f32[n, 3, h, w]; f32[8, 3, 3, 3]", "activation=Relu pads=[1, 1, 1, 1]",
-       "f32[n, 8, h, w]"},
-      {"com.microsoft:NhwcConv", 1, "f32[n, h, w, 3]; f32[8, 3, 1, 1]", "", "f32[n, h, w, 8]"},
+       "f32[n, 8, h, w]", "h >= 1; w >= 1"},
+      {"com.microsoft:NhwcConv", 1, "f32[n, h, w, 3]; f32[8, 3, 1, 1]", "", "f32[n, h, w, 8]", "h >= 1; w >= 1"},
       {"com.microsoft:MatMulNBits", 1, "f32[b, s, 32]; u8[16, 1, 16]; f32[16]", "K=32 N=16 bits=4 block_size=32",
        "f32[b, s, 16]"},
       {"com.microsoft:MatMulNBits", 1, "f32[b, s, 31]; u8[16, 1, 16]; f32[16]", "K=32 N=16", "error[matmul.inner]"},
@@ -51,7 +51,7 @@ TEST(Microsoft, QuantizedRows) {
       {"com.microsoft:QLinearConcat", 1, "f32[]; u8[]; u8[a, 2]; f32[]; u8[]; u8[b, 2]; f32[]; u8[]", "axis=0",
        "u8[a + b, 2]"},
       {"com.microsoft:QLinearGlobalAveragePool", 1, "u8[n, h, w, c]; f32[]; u8[]; f32[]; u8[]", "channels_last=1",
-       "u8[n, 1, 1, c]"},
+       "u8[n, 1, 1, c]", "n == 0 or h >= 1 and w >= 1 and c >= 1"},
       {"com.microsoft:QGemm", 1, "u8[m, k]; f32[]; u8[]; u8[n, k]; f32[]; u8[]", "transB=1", "f32[m, n]"},
   });
 }

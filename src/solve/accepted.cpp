@@ -5,7 +5,7 @@
 namespace anyshape {
 namespace {
 
-constexpr size_t kMinimiseLimit = 64;
+constexpr size_t kMinimiseLimit = 48;
 constexpr int kRounds = 4;
 
 struct Candidate {
@@ -68,22 +68,34 @@ std::optional<Dim> only_symbol(const Condition& condition) {
   return symbols.size() == 1 ? std::optional(symbols[0]) : std::nullopt;
 }
 
-// The conditions on one symbol alone as one condition in its shortest form, with the nodes that narrow it. False when
-// the set of values cannot be computed; then nothing changes.
-bool combine(Dim symbol, const Candidates& own, Candidate& out) {
+std::optional<Condition> shortest(Dim symbol, const Candidates& own) {
   Condition all = Condition::always();
-  Condition shortest = Condition::always();
   for (const Candidate& c : own) {
-    const Condition both = all && c.condition;
-    if (both.is_opaque()) return false;
-    const auto values = PeriodicSet::solve(both, symbol, 0, std::nullopt);
-    if (!values) return false;
-    const Condition text = values->empty() ? Condition::never() : values->to_condition(symbol);
-    if (text == shortest) continue;
-    all = shortest = text;
-    out.because.insert(out.because.end(), c.because.begin(), c.because.end());
+    all = all && c.condition;
+    if (all.is_opaque()) return std::nullopt;
+    const auto values = PeriodicSet::solve(all, symbol, 0, std::nullopt);
+    if (!values) return std::nullopt;
+    all = values->empty() ? Condition::never() : values->to_condition(symbol);
   }
-  out.condition = shortest;
+  return all;
+}
+
+// The conditions on one symbol alone as one condition in its shortest form, with the nodes that are needed for it.
+// False when the set of values cannot be computed; then nothing changes.
+bool combine(Dim symbol, Candidates own, Candidate& out) {
+  const auto all = shortest(symbol, own);
+  if (!all) return false;
+  for (size_t i = 0; i < own.size() && own.size() <= kMinimiseLimit;) {
+    Candidates others = own;
+    others.erase(others.begin() + static_cast<ptrdiff_t>(i));
+    if (shortest(symbol, others) == all) {
+      own = std::move(others);
+    } else {
+      ++i;
+    }
+  }
+  out.condition = *all;
+  for (const Candidate& c : own) out.because.insert(out.because.end(), c.because.begin(), c.because.end());
   return true;
 }
 

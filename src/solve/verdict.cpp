@@ -9,7 +9,7 @@ namespace anyshape {
 namespace {
 
 Verdict refused(std::string code, std::string place, std::string sentence) {
-  return {Verdict::Kind::refuse, std::move(code), std::move(place), std::move(sentence), {}, {}};
+  return {Verdict::Kind::refuse, std::move(code), std::move(place), std::move(sentence), {}, {}, {}};
 }
 
 struct Tie {
@@ -87,11 +87,11 @@ Verdict bind_inputs(const Graph& graph, const Shapes& shapes, Symbols& symbols, 
 }  // namespace
 
 Verdict verdict(const Graph& graph, const Shapes& shapes) {
-  Symbols symbols;
+  const auto symbols = std::make_shared<Symbols>();
   Facts inputs;
-  if (Verdict v = bind_inputs(graph, shapes, symbols, inputs); v.kind != Verdict::Kind::accept) return v;
+  if (Verdict v = bind_inputs(graph, shapes, *symbols, inputs); v.kind != Verdict::Kind::accept) return v;
 
-  Assumptions assumptions(symbols);
+  Assumptions assumptions(*symbols);
   Walk::Options options;
   options.numeric = true;
   Walk walk(assumptions, options);
@@ -99,13 +99,14 @@ Verdict verdict(const Graph& graph, const Shapes& shapes) {
   if (!facts) {
     const Error& e = facts.error();
     const auto kind = e.kind == Error::Kind::refused ? Verdict::Kind::refuse : Verdict::Kind::unknown;
-    return {kind, e.code, e.place, e.message, {}, {}};
+    return {kind, e.code, e.place, e.message, {}, {}, {}};
   }
   if (!walk.undecided().empty()) {
     const Remark& first = walk.undecided().front();
-    return {Verdict::Kind::unknown, first.code, fmt::format("node \"{}\"", first.node), first.sentence, {}, {}};
+    return {Verdict::Kind::unknown, first.code, fmt::format("node \"{}\"", first.node), first.sentence, {}, {}, {}};
   }
   Verdict accepted;
+  accepted.symbols = symbols;
   accepted.data_conditions = walk.data_conditions();
   for (ValueId id : graph.outputs) accepted.outputs.push_back((*facts)[id]);
   return accepted;

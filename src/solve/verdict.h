@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -18,7 +19,8 @@ struct Verdict {
   Kind kind = Kind::accept;
   std::string code, place, sentence;  // empty for accept
   std::vector<Remark> data_conditions;
-  Facts outputs;  // of graph.outputs, for accept
+  Facts outputs;                     // of graph.outputs, for accept
+  std::shared_ptr<Symbols> symbols;  // of sizes that depend on data in `outputs`
 };
 
 // The numeric walk: the rules with numbers, values that depend only on shapes computed by reference kernels.

@@ -183,56 +183,71 @@ class Eliminator {
     return std::nullopt;
   }
 
-  // Lower and upper bounds, at most one congruence, exclusions: all linear with numbers before the symbol.
-  std::optional<Projection> by_bounds(const Parts& parts, const Interval& bounds, int depth) {
-    Dims lower, upper;
-    if (bounds.lo) lower.push_back(*bounds.lo);
-    if (bounds.hi) upper.push_back(*bounds.hi);
-    std::optional<Relation> congruence;
-    std::vector<std::pair<Dim, Dim>> pairs;  // numerator and denominator of each lower and upper bound
-    Conjunction exclusions;
-    struct Bound {
-      Dim n;
-      int64_t d;
-    };
+  // numerator / denominator, denominator >= 1.
+  struct Bound {
+    Dim n;
+    int64_t d = 1;
+  };
+
+  // What bounds the symbol, all linear with numbers before it.
+  struct Bounds {
     std::vector<Bound> low, high;
-    for (Dim dim : lower) low.push_back({dim, 1});
-    for (Dim dim : upper) high.push_back({dim, 1});
-    for (const Relation& r : parts.ours) {
-      auto linear = linear_in(r.expr, symbol_);
-      auto slope = linear ? linear->slope.constant() : std::nullopt;
-      if (!slope || r.divisor.mentions(symbol_)) return std::nullopt;
-      if (r.kind == Kind::ne) {
-        exclusions.push_back(r);
-      } else if (r.kind == Kind::divisible) {
-        if (congruence || !r.divisor.constant() || std::gcd(*slope, *r.divisor.constant()) != 1) return std::nullopt;
-        congruence = r;
-      } else if (*slope > 0) {
-        low.push_back({-linear->rest, *slope});
-      } else {
-        high.push_back({linear->rest, -*slope});
-      }
+    std::optional<Relation> congruence;
+    Conjunction exclusions;
+
+    bool open() const { return low.empty() || high.empty(); }
+  };
+
+  bool collect(const Relation& r, Bounds& out) {
+    auto linear = linear_in(r.expr, symbol_);
+    auto slope = linear ? linear->slope.constant() : std::nullopt;
+    if (!slope || r.divisor.mentions(symbol_)) return false;
+    if (r.kind == Kind::ne) {
+      out.exclusions.push_back(r);
+    } else if (r.kind == Kind::divisible) {
+      auto d = r.divisor.constant();
+      if (out.congruence || !d || *d > limits::kPeriod || std::gcd(*slope, *d) != 1) return false;
+      out.congruence = r;
+    } else if (*slope > 0) {
+      out.low.push_back({-linear->rest, *slope});
+    } else {
+      out.high.push_back({linear->rest, -*slope});
     }
-    if (!exclusions.empty()) return by_exclusions(parts, bounds, exclusions, low.empty() || high.empty(), depth);
-    if (low.empty() || high.empty()) return Projection{Condition::always(), true};
+    return r.kind != Kind::eq;
+  }
+
+  // Lower and upper bounds, at most one congruence, exclusions.
+  std::optional<Projection> by_bounds(const Parts& parts, const Interval& range, int depth) {
+    Bounds bounds;
+    if (range.lo) bounds.low.push_back({*range.lo, 1});
+    if (range.hi) bounds.high.push_back({*range.hi, 1});
+    for (const Relation& r : parts.ours)
+      if (!collect(r, bounds)) return std::nullopt;
+    if (!bounds.exclusions.empty()) return by_exclusions(parts, range, bounds.exclusions, bounds.open(), depth);
+    if (bounds.open()) return Projection{Condition::always(), true};
+    return Projection{bounds.congruence ? room_for_congruence(bounds) : room(bounds), true};
+  }
+
+  static Condition room(const Bounds& bounds) {
     Condition out;
-    if (!congruence) {
-      for (const Bound& l : low)
-        for (const Bound& h : high) {
-          bool plain = l.d == 1 || h.d == 1;
-          out = out &&
-                (plain ? Condition::le(l.n * h.d, h.n * l.d) : Condition::le(ceildiv(l.n, l.d), floordiv(h.n, h.d)));
-        }
-      return Projection{out, true};
-    }
-    Dim first = ceildiv(low[0].n, low[0].d), last = floordiv(high[0].n, high[0].d);
-    for (const Bound& l : low) first = max(first, ceildiv(l.n, l.d));
-    for (const Bound& h : high) last = min(last, floordiv(h.n, h.d));
-    Dim d = congruence->divisor;
-    auto linear = linear_in(congruence->expr, symbol_);
+    for (const Bound& l : bounds.low)
+      for (const Bound& h : bounds.high) {
+        bool plain = l.d == 1 || h.d == 1;
+        out =
+            out && (plain ? Condition::le(l.n * h.d, h.n * l.d) : Condition::le(ceildiv(l.n, l.d), floordiv(h.n, h.d)));
+      }
+    return out;
+  }
+
+  Condition room_for_congruence(const Bounds& bounds) {
+    Dim first = ceildiv(bounds.low[0].n, bounds.low[0].d), last = floordiv(bounds.high[0].n, bounds.high[0].d);
+    for (const Bound& l : bounds.low) first = max(first, ceildiv(l.n, l.d));
+    for (const Bound& h : bounds.high) last = min(last, floordiv(h.n, h.d));
+    int64_t d = *bounds.congruence->divisor.constant();
+    auto linear = linear_in(bounds.congruence->expr, symbol_);
     // The smallest member from `first` on: first + t, slope * (first + t) + rest == 0 modulo d.
-    Dim gap = mod(-(linear->slope * first + linear->rest) * inverse(*linear->slope.constant(), *d.constant()), d);
-    return Projection{Condition::le(first + gap, last), true};
+    Dim gap = mod(-(linear->slope * first + linear->rest) * inverse(*linear->slope.constant(), d), d);
+    return Condition::le(first + gap, last);
   }
 
   static int64_t inverse(int64_t a, int64_t d) {

@@ -85,8 +85,6 @@ struct Assumptions::Impl {
   bool is_zero(Dim dim);
   Tri decide_divisible(Dim expr, Dim divisor);
   Tri prove_disjunction(const Condition& condition, int depth);
-  template <class Body>
-  Tri under(const std::vector<Condition>& cases, Body body);
 };
 
 // Interval arithmetic; an end that overflows becomes unbounded.

@@ -1,0 +1,165 @@
+"""Writes the small models of the command-line cases: models.write_all(folder)."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+F32, I64 = TensorProto.FLOAT, TensorProto.INT64
+
+
+def info(name, dims, dtype=F32):
+    return helper.make_tensor_value_info(name, dtype, dims)
+
+
+def weights(name, *dims):
+    return numpy_helper.from_array(np.ones(dims, np.float32), name)
+
+
+def ints(name, values):
+    return numpy_helper.from_array(np.array(values, np.int64), name)
+
+
+def model(nodes, inputs, outputs, initializers=(), value_info=(), metadata=None):
+    graph = helper.make_graph(nodes, "g", inputs, outputs, list(initializers), value_info=list(value_info))
+    out = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], producer_name="cases")
+    out.ir_version = 8
+    if metadata:
+        helper.set_model_props(out, metadata)
+    return out
+
+
+def node(op, inputs, outputs, name=None, **attributes):
+    return helper.make_node(op, inputs, outputs, name=name or f"/{op.lower()}", **attributes)
+
+
+def relu(inputs, outputs, **extra):
+    return model([node("Relu", ["x"], ["y"])], inputs, outputs, **extra)
+
+
+def matmul(inner):
+    return model([node("MatMul", ["x", "w"], ["y"])], [info("x", ["batch", "seq"])], [info("y", ["batch", 4])],
+                 [weights("w", inner, 4)])
+
+
+def concat(x, y, out):
+    return model([node("Concat", ["x", "y"], ["z"], axis=1)], [info("x", x), info("y", y)], [info("z", out)])
+
+
+def scan():
+    body = helper.make_graph(
+        [node("MatMul", ["h_in", "u"], ["hu"]), node("Add", ["hu", "x_t"], ["s"]), node("Tanh", ["s"], ["h_out"]),
+         node("Identity", ["h_out"], ["y_t"])],
+        "cell", [info("h_in", [1, 8]), info("x_t", [1, 8])], [info("h_out", [1, 8]), info("y_t", [1, 8])])
+    return model([node("Scan", ["h0", "x"], ["h", "y"], body=body, num_scan_inputs=1)],
+                 [info("x", ["seq", 1, 8])], [info("h", [1, 8]), info("y", ["seq", 1, 8])],
+                 [weights("h0", 1, 8), weights("u", 8, 8)])
+
+
+def unrolled(steps):
+    nodes, state = [], "h0"
+    constants = [weights("h0", 1, 8), weights("u", 8, 8)]
+    for i in range(steps):
+        constants.append(ints(f"i{i}", i))
+        nodes += [node("Gather", ["x", f"i{i}"], [f"x{i}"], f"/gather_{i}", axis=1),
+                  node("MatMul", [state, "u"], [f"m{i}"], f"/matmul_{i}"),
+                  node("Add", [f"m{i}", f"x{i}"], [f"a{i}"], f"/add_{i}"),
+                  node("Tanh", [f"a{i}"], [f"h{i + 1}"], f"/tanh_{i}")]
+        state = f"h{i + 1}"
+    return model(nodes, [info("x", ["batch", steps, 8])], [info(state, ["batch", 8])], constants)
+
+
+def lstm(state_batch):
+    initial = ["", "h0", "c0"] if state_batch else []
+    constants = [weights("w", 1, 16, 3), weights("r", 1, 16, 4)]
+    if state_batch:
+        constants += [weights("h0", 1, state_batch, 4), weights("c0", 1, state_batch, 4)]
+    return model([node("LSTM", ["x", "w", "r", ""] + initial, ["y"], hidden_size=4)],
+                 [info("x", ["seq", "batch", 3])], [info("y", ["seq", 1, "batch", 4])], constants)
+
+
+def embedding():
+    return model([node("Gather", ["table", "ids"], ["y"])], [info("ids", ["batch", "seq"], I64)],
+                 [info("y", ["batch", "seq", 8])], [weights("table", 512, 8)])
+
+
+def reshape():
+    nodes = [node("Shape", ["x"], ["s"]), node("Gather", ["s", "zero"], ["b"]), node("Unsqueeze", ["b", "axes"], ["b1"]),
+             node("Concat", ["b1", "rest"], ["target"], axis=0), node("Reshape", ["x", "target"], ["y"])]
+    return model(nodes, [info("x", ["batch", 12])], [info("y", ["batch", 3, 4])],
+                 [ints("zero", 0), ints("axes", [0]), ints("rest", [3, 4])])
+
+
+def conv():
+    return model([node("Conv", ["x", "w"], ["c"], pads=[1, 1, 1, 1], strides=[2, 2], kernel_shape=[3, 3]),
+                  node("Relu", ["c"], ["y"])],
+                 [info("x", ["batch", 3, "h", "w"])], [info("y", ["batch", 8, "h2", "w2"])], [weights("w", 8, 3, 3, 3)])
+
+
+def branch():
+    then_branch = helper.make_graph([node("Relu", ["x"], ["t"], "/then")], "then", [], [info("t", None)])
+    else_branch = helper.make_graph([node("Neg", ["x"], ["n"], "/else/neg"), node("Abs", ["n"], ["e"], "/else/abs")],
+                                    "else", [], [info("e", None)])
+    return model([node("If", ["c"], ["y"], then_branch=then_branch, else_branch=else_branch)],
+                 [info("x", ["batch", 3]), info("c", [], TensorProto.BOOL)], [info("y", ["batch", 3])])
+
+
+def assumed(text, version=1):
+    record = {"version": version, "conditions": [{"text": text, "symbols": {"n": "x:1"}, "origin": "net.py:12"}]}
+    return relu([info("x", ["batch", "seq"])], [info("y", ["batch", "seq"])],
+                metadata={"anyshape.assumed": json.dumps(record)})
+
+
+def all_models():
+    any2 = [info("x", ["batch", "seq"])]
+    twice = [node("Concat", ["x", "x"], ["y"], axis=0)]
+    return {
+        "every": relu(any2, [info("y", ["batch", "seq"])]),
+        "static": relu([info("x", [2, 3])], [info("y", [2, 3])]),
+        "scalar": relu([info("x", [])], [info("y", [])]),
+        "pinned": matmul(120),
+        "unpinned": model([node("MatMul", ["x", "w"], ["y"])], [info("x", ["batch", "seq", 120])],
+                          [info("y", ["batch", "seq", 4])], [weights("w", 120, 4)]),
+        "never": model([node("MatMul", ["x", "w"], ["y"])], [info("x", ["batch", 3])], [info("y", ["batch", 4])],
+                       [weights("w", 5, 4)]),
+        "equal": concat(["a", 4], ["b", 4], ["a", 8]),
+        "anonymous": relu([info("x", ["?", None])], [info("y", None)]),
+        "colon": model([node("Relu", ["input:0"], ["y"])], [info("input:0", ["batch", 3])], [info("y", ["batch", 3])]),
+        "wrong_number": relu([info("x", ["batch", 3])], [info("y", ["batch", 7])]),
+        "wrong_type": relu([info("x", ["batch", 3])], [info("y", ["batch", 3], I64)]),
+        "wrong_inner": model([node("Relu", ["x"], ["r"]), node("Abs", ["r"], ["y"])], [info("x", ["batch", 3])],
+                             [info("y", ["batch", 3])], value_info=[info("r", ["batch", 5])]),
+        "static_label": relu([info("x", ["batch", 3])], [info("y", [1, 3])]),
+        "dynamic_label": relu([info("x", ["batch", 3])], [info("y", ["batch", "features"])]),
+        "two_sizes": model(twice, [info("x", ["batch", 3])], [info("y", ["batch", 3])]),
+        "nonzero": model([node("NonZero", ["x"], ["y"])], any2, [info("y", [2, "n"], I64)]),
+        "scan": scan(),
+        "unrolled": unrolled(5),
+        "short": unrolled(3),
+        "lstm_state": lstm(1),
+        "lstm": lstm(0),
+        "embedding": embedding(),
+        "reshape": reshape(),
+        "conv": conv(),
+        "branch": branch(),
+        "assumed": assumed("n >= 2"),
+        "assumed_bad": assumed("n >= >= 2"),
+        "assumed_new": assumed("n >= 2", version=7),
+        "opaque": model([helper.make_node("Mystery", ["x"], ["y"], name="/mystery", domain="custom")], any2,
+                        [info("y", ["batch"])]),
+        "quote": model([node("Relu", ['a"\\\n\x01é'], ["y"])], [info('a"\\\n\x01é', ["batch"])], [info("y", ["batch"])]),
+    }
+
+
+def write_all(folder):
+    folder = Path(folder)
+    for name, proto in all_models().items():
+        if name == "opaque":
+            proto.opset_import.append(helper.make_opsetid("custom", 1))
+        onnx.save(proto, folder / f"{name}.onnx")
+    (folder / "broken.onnx").write_bytes(b"\x08\x08\x3a\xff\xff")
+    (folder / "good.jsonl").write_text('{"x": [1, 120]}\n\n{"x": [1, 119]}\n{"x": [0, 120]}\n{"y": [1]}\n')
+    (folder / "bad.jsonl").write_text('{"x": [1, 120]}\n\n{"x": [1, 1.5]}\n')
+    (folder / "worse.jsonl").write_text("[1, 120]\n")
