@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <limits>
+#include <numeric>
 #include <random>
 
 #include "ops/all.h"
@@ -122,6 +124,12 @@ void make(Case& c, Random& random) {
   Fact data = Fact::tensor(DType::i64, {2, 1});
   data.bounds = Bounds{-2, c.a};
   c.add_input(std::move(data));
+  if (pick(random, 0, 2) == 0) {
+    Fact range = Fact::tensor(DType::i64, {c.a});
+    range.bounds = Bounds{0, c.a - 1, true};
+    range.from_shapes = true;
+    c.add_input(std::move(range));
+  }
   const int64_t steps = pick(random, 1, 8);
   for (int64_t i = 0; i < steps; ++i) add_step(c, random);
   c.graph.finish();
@@ -165,7 +173,9 @@ double number_at(const Tensor& tensor, int64_t i) {
 
 void compare(const Fact& fact, const Tensor& tensor, const Binding& binding, const std::string& what) {
   ASSERT_EQ(fact.dtype, tensor.dtype()) << what;
-  ASSERT_EQ(fact.numeric_dims(), std::optional(tensor.dims())) << what;
+  ASSERT_EQ(fact.rank(), tensor.rank()) << what;
+  for (size_t i = 0; i < tensor.rank(); ++i) ASSERT_EQ(evaluate((*fact.dims)[i], binding), tensor.dims()[i]) << what;
+  double least = std::numeric_limits<double>::infinity(), most = -least;
   for (int64_t i = 0; i < tensor.count(); ++i) {
     const double got = number_at(tensor, i);
     if (fact.elements) {
@@ -174,11 +184,16 @@ void compare(const Fact& fact, const Tensor& tensor, const Binding& binding, con
       const double value = static_cast<double>(*claimed) / static_cast<double>(fact.denominator);
       EXPECT_EQ(fact.dtype == DType::f32 ? static_cast<float>(value) : value, got) << what << " " << print(fact);
     }
+    least = std::min(least, got);
+    most = std::max(most, got);
     if (!fact.bounds) continue;
     const auto lo = evaluate(fact.bounds->lo, binding), hi = evaluate(fact.bounds->hi, binding);
     ASSERT_TRUE(lo && hi) << what;
     EXPECT_LE(static_cast<double>(*lo), got) << what << " " << print_all(fact);
     EXPECT_GE(static_cast<double>(*hi), got) << what << " " << print_all(fact);
+    if (i + 1 < tensor.count() || !fact.bounds->attained) continue;
+    EXPECT_EQ(static_cast<double>(*lo), least) << what << " " << print_all(fact);
+    EXPECT_EQ(static_cast<double>(*hi), most) << what << " " << print_all(fact);
   }
 }
 
@@ -191,6 +206,11 @@ void check_at(const Case& c, const Walk& walk, const Result<Facts>& facts, Rando
   const int64_t sizes[] = {a, b, third}, data[] = {pick(random, -2, a), pick(random, -2, a)};
   values[0] = Tensor::of_ints({3}, sizes);
   values[1] = Tensor::of_ints({2, 1}, data);
+  if (c.inputs.size() > 2) {
+    std::vector<int64_t> range(static_cast<size_t>(a));
+    std::iota(range.begin(), range.end(), 0);
+    values[2] = Tensor::of_ints({a}, range);
+  }
   const auto computed = compute(c, values);
   bool legal = facts.has_value();
   for (const Requirement& r : walk.requirements()) legal &= evaluate(r.condition, binding) != Tri::no;

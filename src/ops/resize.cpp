@@ -65,7 +65,11 @@ Result<Dim> scaled(InferContext& context, Dim size, float scale, float least, si
   }
   const auto fraction = simple_fraction(scale);
   if (fraction && fraction->under == 1) return size * Dim(fraction->over);
-  if (fraction && context.fits(size, 0, kSizeClaim)) return floordiv(size * Dim(fraction->over), fraction->under);
+  // A binary fraction is exact as long as the product is exact in float; any other was tried up to kSizeClaim.
+  const bool binary = fraction && (fraction->under & (fraction->under - 1)) == 0;
+  if (fraction &&
+      (binary ? context.fits(size * Dim(fraction->over), 0, int64_t{1} << 24) : context.fits(size, 0, kSizeClaim)))
+    return floordiv(size * Dim(fraction->over), fraction->under);
   if (scale > 1e9f) return context.fresh(from_shapes(), "resize");
   return context.fresh(from_shapes(), "resize", 0, size * Dim(static_cast<int64_t>(std::ceil(scale))));
 }

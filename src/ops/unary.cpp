@@ -83,13 +83,13 @@ Ratio entry(Unary op, InferContext& context, const Ratio& r) {
 void unary_bounds(Unary op, const Call& call, InferContext& context, Fact& out) {
   const auto b = bounds_of(call, 0);
   if (!b || out.elements) return;
-  if (op == Unary::neg) return set_bounds(context, out, -b->hi, -b->lo);
-  if (op == Unary::relu) return set_bounds(context, out, max(b->lo, 0), max(b->hi, 0));
+  if (op == Unary::neg) return set_bounds(context, out, -b->hi, -b->lo, b->attained);
+  if (op == Unary::relu) return set_bounds(context, out, max(b->lo, 0), max(b->hi, 0), b->attained);
   if (op == Unary::sign) return set_bounds(context, out, -1, 1);
   if (op == Unary::bitwise_not && is_signed_integer(out.dtype))
-    return set_bounds(context, out, Dim(-1) - b->hi, Dim(-1) - b->lo);
+    return set_bounds(context, out, Dim(-1) - b->hi, Dim(-1) - b->lo, b->attained);
   if (op != Unary::abs) return;
-  if (context.proves(Condition::ge(b->lo, 0))) return set_bounds(context, out, b->lo, b->hi);
+  if (context.proves(Condition::ge(b->lo, 0))) return set_bounds(context, out, b->lo, b->hi, b->attained);
   set_bounds(context, out, 0, max(-b->lo, b->hi));
 }
 

@@ -30,8 +30,11 @@ Ratio entry(Variadic op, InferContext& context, DType dtype, std::span<const Rat
   return all;
 }
 
+// Both ends are taken when one input takes its own and the other is one number.
+bool attained(const Bounds& a, const Bounds& b) { return (a.attained && b.lo == b.hi) || (b.attained && a.lo == a.hi); }
+
 void variadic_bounds(Variadic op, const Call& call, InferContext& context, Fact& out) {
-  if (out.elements || op == Variadic::mean) return;
+  if (out.elements || (op != Variadic::min && op != Variadic::max)) return;
   std::optional<Bounds> all;
   for (size_t i = 0; i < call.inputs(); ++i) {
     const auto b = bounds_of(call, i);
@@ -39,13 +42,11 @@ void variadic_bounds(Variadic op, const Call& call, InferContext& context, Fact&
     if (!all)
       all = *b;
     else if (op == Variadic::min)
-      all = {min(all->lo, b->lo), min(all->hi, b->hi)};
-    else if (op == Variadic::max)
-      all = {max(all->lo, b->lo), max(all->hi, b->hi)};
+      all = Bounds{min(all->lo, b->lo), min(all->hi, b->hi), attained(*all, *b)};
     else
-      all = {all->lo + b->lo, all->hi + b->hi};
+      all = Bounds{max(all->lo, b->lo), max(all->hi, b->hi), attained(*all, *b)};
   }
-  if (all) set_bounds(context, out, all->lo, all->hi);
+  if (all) set_bounds(context, out, all->lo, all->hi, all->attained);
 }
 
 // Before opset 8 the inputs have one shape.
