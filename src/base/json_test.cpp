@@ -28,8 +28,7 @@ TEST(Json, WritesNestedDocuments) {
   JsonWriter out;
   out.begin_object().key("a").number(-1).key("b").begin_array().text("x").boolean(true).begin_object().end_object();
   out.end_array().key("c").begin_array().end_array().end_object();
-  EXPECT_EQ(out.take(),
-            "{\n  \"a\": -1,\n  \"b\": [\n    \"x\",\n    true,\n    {}\n  ],\n  \"c\": []\n}\n");
+  EXPECT_EQ(out.take(), "{\n  \"a\": -1,\n  \"b\": [\n    \"x\",\n    true,\n    {}\n  ],\n  \"c\": []\n}\n");
 }
 
 TEST(Nearest, FindsTheNameThatWasMeant) {
