@@ -13,7 +13,7 @@
 namespace anyshape {
 
 struct CheckOptions {
-  bool batch_only = false;          // policy: only the batch axis (axis 0) may be dynamic
+  bool batch_only = false;          // policy: only the batch may be dynamic (the axes called so, else every axis 0)
   std::vector<std::string> allow;   // waivers of the policy, "NAME:AXIS"
   std::vector<std::string> ignore;  // findings to leave out, "RULE" or "RULE@NODE"
   bool ignore_assumed = false;      // conditions recorded by the exporter are listed but demand nothing

@@ -35,25 +35,26 @@ AcceptedSet with_assumed(const Model::Impl& model, const CheckOptions& options) 
   return set;
 }
 
-Answer assumed_refusal(const Assumed::Entry& entry) {
-  Answer answer;
-  answer.kind = Answer::Kind::refuse;
-  answer.code = "assumed.condition";
-  answer.place = entry.text.origin;
-  answer.sentence = fmt::format("the exporter recorded that the file is right only where {}", entry.text.text);
-  return answer;
+// The refusal of a shape at which a recorded condition does not hold.
+std::optional<Verdict> assumed_refusal(const Model::Impl& model, const Shapes& shapes) {
+  const Assumed::Entry* entry = violated(model.typed(), model.assumed(), shapes);
+  if (!entry) return std::nullopt;
+  Verdict verdict;
+  verdict.kind = Verdict::Kind::refuse;
+  verdict.code = "assumed.condition";
+  verdict.place = entry->text.origin;
+  verdict.sentence = fmt::format("the exporter recorded that the file is right only where {}", entry->text.text);
+  return verdict;
 }
 
-Proof to_proof(const Model& model, const SetAnswer& answer, const CheckOptions& options) {
+Proof to_proof(const Model& model, const SetAnswer& answer) {
   Proof proof;
   proof.kind = answer.kind == SetAnswer::Kind::proved    ? Proof::Kind::proved
                : answer.kind == SetAnswer::Kind::refuted ? Proof::Kind::refuted
                                                          : Proof::Kind::unproved;
   proof.shapes = answer.shapes;
   proof.why = answer.why;
-  if (proof.kind != Proof::Kind::refuted) return proof;
-  proof.answer = to_answer(*model.impl().graph, answer.verdict);
-  if (proof.answer.kind == Answer::Kind::accept) proof.answer = accepts(model, proof.shapes, options);
+  if (proof.kind == Proof::Kind::refuted) proof.answer = to_answer(*model.impl().graph, answer.verdict);
   return proof;
 }
 
@@ -83,19 +84,22 @@ Answer accepts(const Model& model, const Shapes& shapes, const CheckOptions& opt
   const bool has_assumed = std::any_of(impl.file.proto.metadata_props.begin(), impl.file.proto.metadata_props.end(),
                                        [](const auto& entry) { return entry.key == kAssumedKey; });
   if (answer.kind != Answer::Kind::accept || options.ignore_assumed || !has_assumed) return answer;
-  const Assumed::Entry* entry = violated(impl.typed(), impl.assumed(), shapes);
-  return entry ? assumed_refusal(*entry) : answer;
+  const auto refused = assumed_refusal(impl, shapes);
+  return refused ? to_answer(*impl.graph, *refused) : answer;
 }
 
 Result<Proof> require(const Model& model, const std::vector<std::string>& wanted, const CheckOptions& options) {
-  TRY(const SetAnswer answer, prove_accepts(model.impl().typed(), with_assumed(model.impl(), options), wanted));
-  return to_proof(model, answer, options);
+  const Model::Impl& impl = model.impl();
+  AlsoRefused also;
+  if (!options.ignore_assumed) also = [&](const Shapes& shapes) { return assumed_refusal(impl, shapes); };
+  TRY(const SetAnswer answer, prove_accepts(impl.typed(), with_assumed(impl, options), wanted, also));
+  return to_proof(model, answer);
 }
 
 Result<Proof> against(const Model& model, const Model& old) {
   TRY(const SetAnswer answer,
       prove_covers(model.impl().typed(), model.impl().accepted(), old.impl().typed(), old.impl().accepted()));
-  return to_proof(model, answer, {});
+  return to_proof(model, answer);
 }
 
 Result<std::pair<std::string, std::vector<int64_t>>> parse_shape(std::string_view text) {

@@ -102,7 +102,7 @@ Result<Model> Model::from_bytes(std::vector<std::byte> bytes, std::string model_
 
 const std::string& Model::name() const { return impl_->name; }
 std::vector<ValueType> Model::inputs() const { return input_types(impl_->typed()); }
-std::vector<ValueType> Model::outputs() const { return output_types(impl_->typed()); }
+std::vector<ValueType> Model::outputs() const { return output_types(impl_->typed(), impl_->accepted()); }
 Status Model::save(const std::filesystem::path& path) const { return onnx::write_model(impl_->file, path); }
 
 ModelInfo Model::info() const {

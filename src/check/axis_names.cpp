@@ -46,7 +46,7 @@ void equal_names(const LintContext& context, Findings& out) {
     for (size_t k = i + 1; k < axes.size(); ++k) {
       if (context.world.simplify(axes[i].symbol).is_constant()) continue;
       if (!context.world.proves(Condition::eq(axes[i].symbol, axes[k].symbol))) continue;
-      const Because* demand = first_demand(context.accepted, axes[k].symbol);
+      const Because* demand = narrowest_demand(context.accepted, axes[k].symbol);
       out.add(demand ? demand->node : "",
               fmt::format("{} and {} always have the same size", describe(axes[i]), describe(axes[k])),
               "give both axes one name");

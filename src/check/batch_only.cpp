@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cctype>
 
 #include "check/rules.h"
 
@@ -62,8 +63,21 @@ std::string consequence(const Typed& typed, Dim symbol) {
   if (effect.arithmetic) text += fmt::format(", {} compute sizes from it at run time", effect.arithmetic);
   if (!effect.recurrent.empty()) text += fmt::format(", it is the time axis of \"{}\"", effect.recurrent);
   if (!effect.quadratic.empty()) text += fmt::format(", memory grows with its square at \"{}\"", effect.quadratic);
-  if (effect.outputs.empty()) return text + ", no output depends on it";
-  return text + fmt::format(", and so do the outputs {}", fmt::join(effect.outputs, ", "));
+  if (effect.outputs.empty()) return text + ", no output does";
+  return text + fmt::format(", outputs that do: {}", fmt::join(effect.outputs, ", "));
+}
+
+bool sounds_like_batch(std::string name) {
+  if (name == "N" || name == "B") return true;
+  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
+  return name == "b" || name == "bs" || name.find("batch") != std::string::npos;
+}
+
+// The axes called so, or, where no axis is, every axis 0.
+bool is_batch(const Typed& typed, const AxisSymbol& axis) {
+  const auto called_batch = [](const AxisSymbol& a) { return !a.anonymous && sounds_like_batch(a.name); };
+  if (std::any_of(typed.axes().begin(), typed.axes().end(), called_batch)) return called_batch(axis);
+  return std::any_of(axis.axes.begin(), axis.axes.end(), [](const InputAxis& place) { return place.axis == 0; });
 }
 
 }  // namespace
@@ -71,12 +85,11 @@ std::string consequence(const Typed& typed, Dim symbol) {
 void batch_only(const LintContext& context, Findings& out) {
   if (!context.options.batch_only) return;
   for (const AxisSymbol& axis : context.typed.axes()) {
-    const auto is_batch = [](const InputAxis& place) { return place.axis == 0; };
-    if (std::any_of(axis.axes.begin(), axis.axes.end(), is_batch)) continue;
+    if (is_batch(context.typed, axis)) continue;
     for (const InputAxis& place : axis.axes) {
       const auto waived = [&](const InputAxis& a) { return a.input == place.input && a.axis == place.axis; };
       if (std::any_of(context.options.allow.begin(), context.options.allow.end(), waived)) continue;
-      const Because* demand = first_demand(context.accepted, axis.symbol);
+      const Because* demand = narrowest_demand(context.accepted, axis.symbol);
       out.add(demand ? demand->node : "",
               fmt::format("axis {} of \"{}\" ({}) is dynamic outside the batch axis: {}", place.axis, place.input,
                           axis.name, consequence(context.typed, axis.symbol)),

@@ -14,11 +14,10 @@ void scan(const Typed& typed, const Graph& graph, const Facts& facts, std::set<s
         for (Dim symbol : size.symbols()) {
           const std::string name(typed.symbols().name(symbol));
           if (typed.kind(symbol) != SymbolKind::data || !seen.insert(name).second) continue;
-          out.add(
-              graph.label(node),
-              fmt::format("the size of axis {} of \"{}\" ({}, made by {}) depends on the data: it is called {} here", i,
-                          graph.values[id].name, print(size), node.type, name),
-              "nothing, if it is meant; otherwise pad to a size that follows from the shapes");
+          out.add(graph.label(node),
+                  fmt::format("axis {} of \"{}\" depends on the data of {}: its size is called {} here", i,
+                              graph.values[id].name, node.type, print(size)),
+                  "nothing, if it is meant; otherwise pad to a size that follows from the shapes");
         }
       }
     }

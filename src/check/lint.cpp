@@ -123,9 +123,9 @@ bool may_differ(const LintContext& context, Dim a, Dim b) {
   return false;
 }
 
-const Because* first_demand(const AcceptedSet& accepted, Dim symbol) {
+const Because* narrowest_demand(const AcceptedSet& accepted, Dim symbol) {
   for (const AcceptedCondition& c : accepted.conditions)
-    if (c.condition.mentions(symbol) && !c.because.empty()) return &c.because.front();
+    if (c.condition.mentions(symbol) && !c.because.empty()) return &c.because.back();
   return nullptr;
 }
 

@@ -63,8 +63,8 @@ Status check_ignore(std::string_view text);
 
 // True when the two sizes differ at some accepted shape; false also when nothing can be said.
 bool may_differ(const LintContext& context, Dim a, Dim b);
-// The first node that puts a condition on the symbol; null when none does.
-const Because* first_demand(const AcceptedSet& accepted, Dim symbol);
+// The node that makes the condition on the symbol as narrow as it is; null when none does.
+const Because* narrowest_demand(const AcceptedSet& accepted, Dim symbol);
 // `axis 1 of "x" (seq)`.
 std::string describe(const AxisSymbol& axis);
 

@@ -61,6 +61,15 @@ std::optional<Error> never_error(const Typed& typed, const Accepted& accepted) {
   return Error{Error::Kind::refused, "check.never", {}, "the conditions of the nodes contradict each other", {}};
 }
 
+// The shortest way to write a size that the assumptions allow.
+Dim simplest(const Assumptions& known, Dim dim) {
+  if (dim.is_constant() || dim.is_symbol()) return dim;
+  for (Dim symbol : dim.symbols())
+    if (known.proves(Condition::eq(dim, symbol))) return symbol;
+  const Dim simpler = known.simplify(dim);
+  return print(simpler).size() < print(dim).size() ? simpler : dim;
+}
+
 }  // namespace
 
 ValueType value_type(std::string_view value_name, const Fact& fact) {
@@ -108,9 +117,16 @@ std::vector<ValueType> input_types(const Typed& typed) {
   return out;
 }
 
-std::vector<ValueType> output_types(const Typed& typed) {
+std::vector<ValueType> output_types(const Typed& typed, const AcceptedSet& accepted) {
+  const auto known = typed.ground();
+  for (const AcceptedCondition& c : accepted.conditions) known->assume(c.condition);
   std::vector<ValueType> out;
-  for (ValueId id : typed.graph().outputs) out.push_back(value_type(typed.graph().values[id].name, typed.facts()[id]));
+  for (ValueId id : typed.graph().outputs) {
+    Fact fact = typed.facts()[id];
+    if (fact.dims && !typed.refusal())
+      for (Dim& dim : *fact.dims) dim = simplest(*known, dim);
+    out.push_back(value_type(typed.graph().values[id].name, fact));
+  }
   return out;
 }
 
@@ -133,7 +149,7 @@ Report make_report(const Typed& typed, const AcceptedSet& accepted, const Assume
   Report report;
   report.nodes = static_cast<int64_t>(typed.graph().nodes.size());
   report.inputs = input_types(typed);
-  report.outputs = output_types(typed);
+  report.outputs = output_types(typed, accepted);
   report.accepted = to_accepted(typed, accepted);
   report.data_conditions = to_reasons(typed.data_conditions());
   for (const Assumed::Entry& entry : assumed.entries) report.assumed.push_back(entry.text);

@@ -21,8 +21,8 @@ ValueType value_type(std::string_view value_name, const Fact& fact);
 ValueType declared_type(const Value& value);
 // Every required input in the symbols of the accepted set.
 std::vector<ValueType> input_types(const Typed& typed);
-// Every output as expressions of the input symbols.
-std::vector<ValueType> output_types(const Typed& typed);
+// Every output as expressions of the input symbols, as simple as they are at accepted shapes.
+std::vector<ValueType> output_types(const Typed& typed, const AcceptedSet& accepted);
 Answer to_answer(const Graph& graph, const Verdict& verdict);
 
 }  // namespace anyshape

@@ -73,13 +73,13 @@ std::string conditions(const std::vector<ConditionText>& all, const Paint& paint
   for (const ConditionText& c : all) {
     const std::string padding(c.text.size() < width ? width - c.text.size() : 0, ' ');
     out += fmt::format("  {}{}", paint.bold(c.text), padding);
-    bool first = true;
-    for (const Reason& reason : c.because) {
-      const std::string line = fmt::format("{} {}: {}", first ? "because" : "and", node_text(reason), reason.sentence);
-      out += first ? fmt::format("  {}\n", paint.dim(line)) : fmt::format("  {:{}}  {}\n", "", width, paint.dim(line));
-      first = false;
+    // The last reason makes the condition as narrow as it is; the others are in the JSON report.
+    if (!c.because.empty()) {
+      const Reason& reason = c.because.back();
+      const std::string more = c.because.size() > 1 ? fmt::format(" (and {} more)", c.because.size() - 1) : "";
+      out += fmt::format("  {}", paint.dim(fmt::format("because {}: {}{}", node_text(reason), reason.sentence, more)));
     }
-    if (first) out += '\n';
+    out += '\n';
   }
   return out;
 }

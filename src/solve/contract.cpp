@@ -4,6 +4,7 @@
 #include <charconv>
 #include <functional>
 
+#include "base/nearest.h"
 #include "solve/search.h"
 
 namespace anyshape {
@@ -49,8 +50,12 @@ const Fact* input_fact(const Typed& typed, std::string_view name) {
   return nullptr;
 }
 
-std::string_view nearest_symbol(const Typed& typed) {
-  return typed.axes().empty() ? "none" : typed.axes().front().name;
+Error unknown_symbol(const Typed& typed, std::string_view name) {
+  Error error = usage("require.symbol", "the model has no axis called \"{}\"", name).value();
+  std::vector<std::string> names;
+  for (const AxisSymbol& axis : typed.axes()) names.push_back(axis.name);
+  error.hint = nearest(name, names);
+  return error;
 }
 
 // `x=[1..64, 80]` put into the claim: ranges of symbols, and sizes that must equal what the file fixes.
@@ -94,8 +99,7 @@ Status add_condition(const Typed& typed, std::string_view text, SetClaim& claim)
   for (Dim symbol : condition->symbols()) {
     const auto known = [&](const AxisSymbol& axis) { return axis.symbol == symbol; };
     if (std::none_of(typed.axes().begin(), typed.axes().end(), known))
-      return usage("require.symbol", "the model has no axis called \"{}\" (there is \"{}\")",
-                   claim.symbols->name(symbol), nearest_symbol(typed));
+      return tl::unexpected(unknown_symbol(typed, claim.symbols->name(symbol)));
   }
   claim.domain.push_back(*condition);
   return {};
@@ -130,8 +134,8 @@ SetClaim claim_of(const Typed& typed, const AcceptedSet& accepted) {
 
 }  // namespace
 
-Result<SetAnswer> prove_accepts(const Typed& typed, const AcceptedSet& accepted,
-                                const std::vector<std::string>& wanted) {
+Result<SetAnswer> prove_accepts(const Typed& typed, const AcceptedSet& accepted, const std::vector<std::string>& wanted,
+                                const AlsoRefused& also) {
   SetClaim claim = claim_of(typed, accepted);
   for (const std::string& raw : wanted) {
     const std::string_view text = trim(raw);
@@ -151,6 +155,8 @@ Result<SetAnswer> prove_accepts(const Typed& typed, const AcceptedSet& accepted,
     Shapes shapes = shapes_at(typed, binding);
     for (const auto& fixed : claim.fixed_axes) shapes[fixed.input][fixed.axis] = binding(fixed.variable).value_or(1);
     Verdict v = verdict(typed.graph(), shapes);
+    if (v.kind == Verdict::Kind::accept && also)
+      if (auto refused = also(shapes)) v = *std::move(refused);
     return std::pair(std::move(shapes), std::move(v));
   };
   return settle(claim);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,11 +24,14 @@ struct SetAnswer {
   std::string why;
 };
 
+// The refusal of a shape that the walk accepts, for conditions of `accepted` that are not the graph's own.
+using AlsoRefused = std::function<std::optional<Verdict>(const Shapes&)>;
+
 // `wanted`: each text is `x=[1..64, 1..512, 80]` (one range or size per axis of input x) or a condition on the model's
 // symbols, `batch in 1..64, h % 32 == 0`. All must hold together; a symbol nothing is said of may be any size from 1
 // on. Errors (usage): "require.syntax", "require.input", "require.symbol".
-Result<SetAnswer> prove_accepts(const Typed& typed, const AcceptedSet& accepted,
-                                const std::vector<std::string>& wanted);
+Result<SetAnswer> prove_accepts(const Typed& typed, const AcceptedSet& accepted, const std::vector<std::string>& wanted,
+                                const AlsoRefused& also = nullptr);
 
 // Does `next` accept every shape that `old` accepts? Inputs are matched by name.
 Result<SetAnswer> prove_covers(const Typed& next, const AcceptedSet& next_set, const Typed& old,
