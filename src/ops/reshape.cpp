@@ -32,15 +32,22 @@ Result<Facts> infer_unknown_target(const Call& call, InferContext& context) {
   return Facts{out};
 }
 
-// The size that -1 stands for: total / rest, exact.
-Result<Dim> infer_hole(InferContext& context, Dim total, Dim rest, const Dims& data, const Dims& target) {
-  TRY_OK(context.require(Condition::ne(rest, 0), "reshape.empty",
+// The size that -1 stands for: the number of elements over the product of the other sizes, exact.
+Result<Dim> infer_hole(InferContext& context, const Dims& data, const Dims& others, const Dims& target) {
+  TRY_OK(context.require(Condition::ne(product(others), 0), "reshape.empty",
                          "the target {} cannot infer its -1 when another axis is 0 (input {})", text(target),
                          text(data)));
+  // What the two products share cancels, none of it being 0.
+  Dim total = product(data), rest = 1;
+  for (Dim d : others) {
+    const auto quotient = exact_div(total, d);
+    total = quotient ? *quotient : total;
+    rest = quotient ? rest : rest * d;
+  }
   if (auto quotient = context.assumptions().exact_div(total, rest)) return *quotient;
   TRY_OK(context.require(Condition::divisible(total, rest), "reshape.count",
-                         "the target {} needs the {} elements of {} to be a multiple of {}", text(target), print(total),
-                         text(data), print(rest)));
+                         "the target {} needs the {} elements of {} to be a multiple of {}", text(target),
+                         print(product(data)), text(data), print(product(others))));
   return floordiv(total, rest);
 }
 
@@ -86,10 +93,10 @@ Result<Facts> infer(const Call& call, InferContext& context) {
     }
     out.push_back(d);
   }
-  const Dim total = product(data), rest = product(out);
   if (hole) {
-    TRY(out[*hole], infer_hole(context, total, rest, data, *target));
+    TRY(out[*hole], infer_hole(context, data, out, *target));
   } else {
+    const Dim total = product(data), rest = product(out);
     TRY_OK(context.require(Condition::eq(total, rest), "reshape.count",
                            "the target {} has {} elements, the input {} has {}", text(*target), print(rest), text(data),
                            print(total)));
