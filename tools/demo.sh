@@ -9,9 +9,12 @@ shown=0
 show() {
   local expected=$1 code
   shift
-  printf '\n$ anyshape'
-  printf ' %q' "$@"
-  printf '\n'
+  local text='$ anyshape' word
+  for word in "$@"; do
+    [[ $word =~ ^[A-Za-z0-9_./:=-]+$ ]] || word="'$word'"
+    text+=" $word"
+  done
+  printf '\n%s\n' "$text"
   "$anyshape" "$@"
   code=$?
   if ((code != expected)); then
@@ -36,5 +39,5 @@ say "A U-Net that takes any height and width, as long as both are multiples of 8
 show 0 check examples/unet.onnx
 show 0 check examples/unet.onnx --quiet --require 'height % 8 == 0, height in 8..4096, width == height'
 show 3 check examples/unet.onnx --quiet --require 'x=[1..8, 3, 224..256, 224]'
-show 0 explain examples/unet.onnx mask:2
+show 0 explain examples/unet.onnx /encoder/pool2/MaxPool_output_0:2
 printf '\ndemo: %d commands, all as expected\n' "$shown"
