@@ -35,7 +35,7 @@ TEST(Split, Rows) {
       {"Split", 11, "f32[b, 6]", "axis=1 split=[1, 5]", "f32[b, 1]; f32[b, 5]"},
       {"Split", 18, "f32[7]", "num_outputs=3", "f32[3]; f32[3]; f32[1]"},
       {"Split", 18, "f32[0]", "num_outputs=1", "error[split.chunks]"},
-      {"Split", 18, "f32[s]", "num_outputs=2", "f32[(s + 1)//2]; f32[s//2]", "s >= 2"},
+      {"Split", 18, "f32[s]", "num_outputs=2", "f32[(s + 1)//2]; f32[s//2]", "s//2 >= 1"},
       {"Split", 18, "f32[6]", "", "error[lenient.split]"},
       {"Split", 18, "i64[4] = [a, b, c, d]; i64[2] = [1, 3]", "", "i64[1] = [a]; i64[3] = [b, c, d]"},
   });
