@@ -51,15 +51,29 @@ Result<Dim> infer_hole(InferContext& context, const Dims& data, const Dims& othe
   return floordiv(total, rest);
 }
 
-// An entry that is no plain number: it stands for itself where it is positive. At 0 it copies the input's axis, which
-// is the same only if that is empty too.
-Status require_entry(InferContext& context, Dim entry, const Dims& data, const Dims& target, size_t axis,
+// The size an entry that is no plain number stands for: itself where it is positive, the input's size where it is 0.
+Result<Dim> entry_size(InferContext& context, Dim entry, const Dims& data, const Dims& target, size_t axis) {
+  const Condition zero = Condition::eq(entry, 0);
+  TRY_OK(context.require(axis < data.size() ? Condition::ge(entry, 0) : Condition::ge(entry, 1), "reshape.target",
+                         "the target {} must not become 0 or negative at axis {}", text(target), axis));
+  if (axis >= data.size() || context.proves(!zero || Condition::eq(data[axis], 0))) return entry;
+  Assumptions::Scope scope(context.assumptions());
+  context.assumptions().assume(zero);
+  if (!context.proves(Condition::eq(product(data), 0))) return select(zero, data[axis], entry);
+  return Dim::unknown();
+}
+
+// The same in a shape where 0 may be meant. Where a 0 leaves the input without elements, a copied size is legal only
+// beside another empty axis: that corner is refused, so that the size stays the plain entry.
+Result<Dim> own_size(InferContext& context, Dim entry, const Dims& data, const Dims& target, size_t axis,
                      bool zero_is_zero) {
-  const bool same = zero_is_zero || (axis < data.size() && data[axis] == entry);
-  Condition legal = Condition::ge(entry, same ? 0 : 1);
-  if (!same && axis < data.size()) legal = legal || (Condition::eq(entry, 0) && Condition::eq(data[axis], 0));
-  return context.require(legal, "reshape.target", "the target {} must not become 0 or negative at axis {}",
-                         text(target), axis);
+  if (!zero_is_zero) {
+    TRY(const Dim size, entry_size(context, entry, data, target, axis));
+    if (!size.is_unknown()) return size;
+  }
+  TRY_OK(context.require(Condition::ge(entry, zero_is_zero ? 0 : 1), "reshape.target",
+                         "the target {} must not become 0 or negative at axis {}", text(target), axis));
+  return entry;
 }
 
 Result<Facts> infer(const Call& call, InferContext& context) {
@@ -87,7 +101,7 @@ Result<Facts> infer(const Call& call, InferContext& context) {
                       text(data));
       d = data[i];
     } else if (!d.is_constant()) {
-      TRY_OK(require_entry(context, d, data, *target, i, zero_is_zero));
+      TRY(d, own_size(context, d, data, *target, i, zero_is_zero));
     } else if (*d.constant() < 0) {
       return refuse("reshape.target", "the target {} has a negative size", text(*target));
     }
