@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <map>
 #include <set>
 
 #include "sym/condition.h"
@@ -119,39 +118,88 @@ std::optional<std::string> between(const Relation& a, const Relation& b) {
   return std::to_string(x->value) + " <= " + print(x->key) + " <= " + std::to_string(y->value);
 }
 
-std::string text(const Conjunction& all) {
+// A relation as it stands in a row; where it can join an `in {..}`, also the numbers after it.
+struct Cell {
+  Relation relation;
+  std::optional<Membership> member;
+  std::set<int64_t> values;
+
+  bool same(const Cell& other) const {
+    if (values.size() < 2 && other.values.size() < 2) return relation == other.relation;
+    return same_subject(other) && values == other.values;
+  }
+  bool same_subject(const Cell& other) const {
+    return member && other.member && member->key == other.member->key && member->divisor == other.member->divisor;
+  }
+};
+using Row = std::vector<Cell>;
+
+Row row_of(const Conjunction& all) {
+  Row row;
+  for (const Relation& r : all) {
+    Cell cell{r, membership(r), {}};
+    if (cell.member) cell.values.insert(cell.member->value);
+    row.push_back(std::move(cell));
+  }
+  return row;
+}
+
+std::string text(const Cell& cell) {
+  if (cell.values.size() < 2) return text(cell.relation);
+  std::string list;
+  for (int64_t value : cell.values) list += (list.empty() ? "" : ", ") + std::to_string(value);
+  return cell.member->subject + " in {" + list + "}";
+}
+
+std::string text(const Row& row) {
   std::string out;
-  for (size_t i = 0; i < all.size(); ++i) {
+  for (size_t i = 0; i < row.size(); ++i) {
     std::optional<std::string> pair;
-    if (i + 1 < all.size()) pair = between(all[i], all[i + 1]);
-    out += (out.empty() ? "" : " and ") + (pair ? *pair : text(all[i]));
+    if (i + 1 < row.size()) pair = between(row[i].relation, row[i + 1].relation);
+    out += (out.empty() ? "" : " and ") + (pair ? *pair : text(row[i]));
     i += pair.has_value();
   }
   return out.empty() ? "always" : out;
 }
 
-// Disjuncts that are one equation each, of the same subject, joined; the rest one by one, open bounds first.
+// Takes `other` into `row` where they differ in nothing but the numbers of one subject.
+bool absorb(Row& row, const Row& other) {
+  if (row.size() != other.size()) return false;
+  std::optional<size_t> at;
+  for (size_t i = 0; i < row.size(); ++i) {
+    if (row[i].same(other[i])) continue;
+    if (at || !row[i].same_subject(other[i])) return false;
+    at = i;
+  }
+  if (at) row[*at].values.insert(other[*at].values.begin(), other[*at].values.end());
+  return true;
+}
+
+// The disjuncts, those joined that differ in the numbers of one subject only.
+std::vector<Row> rows_of(const std::vector<Conjunction>& any) {
+  std::vector<Row> rows;
+  for (const Conjunction& all : any) rows.push_back(row_of(all));
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (size_t i = 0; i < rows.size(); ++i)
+      for (size_t j = i + 1; j < rows.size();) {
+        if (!absorb(rows[i], rows[j])) {
+          ++j;
+          continue;
+        }
+        rows.erase(rows.begin() + static_cast<std::ptrdiff_t>(j));
+        changed = true;
+      }
+  }
+  return rows;
+}
+
+// Open bounds first.
 std::string alternatives(const std::vector<Conjunction>& any) {
   std::vector<std::string> bounds, parts;
-  std::vector<bool> done(any.size(), false);
-  for (size_t i = 0; i < any.size(); ++i) {
-    if (done[i]) continue;
-    auto m = any[i].size() == 1 ? membership(any[i][0]) : std::nullopt;
-    std::set<int64_t> values;
-    for (size_t j = i; m && j < any.size(); ++j) {
-      auto n = any[j].size() == 1 ? membership(any[j][0]) : std::nullopt;
-      if (!n || n->key != m->key || n->divisor != m->divisor) continue;
-      values.insert(n->value);
-      done[j] = true;
-    }
-    if (values.size() < 2) {
-      bool bound = any[i].size() == 1 && any[i][0].kind == Kind::ge;
-      (bound ? bounds : parts).push_back(text(any[i]));
-      continue;
-    }
-    std::string list;
-    for (int64_t value : values) list += (list.empty() ? "" : ", ") + std::to_string(value);
-    parts.push_back(m->subject + " in {" + list + "}");
+  for (const Row& row : rows_of(any)) {
+    bool bound = row.size() == 1 && row[0].relation.kind == Kind::ge;
+    (bound ? bounds : parts).push_back(text(row));
   }
   std::string out;
   for (const auto* group : {&bounds, &parts})
@@ -215,7 +263,7 @@ std::string print(const Condition& condition) {
   if (condition.is_opaque()) return "opaque";
   if (condition.is_never()) return "never";
   std::vector<Conjunction> any = condition.any_of();
-  if (any.size() == 1) return text(any[0]);
+  if (any.size() == 1) return text(row_of(any[0]));
   if (auto parts = columns(any)) return product_text(*parts);
   Conjunction common = common_part(any);
   if (common.empty()) return alternatives(any);
@@ -223,7 +271,7 @@ std::string print(const Condition& condition) {
     std::erase_if(all, [&](const Relation& r) { return std::find(common.begin(), common.end(), r) != common.end(); });
   std::string rest = alternatives(any);
   if (rest.find(" or ") != std::string::npos) rest = parens(rest);
-  return rest + " and " + text(common);
+  return rest + " and " + text(row_of(common));
 }
 
 }  // namespace anyshape

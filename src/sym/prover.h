@@ -67,6 +67,14 @@ struct Assumptions::Impl {
   Tri decide_by_cases(const Condition& condition, int depth);
   Tri prove(const Condition& condition, int depth);
 
+  // Products of a quotient with its divisor replaced where the remainder is known: 8*(h//8) is h when 8 divides h.
+  Dim multiplied_out(Dim dim);
+  // An expression of one symbol with a min, max or select replaced by the one argument that gives the same value
+  // everywhere: (max(h - 1, 0) + 1)//2 is h//2 from h = 0 on.
+  std::optional<Dim> without_choice(Dim dim);
+  // A simpler expression with the value of the atom.
+  std::optional<Dim> resolved(const Atom& atom);
+
  private:
   void changed();
   void bound(const Atom* symbol, std::optional<int64_t> lo, std::optional<int64_t> hi);
@@ -83,6 +91,8 @@ struct Assumptions::Impl {
   bool nonnegative_by_extremum(Dim dim, int level);
   bool nonnegative_by_facts(Dim dim, int level);
   bool is_zero(Dim dim);
+  std::optional<Dim> multiple_below(Dim numerator, Dim divisor);
+  std::optional<Dim> without_offset(const Atom& quotient);
   Tri decide_divisible(Dim expr, Dim divisor);
   Tri prove_disjunction(const Condition& condition, int depth);
 };

@@ -93,13 +93,15 @@ std::optional<Dim> resolved(const Assumptions& known, const Atom& atom) {
   return atom.args[holds == Tri::yes ? 0 : 1];
 }
 
-// Factors common to all terms that are provably >= 1 say nothing in `expr REL 0`.
-Dim without_positive_factors(const Assumptions& known, Dim expr) {
+// Factors common to all terms say nothing in `expr REL 0` when they are provably >= 1; in an equation, not 0.
+Dim without_factors(const Assumptions& known, Kind kind, Dim expr) {
   if (constant_of(expr) != 0 || terms_of(expr).size() < 2) return expr;
   const std::vector<const Atom*> atoms = terms_of(expr)[0].monomial->atoms;
   for (const Atom* atom : atoms) {
     auto quotient = exact_div(expr, dim_of(atom));
-    if (quotient && known.proves(Condition::ge(dim_of(atom), 1))) expr = *quotient;
+    if (!quotient) continue;
+    Dim factor = dim_of(atom);
+    if (known.proves(kind == Kind::ge ? Condition::ge(factor, 1) : Condition::ne(factor, 0))) expr = *quotient;
   }
   return expr;
 }
@@ -109,7 +111,7 @@ Condition simplify_relation(const Assumptions& known, const Relation& r) {
   if (decided != Tri::unknown) return decided == Tri::yes ? Condition::always() : Condition::never();
   Relation out{r.kind, known.simplify(r.expr), known.simplify(r.divisor)};
   if (out.expr.is_unknown() || out.divisor.is_unknown()) return Condition::of(r);
-  if (r.kind != Kind::divisible) out.expr = without_positive_factors(known, out.expr);
+  if (r.kind != Kind::divisible) out.expr = without_factors(known, r.kind, out.expr);
   Condition made = Condition::of(out);
   return made.is_opaque() ? Condition::of(r) : made;
 }
@@ -151,7 +153,7 @@ Condition reworded(const Assumptions& known, const Condition& condition) {
       return !inner.empty() || without_constant(r.expr) != symbols[0] || !r.divisor.is_constant();
     });
   });
-  bool shorter = size_of(made) < size_of(condition) || (atoms && size_of(made) <= size_of(condition) + 8);
+  bool shorter = size_of(made) <= size_of(condition) || (atoms && size_of(made) <= size_of(condition) + 8);
   return made.is_opaque() || !shorter ? condition : made;
 }
 
@@ -162,11 +164,15 @@ Dim Assumptions::simplify(Dim dim) const {
     dim = impl_->apply(dim);
     if (dim.is_constant() || dim.is_unknown()) return dim;
     if (Interval r = range(dim); r.lo && r.lo == r.hi) return *r.lo;
+    const Dim start = dim;
+    dim = impl_->multiplied_out(dim);
+    if (auto chosen = impl_->without_choice(dim)) dim = *chosen;
     std::vector<const Atom*> atoms;
     atoms_of(dim, atoms);
-    bool changed = false;
+    bool changed = dim != start;
     for (const Atom* atom : atoms) {
       auto value = resolved(*this, *atom);
+      if (!value) value = impl_->resolved(*atom);
       if (!value || value->is_unknown()) continue;
       Dim next = replace(dim, atom, *value);
       if (next.is_unknown() || next == dim) continue;

@@ -296,6 +296,8 @@ TEST(SymFuzz, PeriodicSetIsExact) {
             auto set = PeriodicSet::solve(condition, s, lo, hi);
             if (!set) continue;
             Condition shown = set->to_condition(s);
+            auto read = parse_condition(print(shown), symbols);
+            if (!read) return "cannot read back " + print(shown);
             std::optional<int64_t> smallest;
             bool defined = true;
             for (int64_t v = lo; v <= hi.value_or(700) && wrong.empty(); ++v) {
@@ -306,12 +308,46 @@ TEST(SymFuzz, PeriodicSetIsExact) {
               if (set->contains(v) != (*expected != 0))
                 wrong = fmt::format("{} at {} (lo {})", print(condition), v, lo);
               if (shown.is_opaque()) continue;
-              if (evaluate(shown, binding_of({v}, symbols)) != (*expected ? Tri::yes : Tri::no))
+              Tri truth = *expected ? Tri::yes : Tri::no;
+              if (evaluate(shown, binding_of({v}, symbols)) != truth ||
+                  evaluate(*read, binding_of({v}, symbols)) != truth)
                 wrong = fmt::format("{} shown as {}, wrong at {} (lo {})", print(condition), print(shown), v, lo);
             }
             if (defined && smallest && set->smallest() != smallest) wrong = "another smallest member";
           }
         return wrong;
+      });
+}
+
+// A value or residue of one symbol, and bounds of few kinds, so that disjuncts often differ in one number only.
+Tree random_choice(Random& random) {
+  Tree symbol{Op::symbol, pick(random, 0, 1), {}}, value{Op::number, pick(random, 0, 3), {}};
+  Tree out = pick(random, 0, 2)
+                 ? Tree{Op::divisible, 0, {{Op::sub, 0, {symbol, value}}, {Op::number, pick(random, 4, 5), {}}}}
+                 : Tree{Op::eq, 0, {symbol, value}};
+  if (pick(random, 0, 1)) out = both(out, at_least(pick(random, 0, 1), pick(random, 0, 1)));
+  if (pick(random, 0, 2) == 0) out = both(out, at_most(1, 5));
+  if (pick(random, 0, 3) == 0)
+    out = both(out, Tree{Op::eq, 0, {{Op::symbol, 2, {}}, {Op::number, pick(random, 0, 1), {}}}});
+  return out;
+}
+
+TEST(SymFuzz, JoinedAlternativesReadBack) {
+  check(
+      "joined alternatives", iterations(1200),
+      [](Random& random) {
+        Tree out = random_choice(random);
+        for (int64_t n = pick(random, 1, 9); n > 0; --n) out = {Op::either, 0, {out, random_choice(random)}};
+        return Trees{out};
+      },
+      [](const Trees& trees) -> std::string {
+        Symbols symbols;
+        Condition condition = build_condition(trees[0], symbols);
+        if (condition.is_opaque()) return "";
+        std::string printed = print(condition), error;
+        auto back = parse_condition(printed, symbols, &error);
+        if (!back) return "cannot read back " + printed + ": " + error;
+        return same_truth(trees[0], *back, symbols);
       });
 }
 
