@@ -9,9 +9,12 @@ shown=0
 show() {
   local expected=$1 code
   shift
-  printf '\n$ anyshape'
-  printf ' %q' "$@"
-  printf '\n'
+  local text='$ anyshape' word
+  for word in "$@"; do
+    [[ $word =~ ^[A-Za-z0-9_./:=-]+$ ]] || word="'$word'"
+    text+=" $word"
+  done
+  printf '\n%s\n' "$text"
   "$anyshape" "$@"
   code=$?
   if ((code != expected)); then
@@ -21,10 +24,20 @@ show() {
   shown=$((shown + 1))
 }
 
+say() { printf '\n== %s\n' "$1"; }
+
 show 0 --version
-for model in examples/*.onnx; do
-  [[ -f $model ]] || continue
-  show 0 info "$model"
-  show 0 check --fail-on never "$model"
-done
+say "An LSTM forecaster exported with a dynamic batch: the label tells the truth."
+show 0 check examples/lstm_batch.onnx
+show 0 check examples/lstm_batch.onnx --require 'x=[1..64, 120, 1]'
+say "The same network, its file says \"seq\", but 120 is baked in."
+show 0 check examples/lstm_baked.onnx
+show 3 check examples/lstm_baked.onnx --shape x=1x60x1
+show 3 check examples/lstm_baked.onnx --quiet --require 'batch in 1..64, seq in 1..512'
+show 0 explain examples/lstm_baked.onnx /r1/Reshape_output_0:1
+say "A U-Net that takes any height and width, as long as both are multiples of 8."
+show 0 check examples/unet.onnx
+show 0 check examples/unet.onnx --quiet --require 'height % 8 == 0, height in 8..4096, width == height'
+show 3 check examples/unet.onnx --quiet --require 'x=[1..8, 3, 224..256, 224]'
+show 0 explain examples/unet.onnx /encoder/pool2/MaxPool_output_0:2
 printf '\ndemo: %d commands, all as expected\n' "$shown"

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/bug.h"
-#include "tensor/half.h"
+#include "tensor/real.h"
 
 namespace anyshape {
 namespace {
@@ -23,26 +23,6 @@ std::shared_ptr<const Dims> elements_of(const Tensor& tensor) {
   return std::make_shared<const Dims>(std::move(values));
 }
 
-// One entry of a float tensor; false for a type without a conversion here.
-bool set_real(Tensor& tensor, size_t i, double value) {
-  switch (tensor.dtype()) {
-    case DType::f32:
-      tensor.as_mutable<float>()[i] = static_cast<float>(value);
-      return true;
-    case DType::f64:
-      tensor.as_mutable<double>()[i] = value;
-      return true;
-    case DType::f16:
-      tensor.as_mutable<Half>()[i] = Half(value);
-      return true;
-    case DType::bf16:
-      tensor.as_mutable<BFloat16>()[i] = BFloat16(value);
-      return true;
-    default:
-      return false;
-  }
-}
-
 Tensor float_tensor(const Fact& fact) {
   const auto sizes = fact.numeric_dims();
   if (!sizes) return {};
@@ -51,7 +31,8 @@ Tensor float_tensor(const Fact& fact) {
   for (size_t i = 0; i < fact.elements->size(); ++i) {
     const auto number = (*fact.elements)[i].constant();
     if (!number) return {};
-    if (!set_real(*made, i, static_cast<double>(*number) / static_cast<double>(fact.denominator))) return {};
+    if (!set_real(*made, static_cast<int64_t>(i), static_cast<double>(*number) / static_cast<double>(fact.denominator)))
+      return {};
   }
   return *std::move(made);
 }

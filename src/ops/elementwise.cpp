@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "kernels/elementwise.h"
-#include "tensor/half.h"
+#include "tensor/real.h"
 
 namespace anyshape::ops {
 namespace {
@@ -40,21 +40,6 @@ int mantissa_bits(DType dtype) {
       return 8;
     default:
       return 0;
-  }
-}
-
-std::optional<double> real_at(const Tensor& tensor, int64_t i) {
-  switch (tensor.dtype()) {
-    case DType::f32:
-      return tensor.at<float>(i);
-    case DType::f64:
-      return tensor.at<double>(i);
-    case DType::f16:
-      return static_cast<float>(tensor.at<Half>(i));
-    case DType::bf16:
-      return static_cast<float>(tensor.at<BFloat16>(i));
-    default:
-      return std::nullopt;
   }
 }
 

@@ -235,6 +235,12 @@ Status require_index(const Call& call, InferContext& context, size_t input, Dim 
     return context.require(nothing || Condition::ge(bounds->lo, -size), code,
                            "indices go down to {}, the axis has {} entries", print(bounds->lo), print(size));
   }
+  // Whatever the entries are, some position must exist that they may name.
+  Condition possible = Condition::ge(size, 1);
+  if (bounds) possible = possible && Condition::lt(bounds->lo, size) && Condition::ge(bounds->hi, -size);
+  if (indices.dims)
+    TRY_OK(
+        context.require(nothing || possible, code, "there is no legal index for an axis of {} entries", print(size)));
   const Condition inside =
       bounds ? nothing || (Condition::lt(bounds->hi, size) && Condition::ge(bounds->lo, -size)) : nothing;
   if (context.proves(inside)) return {};
@@ -277,6 +283,10 @@ Status require_tuples(const Call& call, InferContext& context, size_t input, con
   }
   if (indices.constant) return require_columns(context, *indices.constant, sizes, code);
   if (sizes.size() == 1) return require_index(call, context, input, sizes[0], code);
+  for (Dim size : sizes)
+    if (indices.dims)
+      TRY_OK(context.require(Condition::eq(product(*indices.dims), 0) || Condition::ge(size, 1), code,
+                             "there is no legal index for an axis of {} entries", print(size)));
   const auto bounds = indices.value_bounds();
   Condition inside = bounds ? Condition::always() : Condition::never();
   for (Dim size : sizes)

@@ -32,27 +32,48 @@ Result<Facts> infer_unknown_target(const Call& call, InferContext& context) {
   return Facts{out};
 }
 
-// The size that -1 stands for: total / rest, exact.
-Result<Dim> infer_hole(InferContext& context, Dim total, Dim rest, const Dims& data, const Dims& target) {
-  TRY_OK(context.require(Condition::ne(rest, 0), "reshape.empty",
+// The size that -1 stands for: the number of elements over the product of the other sizes, exact.
+Result<Dim> infer_hole(InferContext& context, const Dims& data, const Dims& others, const Dims& target) {
+  TRY_OK(context.require(Condition::ne(product(others), 0), "reshape.empty",
                          "the target {} cannot infer its -1 when another axis is 0 (input {})", text(target),
                          text(data)));
+  // What the two products share cancels, none of it being 0.
+  Dim total = product(data), rest = 1;
+  for (Dim d : others) {
+    const auto quotient = exact_div(total, d);
+    total = quotient ? *quotient : total;
+    rest = quotient ? rest : rest * d;
+  }
   if (auto quotient = context.assumptions().exact_div(total, rest)) return *quotient;
   TRY_OK(context.require(Condition::divisible(total, rest), "reshape.count",
-                         "the target {} needs the {} elements of {} to be a multiple of {}", text(target), print(total),
-                         text(data), print(rest)));
+                         "the target {} needs the {} elements of {} to be a multiple of {}", text(target),
+                         print(product(data)), text(data), print(product(others))));
   return floordiv(total, rest);
 }
 
-// An entry that is no plain number: it stands for itself where it is positive. At 0 it copies the input's axis, which
-// is the same only if that is empty too.
-Status require_entry(InferContext& context, Dim entry, const Dims& data, const Dims& target, size_t axis,
+// The size an entry that is no plain number stands for: itself where it is positive, the input's size where it is 0.
+Result<Dim> entry_size(InferContext& context, Dim entry, const Dims& data, const Dims& target, size_t axis) {
+  const Condition zero = Condition::eq(entry, 0);
+  TRY_OK(context.require(axis < data.size() ? Condition::ge(entry, 0) : Condition::ge(entry, 1), "reshape.target",
+                         "the target {} must not become 0 or negative at axis {}", text(target), axis));
+  if (axis >= data.size() || context.proves(!zero || Condition::eq(data[axis], 0))) return entry;
+  Assumptions::Scope scope(context.assumptions());
+  context.assumptions().assume(zero);
+  if (!context.proves(Condition::eq(product(data), 0))) return select(zero, data[axis], entry);
+  return Dim::unknown();
+}
+
+// The same in a shape where 0 may be meant. Where a 0 leaves the input without elements, a copied size is legal only
+// beside another empty axis: that corner is refused, so that the size stays the plain entry.
+Result<Dim> own_size(InferContext& context, Dim entry, const Dims& data, const Dims& target, size_t axis,
                      bool zero_is_zero) {
-  const bool same = zero_is_zero || (axis < data.size() && data[axis] == entry);
-  Condition legal = Condition::ge(entry, same ? 0 : 1);
-  if (!same && axis < data.size()) legal = legal || (Condition::eq(entry, 0) && Condition::eq(data[axis], 0));
-  return context.require(legal, "reshape.target", "the target {} must not become 0 or negative at axis {}",
-                         text(target), axis);
+  if (!zero_is_zero) {
+    TRY(const Dim size, entry_size(context, entry, data, target, axis));
+    if (!size.is_unknown()) return size;
+  }
+  TRY_OK(context.require(Condition::ge(entry, zero_is_zero ? 0 : 1), "reshape.target",
+                         "the target {} must not become 0 or negative at axis {}", text(target), axis));
+  return entry;
 }
 
 Result<Facts> infer(const Call& call, InferContext& context) {
@@ -80,16 +101,16 @@ Result<Facts> infer(const Call& call, InferContext& context) {
                       text(data));
       d = data[i];
     } else if (!d.is_constant()) {
-      TRY_OK(require_entry(context, d, data, *target, i, zero_is_zero));
+      TRY(d, own_size(context, d, data, *target, i, zero_is_zero));
     } else if (*d.constant() < 0) {
       return refuse("reshape.target", "the target {} has a negative size", text(*target));
     }
     out.push_back(d);
   }
-  const Dim total = product(data), rest = product(out);
   if (hole) {
-    TRY(out[*hole], infer_hole(context, total, rest, data, *target));
+    TRY(out[*hole], infer_hole(context, data, out, *target));
   } else {
+    const Dim total = product(data), rest = product(out);
     TRY_OK(context.require(Condition::eq(total, rest), "reshape.count",
                            "the target {} has {} elements, the input {} has {}", text(*target), print(rest), text(data),
                            print(total)));

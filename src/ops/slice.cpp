@@ -44,7 +44,7 @@ Dim forward_size(InferContext& context, Dim size, Dim start, Dim end, Dim step) 
   if (e != size) candidates.push_back(e);
   if (s != Dim(0)) candidates.push_back(size - s);
   if (s != Dim(0) && e != size) candidates.push_back(e - s);
-  return ceildiv(at_least_zero(context, least_of(context, std::move(candidates))), step);
+  return at_least_zero(context, ceildiv(least_of(context, std::move(candidates)), step));
 }
 
 Dim backward_size(InferContext& context, Dim size, Dim start, Dim end, int64_t step) {
@@ -55,7 +55,7 @@ Dim backward_size(InferContext& context, Dim size, Dim start, Dim end, int64_t s
   // The start is clamped to 0..size - 1; on an empty axis that leaves -1, and nothing.
   const Dim first = s == last ? last : min(context.proves(Condition::ge(s, 0)) ? s : max(s, Dim(0)), last);
   const Dim stop = e == Dim(-1) || context.proves(Condition::ge(e, -1)) ? e : max(e, Dim(-1));
-  return ceildiv(at_least_zero(context, context.simplify(first - stop)), -std::max(step, -kFar));
+  return at_least_zero(context, context.simplify(ceildiv(first - stop, -std::max(step, -kFar))));
 }
 
 // The four lists, from inputs or (before version 10) attributes. Missing starts or ends: not known before running.

@@ -40,7 +40,7 @@ Result<Dims> chunk_sizes(const Call& call, InferContext& context, Dim size) {
   if (parts < 1 || static_cast<size_t>(parts) != call.outputs())
     return refuse("split.outputs", "the node has {} outputs, num_outputs is {}", call.outputs(), parts);
   const Dim chunk = context.simplify(ceildiv(size, parts));
-  const Dim last = context.simplify(size - chunk * Dim(parts - 1));
+  const Dim last = parts == 2 ? floordiv(size, 2) : context.simplify(size - chunk * Dim(parts - 1));
   TRY_OK(context.require(Condition::ge(last, 1), "split.chunks",
                          "an axis of {} entries in {} parts of {} leaves nothing for the last one", print(size), parts,
                          print(chunk)));

@@ -7,7 +7,7 @@
 #include <cstdlib>
 
 #include "ops/all.h"
-#include "tensor/half.h"
+#include "tensor/real.h"
 
 namespace anyshape::ops {
 namespace {
@@ -75,40 +75,6 @@ Dims parse_list(std::string_view text, Symbols& symbols) {
   return dims;
 }
 
-void set_float(Tensor& tensor, int64_t i, double value) {
-  switch (tensor.dtype()) {
-    case DType::f32:
-      tensor.as_mutable<float>()[static_cast<size_t>(i)] = static_cast<float>(value);
-      return;
-    case DType::f64:
-      tensor.as_mutable<double>()[static_cast<size_t>(i)] = value;
-      return;
-    case DType::f16:
-      tensor.as_mutable<Half>()[static_cast<size_t>(i)] = Half(value);
-      return;
-    case DType::bf16:
-      tensor.as_mutable<BFloat16>()[static_cast<size_t>(i)] = BFloat16(value);
-      return;
-    default:
-      ADD_FAILURE() << "float entries of type " << name(tensor.dtype());
-  }
-}
-
-std::optional<double> float_at(const Tensor& tensor, int64_t i) {
-  switch (tensor.dtype()) {
-    case DType::f32:
-      return tensor.at<float>(i);
-    case DType::f64:
-      return tensor.at<double>(i);
-    case DType::f16:
-      return static_cast<float>(tensor.at<Half>(i));
-    case DType::bf16:
-      return static_cast<float>(tensor.at<BFloat16>(i));
-    default:
-      return std::nullopt;
-  }
-}
-
 // A constant, when every item is a plain number or string.
 Tensor constant_of(DType dtype, const Dims& dims, const std::vector<std::string_view>& items) {
   std::vector<int64_t> sizes;
@@ -126,7 +92,7 @@ Tensor constant_of(DType dtype, const Dims& dims, const std::vector<std::string_
     } else if (is_float(dtype)) {
       const auto value = as_double(items[i]);
       if (!value) return {};
-      set_float(*tensor, at, *value);
+      if (!set_real(*tensor, at, *value)) ADD_FAILURE() << "float entries of type " << name(tensor->dtype());
     } else {
       const auto value = as_int(items[i]);
       if (!value) return {};
@@ -285,7 +251,7 @@ void append_constant(const Tensor& tensor, std::string& out) {
   for (int64_t i = 0; i < tensor.count(); ++i) {
     if (tensor.dtype() == DType::string)
       parts.push_back(tensor.strings()[static_cast<size_t>(i)]);
-    else if (const auto value = float_at(tensor, i))
+    else if (const auto value = real_at(tensor, i))
       parts.push_back(fmt::format("{:g}", std::isnan(*value) ? std::fabs(*value) : *value));
     else
       return;

@@ -173,17 +173,4 @@ AcceptedSet accepted_set(const Typed& typed) {
   return set;
 }
 
-Facts output_facts(const Typed& typed, const AcceptedSet& accepted) {
-  const auto known = typed.ground();
-  for (const AcceptedCondition& c : accepted.conditions) known->assume(c.condition);
-  Facts out;
-  for (ValueId id : typed.graph().outputs) {
-    Fact fact = typed.facts()[id];
-    if (fact.dims && !typed.refusal())
-      for (Dim& d : *fact.dims) d = known->simplify(d);
-    out.push_back(std::move(fact));
-  }
-  return out;
-}
-
 }  // namespace anyshape

@@ -28,8 +28,4 @@ struct AcceptedSet {
 
 AcceptedSet accepted_set(const Typed& typed);
 
-// The facts of graph().outputs with their sizes as simple as the accepted set makes them: 8*(h//8) is h where h % 8 ==
-// 0.
-Facts output_facts(const Typed& typed, const AcceptedSet& accepted);
-
 }  // namespace anyshape

@@ -105,20 +105,6 @@ Status add_condition(const Typed& typed, std::string_view text, SetClaim& claim)
   return {};
 }
 
-// The shapes of all inputs when the axis symbols have these values.
-Shapes shapes_at(const Typed& typed, const Binding& binding) {
-  Shapes shapes;
-  const auto required = typed.graph().required_inputs();
-  for (size_t i = 0; i < required.size(); ++i) {
-    const Fact& fact = typed.input_facts()[i];
-    if (!fact.is_tensor() || !fact.dims) continue;
-    std::vector<int64_t> sizes;
-    for (Dim d : *fact.dims) sizes.push_back(evaluate(d, binding).value_or(1));
-    shapes[typed.graph().values[required[i]].name] = std::move(sizes);
-  }
-  return shapes;
-}
-
 SetClaim claim_of(const Typed& typed, const AcceptedSet& accepted) {
   SetClaim claim;
   claim.symbols = &typed.symbols();
@@ -133,6 +119,19 @@ SetClaim claim_of(const Typed& typed, const AcceptedSet& accepted) {
 }
 
 }  // namespace
+
+Shapes shapes_at(const Typed& typed, const Binding& binding) {
+  Shapes shapes;
+  const auto required = typed.graph().required_inputs();
+  for (size_t i = 0; i < required.size(); ++i) {
+    const Fact& fact = typed.input_facts()[i];
+    if (!fact.is_tensor() || !fact.dims) continue;
+    std::vector<int64_t> sizes;
+    for (Dim d : *fact.dims) sizes.push_back(evaluate(d, binding).value_or(1));
+    shapes[typed.graph().values[required[i]].name] = std::move(sizes);
+  }
+  return shapes;
+}
 
 Result<SetAnswer> prove_accepts(const Typed& typed, const AcceptedSet& accepted, const std::vector<std::string>& wanted,
                                 const AlsoRefused& also) {

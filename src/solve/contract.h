@@ -11,6 +11,9 @@
 
 namespace anyshape {
 
+// The shapes of all inputs with declared axes when the axis symbols have these values.
+Shapes shapes_at(const Typed& typed, const Binding& binding);
+
 // Is every shape of a whole set accepted?
 struct SetAnswer {
   enum class Kind {

@@ -9,26 +9,13 @@
 #include "format/onnx/import.h"
 #include "ops/all.h"
 #include "solve/accepted.h"
-#include "solve/verdict.h"
+#include "solve/contract.h"
 
 using namespace anyshape;
 
 namespace {
 
 constexpr size_t kMaxNodes = 200;
-
-Shapes shapes_at(const Typed& typed, const Binding& binding) {
-  Shapes shapes;
-  const auto required = typed.graph().required_inputs();
-  for (size_t i = 0; i < required.size(); ++i) {
-    const Fact& fact = typed.input_facts()[i];
-    if (!fact.dims) continue;
-    std::vector<int64_t> sizes;
-    for (Dim d : *fact.dims) sizes.push_back(evaluate(d, binding).value_or(1));
-    shapes[typed.graph().values[required[i]].name] = sizes;
-  }
-  return shapes;
-}
 
 void compare(const Typed& typed, const AcceptedSet& set, int64_t size) {
   const Binding binding = [&](Dim) { return std::optional(size); };
