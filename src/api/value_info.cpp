@@ -17,18 +17,17 @@ class ValueInfoWriter {
     for (const AxisSymbol& axis : typed.axes()) taken_.insert(axis.name);
   }
 
-  // `loop`: what holds in the last step need not hold in all, so sizes are left out.
-  void write(const Graph& graph, const Facts& facts, onnx::GraphProto& proto, bool loop);
+  void write(const Graph& graph, const Facts& facts, onnx::GraphProto& proto);
 
  private:
-  std::optional<TypeProto> type_of(const Fact& fact, bool loop);
-  TypeProto::Tensor tensor_type(const Fact& fact, bool loop);
+  std::optional<TypeProto> type_of(const Fact& fact);
+  TypeProto::Tensor tensor_type(const Fact& fact);
   onnx::TensorShapeProto::Dimension dimension(Dim size);
   std::string_view made_up_name(Dim size);
   bool keeps(const Fact& fact, const Value& value) const;
-  void write_outputs(const Graph& graph, const Facts& facts, onnx::GraphProto& proto, bool loop);
-  void write_inner(const Graph& graph, const Facts& facts, onnx::GraphProto& proto, bool loop);
-  void write_bodies(const Graph& graph, onnx::GraphProto& proto, bool loop);
+  void write_outputs(const Graph& graph, const Facts& facts, onnx::GraphProto& proto);
+  void write_inner(const Graph& graph, const Facts& facts, onnx::GraphProto& proto);
+  void write_bodies(const Graph& graph, onnx::GraphProto& proto);
 
   const Typed& typed_;
   DimText dims_;
@@ -60,25 +59,25 @@ onnx::TensorShapeProto::Dimension ValueInfoWriter::dimension(Dim size) {
   return out;
 }
 
-TypeProto::Tensor ValueInfoWriter::tensor_type(const Fact& fact, bool loop) {
+TypeProto::Tensor ValueInfoWriter::tensor_type(const Fact& fact) {
   TypeProto::Tensor out;
   out.elem_type = static_cast<int32_t>(fact.dtype);
   if (!fact.dims) return out;
   onnx::TensorShapeProto shape;
-  for (Dim size : *fact.dims) shape.dim.push_back(loop ? onnx::TensorShapeProto::Dimension() : dimension(size));
+  for (Dim size : *fact.dims) shape.dim.push_back(dimension(size));
   out.shape = std::move(shape);
   return out;
 }
 
-std::optional<TypeProto> ValueInfoWriter::type_of(const Fact& fact, bool loop) {
+std::optional<TypeProto> ValueInfoWriter::type_of(const Fact& fact) {
   TypeProto out;
   if (fact.kind == Fact::Kind::tensor) {
     if (fact.dtype == DType::undefined) return std::nullopt;
-    out.tensor_type = tensor_type(fact, loop);
+    out.tensor_type = tensor_type(fact);
     return out;
   }
   const bool holds_one = fact.kind == Fact::Kind::sequence || fact.kind == Fact::Kind::optional;
-  auto item = holds_one && fact.item ? type_of(*fact.item, loop) : std::nullopt;
+  auto item = holds_one && fact.item ? type_of(*fact.item) : std::nullopt;
   if (!item) return std::nullopt;
   if (fact.kind == Fact::Kind::sequence)
     out.sequence_type = TypeProto::Sequence{*std::move(item), {}};
@@ -108,15 +107,15 @@ bool ValueInfoWriter::keeps(const Fact& fact, const Value& value) const {
   return true;
 }
 
-void ValueInfoWriter::write_outputs(const Graph& graph, const Facts& facts, onnx::GraphProto& proto, bool loop) {
+void ValueInfoWriter::write_outputs(const Graph& graph, const Facts& facts, onnx::GraphProto& proto) {
   for (size_t i = 0; i < graph.outputs.size() && i < proto.output.size(); ++i) {
     const Fact& fact = facts[graph.outputs[i]];
     if (keeps(fact, graph.values[graph.outputs[i]])) continue;
-    if (auto type = type_of(fact, loop)) proto.output[i].type = *std::move(type);
+    if (auto type = type_of(fact)) proto.output[i].type = *std::move(type);
   }
 }
 
-void ValueInfoWriter::write_inner(const Graph& graph, const Facts& facts, onnx::GraphProto& proto, bool loop) {
+void ValueInfoWriter::write_inner(const Graph& graph, const Facts& facts, onnx::GraphProto& proto) {
   std::unordered_map<std::string_view, size_t> known;
   for (size_t i = 0; i < proto.value_info.size(); ++i) known.emplace(proto.value_info[i].name, i);
   std::unordered_set<ValueId> outputs(graph.outputs.begin(), graph.outputs.end());
@@ -126,7 +125,7 @@ void ValueInfoWriter::write_inner(const Graph& graph, const Facts& facts, onnx::
       const Value& value = graph.values[id];
       const auto it = known.find(value.name);
       if (it != known.end() && keeps(facts[id], value)) continue;
-      auto type = type_of(facts[id], loop);
+      auto type = type_of(facts[id]);
       if (!type) continue;
       if (it != known.end()) {
         proto.value_info[it->second].type = *std::move(type);
@@ -140,7 +139,7 @@ void ValueInfoWriter::write_inner(const Graph& graph, const Facts& facts, onnx::
   }
 }
 
-void ValueInfoWriter::write_bodies(const Graph& graph, onnx::GraphProto& proto, bool loop) {
+void ValueInfoWriter::write_bodies(const Graph& graph, onnx::GraphProto& proto) {
   std::unordered_map<std::string_view, const Node*> makers;
   for (const Node& node : graph.nodes)
     for (ValueId id : node.out)
@@ -153,21 +152,21 @@ void ValueInfoWriter::write_bodies(const Graph& graph, onnx::GraphProto& proto, 
       const Attribute* imported = attribute.g ? maker->second->attribute(attribute.name) : nullptr;
       const auto* body = imported ? std::get_if<std::shared_ptr<Graph>>(&imported->value) : nullptr;
       const auto facts = body ? typed_.bodies().find(body->get()) : typed_.bodies().end();
-      if (facts != typed_.bodies().end()) write(**body, facts->second, *attribute.g, loop || node.op_type != "If");
+      if (facts != typed_.bodies().end()) write(**body, facts->second, *attribute.g);
     }
   }
 }
 
-void ValueInfoWriter::write(const Graph& graph, const Facts& facts, onnx::GraphProto& proto, bool loop) {
-  write_outputs(graph, facts, proto, loop);
-  write_inner(graph, facts, proto, loop);
-  write_bodies(graph, proto, loop);
+void ValueInfoWriter::write(const Graph& graph, const Facts& facts, onnx::GraphProto& proto) {
+  write_outputs(graph, facts, proto);
+  write_inner(graph, facts, proto);
+  write_bodies(graph, proto);
 }
 
 }  // namespace
 
 void write_value_info(const Typed& typed, DimText dims, TextPool& texts, onnx::ModelProto& model) {
-  ValueInfoWriter(typed, dims, texts).write(typed.graph(), typed.facts(), *model.graph, false);
+  ValueInfoWriter(typed, dims, texts).write(typed.graph(), typed.facts(), *model.graph);
 }
 
 }  // namespace anyshape

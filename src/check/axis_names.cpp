@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <map>
+#include <unordered_set>
 
 #include "check/rules.h"
 
@@ -57,7 +58,10 @@ void one_name_two_sizes(const LintContext& context, Findings& out) {
   for (const auto& [name, places] : named_axes(context.typed)) {
     const AxisSymbol* input = input_symbol(context.typed, name);
     const Dim expected = input ? input->symbol : places.front().size;
-    const auto differs = [&](const NamedAxis& place) { return may_differ(context, place.size, expected); };
+    std::unordered_set<Dim> tried;
+    const auto differs = [&](const NamedAxis& place) {
+      return tried.insert(place.size).second && may_differ(context, place.size, expected);
+    };
     const auto other = std::find_if(places.begin(), places.end(), differs);
     // A number under a dynamic name is another rule's finding.
     if (other == places.end() || other->size.is_constant()) continue;

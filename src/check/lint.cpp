@@ -104,13 +104,13 @@ bool may_differ(const LintContext& context, Dim a, Dim b) {
   if (a == b || !only_axis_symbols(context.typed, a) || !only_axis_symbols(context.typed, b)) return false;
   const Tri equal = context.world.prove(Condition::eq(a, b));
   if (equal != Tri::unknown) return equal == Tri::no;
+  std::unordered_map<Dim, int64_t> pinned;
+  for (const AxisSymbol& axis : context.typed.axes())
+    if (const auto size = context.world.simplify(axis.symbol).constant()) pinned[axis.symbol] = *size;
   Draw draw;
   for (int sample = 0; sample < kSamples; ++sample) {
-    std::unordered_map<Dim, int64_t> sizes;
-    for (const AxisSymbol& axis : context.typed.axes()) {
-      const int64_t drawn = draw.next();
-      sizes[axis.symbol] = context.world.simplify(axis.symbol).constant().value_or(drawn);
-    }
+    auto sizes = pinned;
+    for (const AxisSymbol& axis : context.typed.axes()) sizes.try_emplace(axis.symbol, draw.next());
     const Binding binding = [&](Dim symbol) -> std::optional<int64_t> {
       const auto it = sizes.find(symbol);
       return it == sizes.end() ? std::nullopt : std::optional(it->second);

@@ -44,6 +44,23 @@ int64_t byte_size(const Tensor& tensor) {
                                          : static_cast<int64_t>(tensor.bytes().size());
 }
 
+// Leaves in `known` what `seen` says too.
+void keep_common(Fact& known, const Fact& seen) {
+  if (known.kind != seen.kind || known.dtype != seen.dtype) {
+    known = {};
+    return;
+  }
+  known = known.type_only();
+  known.length.reset();
+  if (known.item && !(seen.item && print(*known.item) == print(*seen.item))) known.item = nullptr;
+  if (!known.dims || !seen.dims || known.dims->size() != seen.dims->size()) {
+    known.dims.reset();
+    return;
+  }
+  for (size_t i = 0; i < known.dims->size(); ++i)
+    if ((*known.dims)[i] != (*seen.dims)[i]) (*known.dims)[i] = Dim::unknown();
+}
+
 std::string place_of(const Graph& graph, const Node& node) { return fmt::format("node \"{}\"", graph.label(node)); }
 
 }  // namespace
@@ -138,7 +155,7 @@ Result<Facts> InferContext::infer_body(const Graph& body, Facts inputs, const Co
   }
   Facts out;
   for (ValueId id : body.outputs) out.push_back((*facts)[id]);
-  walk_.bodies_[&body] = *std::move(facts);
+  if (!numeric()) walk_.reveal(body, *std::move(facts));
   return out;
 }
 
@@ -187,6 +204,16 @@ Condition InferContext::over_iterations(const Condition& condition) const {
     all = substitute(all, {{it->number, it->first}}) && substitute(all, {{it->number, it->last}});
   }
   return all;
+}
+
+// Steps of an unrolled loop differ; what is kept holds in all of them.
+void Walk::reveal(const Graph& body, Facts facts) {
+  const auto [it, first] = bodies_.try_emplace(&body);
+  if (first) {
+    it->second = std::move(facts);
+    return;
+  }
+  for (size_t i = 0; i < facts.size(); ++i) keep_common(it->second[i], facts[i]);
 }
 
 Dim Walk::add_symbol(std::string_view stem, SymbolKind kind, Dim lo, std::optional<Dim> hi) {

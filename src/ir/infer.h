@@ -155,7 +155,7 @@ class Walk {
   const Facts& partial() const { return partial_; }
   // Some claim relies on every axis being at most kSizeClaim.
   bool size_claim_used() const { return size_claim_used_; }
-  // The facts of every body walked, last visit.
+  // The facts of every body walked: what all visits have in common. Not kept by a numeric walk.
   const Reveal& bodies() const { return bodies_; }
 
  private:
@@ -174,6 +174,7 @@ class Walk {
   Fact opaque_output(const Graph& graph, ValueId id);
   Dim add_symbol(std::string_view stem, SymbolKind kind, Dim lo, std::optional<Dim> hi);
   Facts seed(const Graph& body, Facts inputs);
+  void reveal(const Graph& body, Facts facts);
 
   Assumptions& assumptions_;
   Options options_;

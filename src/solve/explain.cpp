@@ -260,6 +260,7 @@ std::string Explainer::conclude(Dim asked, const Spot& last) const {
       return fmt::format("static: {} comes from {}", *number, words(last));
     return fmt::format("static: the file declares {}", words(last));
   }
+  if (asked.is_unknown()) return "dynamic: it is not the same in every step of the loop";
   std::vector<std::string> causes;
   for (Dim symbol : asked.symbols()) {
     const std::string name(typed_.symbols().name(symbol));
