@@ -63,15 +63,16 @@ Result<Dim> entry_size(InferContext& context, Dim entry, const Dims& data, const
   return Dim::unknown();
 }
 
-// The same in a shape where 0 may be meant. Where a 0 leaves the input without elements, a copied size is legal only
-// beside another empty axis: that corner is refused, so that the size stays the plain entry.
+// The same in a shape where 0 may be meant. Where a 0 leaves the input without elements, the entry stays as it is: it
+// copies an empty axis, or else is legal only beside another empty axis of the target, a corner that is refused.
 Result<Dim> own_size(InferContext& context, Dim entry, const Dims& data, const Dims& target, size_t axis,
                      bool zero_is_zero) {
   if (!zero_is_zero) {
     TRY(const Dim size, entry_size(context, entry, data, target, axis));
     if (!size.is_unknown()) return size;
   }
-  TRY_OK(context.require(Condition::ge(entry, zero_is_zero ? 0 : 1), "reshape.target",
+  const Condition copies = zero_is_zero ? Condition::eq(entry, 0) : Condition::eq(data[axis], 0);
+  TRY_OK(context.require(Condition::ge(entry, 1) || copies, "reshape.target",
                          "the target {} must not become 0 or negative at axis {}", text(target), axis));
   return entry;
 }
