@@ -7,6 +7,7 @@ namespace {
 
 constexpr size_t kMinimiseLimit = 48;
 constexpr int kRounds = 4;
+constexpr size_t kMaxAlternatives = 8;
 
 struct Candidate {
   Condition condition;
@@ -45,6 +46,35 @@ void project_data(const Typed& typed, const std::vector<const Requirement*>& on_
   if (!projection.condition.is_opaque()) candidates.push_back({projection.condition, because});
 }
 
+// s*q == 0 as `q == 0 or s == 0`, s*q >= 1 as `q >= 1 and s >= 1`: sizes are never negative.
+Condition factored(const Relation& relation) {
+  const Condition whole = Condition::of(relation);
+  const bool product_is_one = relation.kind == Relation::Kind::ge;
+  if (relation.kind != Relation::Kind::eq && !product_is_one) return whole;
+  const Dim expr = product_is_one ? relation.expr + 1 : relation.expr;
+  if (expr.is_constant() || expr.is_unknown() || expr.is_symbol()) return whole;
+  for (Dim symbol : expr.symbols()) {
+    const auto rest = exact_div(expr, symbol);
+    if (!rest || rest->is_constant()) continue;
+    if (product_is_one) {
+      return factored({relation.kind, *rest - 1, 1}) && Condition::ge(symbol, 1);
+    }
+    return factored({relation.kind, *rest, 1}) || Condition::eq(symbol, 0);
+  }
+  return whole;
+}
+
+// The condition with products of sizes taken apart, where that keeps it small.
+Condition factored(const Condition& condition) {
+  Condition all = Condition::never();
+  for (const auto& conjunction : condition.any_of()) {
+    Condition one = Condition::always();
+    for (const Relation& relation : conjunction) one = one && factored(relation);
+    all = all || one;
+  }
+  return all.is_opaque() || all.any_of().size() > kMaxAlternatives ? condition : all;
+}
+
 Candidates collect(const Typed& typed, AcceptedSet& set) {
   Candidates candidates;
   std::vector<const Requirement*> on_data;
@@ -56,7 +86,7 @@ Candidates collect(const Typed& typed, AcceptedSet& set) {
     } else if (r.on_data) {
       on_data.push_back(&r);
     } else {
-      candidates.push_back({condition, {because_of(r)}});
+      candidates.push_back({factored(condition), {because_of(r)}});
     }
   }
   project_data(typed, on_data, set, candidates);

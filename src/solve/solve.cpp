@@ -38,8 +38,9 @@ class Solver {
       if (!other.refusal_) continue;
       Typed kept = run(with(assumed, taken));
       const Error& e = *other.refusal_;
+      const std::string node = node_in(e.place);
       kept.requirements_.insert(kept.requirements_.begin(),
-                                {taken, Condition::always(), e.code, e.message, node_in(e.place), "", false, false});
+                                {taken, Condition::always(), e.code, e.message, node, type_of(node), false, false});
       return kept;
     }
     return typed;
@@ -57,6 +58,12 @@ class Solver {
   static std::string node_in(const std::string& place) {
     const size_t first = place.find('"'), last = place.find('"', first + 1);
     return first == std::string::npos ? place : place.substr(first + 1, last - first - 1);
+  }
+
+  std::string type_of(const std::string& label) const {
+    for (const Node& node : start_.graph_->nodes)
+      if (start_.graph_->label(node) == label) return node.type;
+    return {};
   }
 
   Typed walk(const std::vector<Condition>& assumed, std::vector<Condition>& splits) const {
