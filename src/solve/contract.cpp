@@ -221,7 +221,6 @@ Result<SetAnswer> prove_covers(const Typed& next, const AcceptedSet& next_set, c
   TRY_OK(match_inputs(next, old, claim.conditions));
   TRY(const std::vector<Condition> translated, translate(next, next_set, old));
   claim.conditions.insert(claim.conditions.end(), translated.begin(), translated.end());
-  for (Dim variable : claim.variables) claim.domain.push_back(Condition::ge(variable, 0));
   claim.exact = next_set.exact;
   if (!next_set.exact) claim.why_not_exact = claim_of(next, next_set).why_not_exact;
   claim.judge = [&](const Binding& binding) {
@@ -230,7 +229,14 @@ Result<SetAnswer> prove_covers(const Typed& next, const AcceptedSet& next_set, c
     const bool refused_before = verdict(old.graph(), shapes).kind == Verdict::Kind::refuse;
     return std::pair(std::move(shapes), refused_before ? Verdict{} : std::move(now));
   };
-  return settle(claim);
+  // A counterexample without empty axes says more.
+  SetClaim without_empty = claim;
+  for (Dim variable : claim.variables) {
+    claim.domain.push_back(Condition::ge(variable, 0));
+    without_empty.domain.push_back(Condition::ge(variable, 1));
+  }
+  SetAnswer answer = settle(without_empty);
+  return answer.kind == SetAnswer::Kind::refuted ? answer : settle(claim);
 }
 
 }  // namespace anyshape
