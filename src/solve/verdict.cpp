@@ -62,7 +62,7 @@ std::optional<std::vector<int64_t>> declared_sizes(const Value& value) {
 Verdict bind_inputs(const Graph& graph, const Shapes& shapes, Symbols& symbols, Facts& facts) {
   const auto required = graph.required_inputs();
   for (const auto& [name, sizes] : shapes) {
-    const auto known = [&](ValueId id) { return graph.values[id].name == name; };
+    const auto known = [&, wanted = std::string_view(name)](ValueId id) { return graph.values[id].name == wanted; };
     if (std::none_of(graph.inputs.begin(), graph.inputs.end(), known))
       return refused("input.unknown", fmt::format("input \"{}\"", name), "the model has no such input");
   }
