@@ -60,6 +60,16 @@ class Solver {
     return first == std::string::npos ? place : place.substr(first + 1, last - first - 1);
   }
 
+  // A rule that refuses ends every shape; a budget that is passed only ends our knowledge.
+  void note_error(Typed& typed, Error error) const {
+    if (error.kind == Error::Kind::refused) {
+      typed.refusal_ = std::move(error);
+    } else {
+      const std::string node = node_in(error.place);
+      typed.undecided_.push_back({error.code, error.message, node, type_of(node)});
+    }
+  }
+
   std::string type_of(const std::string& label) const {
     for (const Node& node : start_.graph_->nodes)
       if (start_.graph_->label(node) == label) return node.type;
@@ -77,7 +87,6 @@ class Solver {
     } else {
       typed.facts_ = walk.partial();
       typed.facts_.resize(typed.graph_->values.size());
-      typed.refusal_ = std::move(facts).error();
     }
     typed.bodies_ = walk.bodies();
     typed.requirements_ = walk.requirements();
@@ -87,6 +96,7 @@ class Solver {
     typed.kinds_ = walk.kinds();
     typed.size_claim_used_ = walk.size_claim_used();
     splits = walk.splits();
+    if (!facts) note_error(typed, std::move(facts).error());
     return typed;
   }
 

@@ -12,7 +12,7 @@ namespace anyshape::onnx {
 namespace {
 
 constexpr int kMaxBodies = 64;
-constexpr int64_t kMaxNodes = 4'000'000;
+constexpr int64_t kMaxExpanded = 200'000;  // nodes that calls of functions add
 constexpr int64_t kLatest = int64_t{1} << 40;
 
 using Opsets = std::unordered_map<std::string_view, int64_t>;
@@ -93,7 +93,7 @@ class Importer {
   Source source_;
   std::map<FunctionKey, const FunctionProto*> functions_;
   int depth_ = 0;
-  int64_t nodes_ = 0;
+  int64_t expanded_ = 0;
 };
 
 Status Importer::define(Scope& scope, std::string_view name) {
@@ -183,8 +183,9 @@ Result<std::shared_ptr<Graph>> Importer::import_graph(const GraphProto& proto, S
 
 Status Importer::add_nodes(const std::vector<NodeProto>& nodes, Scope& scope, const Opsets& opsets,
                            const Bound* bound) {
-  nodes_ += static_cast<int64_t>(nodes.size());
-  if (nodes_ > kMaxNodes) return refuse("model.size", "the model expands to more than {} nodes", kMaxNodes);
+  for (const NodeProto& node : nodes)
+    for (std::string_view name : node.output)
+      if (!name.empty()) TRY_OK(define(scope, name));
   TRY(const std::vector<size_t> order, topological_order(nodes));
   scope.graph.nodes.reserve(nodes.size());
   for (size_t i : order) {
@@ -332,6 +333,9 @@ Result<std::shared_ptr<const Graph>> Importer::instantiate(const FunctionProto& 
   if (node.in.size() > function.input.size())
     return refuse("node.arity", "function \"{}\" takes {} inputs, the call has {}", function.name,
                   function.input.size(), node.in.size());
+  expanded_ += static_cast<int64_t>(function.node.size());
+  if (expanded_ > kMaxExpanded)
+    return refuse("model.size", "the calls of functions expand to more than {} nodes", kMaxExpanded);
   Bound bound;
   auto graph = std::make_shared<Graph>();
   graph->name = std::string(function.name);
