@@ -5,16 +5,8 @@
 namespace anyshape {
 namespace {
 
-bool has_body(const Node& node) {
-  const auto is_graph = [](const Attribute& a) {
-    return std::holds_alternative<std::shared_ptr<Graph>>(a.value) ||
-           std::holds_alternative<std::vector<std::shared_ptr<Graph>>>(a.value);
-  };
-  return node.body || std::any_of(node.attributes.begin(), node.attributes.end(), is_graph);
-}
-
 bool reads_entries(const Node& node, size_t input) {
-  if (!node.op || has_body(node)) return true;
+  if (!node.op || node.body || node.has_graph_attribute()) return true;
   const auto ports = node.op->sig.in;
   if (ports.empty()) return false;
   return (ports[std::min(input, ports.size() - 1)].flags & Port::value) != 0;
@@ -38,6 +30,13 @@ const Attribute* Node::attribute(std::string_view attribute_name) const {
   const auto it =
       std::find_if(attributes.begin(), attributes.end(), [&](const Attribute& a) { return a.name == attribute_name; });
   return it == attributes.end() ? nullptr : &*it;
+}
+
+bool Node::has_graph_attribute() const {
+  return std::any_of(attributes.begin(), attributes.end(), [](const Attribute& a) {
+    return std::holds_alternative<std::shared_ptr<Graph>>(a.value) ||
+           std::holds_alternative<std::vector<std::shared_ptr<Graph>>>(a.value);
+  });
 }
 
 std::vector<ValueId> Graph::required_inputs() const {

@@ -51,6 +51,8 @@ struct Node {
   std::vector<Attribute> attributes;
 
   const Attribute* attribute(std::string_view attribute_name) const;
+  // Some attribute is a graph (If, Loop, Scan, ...).
+  bool has_graph_attribute() const;
 };
 
 // Values and nodes by index, nodes in topological order. A body graph has its own values; what it takes from outside is

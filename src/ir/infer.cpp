@@ -7,13 +7,6 @@
 namespace anyshape {
 namespace {
 
-bool has_body_attribute(const Node& node) {
-  return std::any_of(node.attributes.begin(), node.attributes.end(), [](const Attribute& a) {
-    return std::holds_alternative<std::shared_ptr<Graph>>(a.value) ||
-           std::holds_alternative<std::vector<std::shared_ptr<Graph>>>(a.value);
-  });
-}
-
 std::vector<const Fact*> input_facts(const Node& node, const Facts& facts) {
   std::vector<const Fact*> in;
   in.reserve(node.in.size());
@@ -303,7 +296,7 @@ Result<Facts> Walk::call_rule(const Graph& graph, const Node& node, const Facts&
   if (!call.mistyped().empty())
     return refuse("attr.type", "attribute \"{}\" has another type than {} takes", call.mistyped(), node.type);
   if (!out) return out;
-  if (!has_body_attribute(node)) {
+  if (!node.has_graph_attribute()) {
     const auto from_shapes = [&](const Fact* fact) {
       if (!fact) return true;
       if (!node.op->reads_shapes_only) return fact->from_shapes;
@@ -327,7 +320,7 @@ Result<Facts> Walk::call_function(const Graph& graph, const Node& node, const Fa
 }
 
 Status Walk::fold(const Graph& graph, const Node& node, const Facts& facts, Facts& out) {
-  if (node.op->kernels.empty() || !node.op->pure || has_body_attribute(node)) return {};
+  if (node.op->kernels.empty() || !node.op->pure || node.has_graph_attribute()) return {};
   const auto relevant = [&](ValueId id) { return id != kNoValue && graph.values[id].shape_relevant; };
   if (std::none_of(node.out.begin(), node.out.end(), relevant)) return {};
   const auto known = [](const Fact& f) { return f.constant || (f.elements && f.numbers()); };
