@@ -1,5 +1,7 @@
 #include "ir/call.h"
 
+#include <algorithm>
+
 namespace anyshape {
 
 Result<Dims> Call::dims(size_t i) const {
@@ -40,6 +42,25 @@ const Fact* Call::type_attr(std::string_view name) const { return get<Fact>(name
 const Graph* Call::graph(std::string_view name) const {
   const auto* v = get<std::shared_ptr<Graph>>(name);
   return v ? v->get() : nullptr;
+}
+
+Result<std::vector<Datum>> run_reference(const Call& call, const std::vector<Datum>& in, const Facts& out,
+                                         BodyRunner* bodies, uint64_t seed) {
+  std::vector<Datum> outputs;
+  for (const Fact& fact : out) {
+    const auto sizes = fact.is_tensor() ? fact.numeric_dims() : std::nullopt;
+    if (sizes) {
+      TRY(Tensor tensor, Tensor::allocate(fact.dtype, *sizes));
+      outputs.emplace_back(std::move(tensor));
+    } else {
+      outputs.emplace_back();
+    }
+  }
+  outputs.resize(std::max(outputs.size(), call.outputs()));
+  KernelArgs args{in, outputs, bodies, seed};
+  TRY_OK(call.op()->kernels.back().run(call, args));
+  for (Datum& datum : outputs) datum.settle();
+  return outputs;
 }
 
 }  // namespace anyshape

@@ -22,6 +22,7 @@ class Call {
 
   std::string_view label() const { return label_; }
   std::string_view type() const { return node_.type; }
+  const OpDef* op() const { return node_.op; }
   int64_t version() const { return version_; }
 
   size_t inputs() const { return in_.size(); }
@@ -61,5 +62,10 @@ class Call {
   const Call* outer_ = nullptr;
   mutable std::string_view mistyped_;
 };
+
+// The outputs of the operator's reference kernel; `out` are the facts infer gave for these inputs. Errors: the
+// kernel's, "tensor.memory". REQUIRES: the operator has a kernel; one with bodies gets a runner.
+Result<std::vector<Datum>> run_reference(const Call& call, const std::vector<Datum>& in, const Facts& out,
+                                         BodyRunner* bodies = nullptr, uint64_t seed = 0);
 
 }  // namespace anyshape

@@ -71,6 +71,34 @@ Fact Fact::of_constant(Tensor value) {
   return fact;
 }
 
+Fact Fact::of(const Datum& datum) {
+  Fact fact;
+  switch (datum.kind()) {
+    case Datum::Kind::none:
+      return fact;
+    case Datum::Kind::tensor:
+      return of_constant(datum.tensor());
+    case Datum::Kind::map:
+      fact.kind = Kind::map;
+      fact.dtype = datum.items()[0].dtype();
+      fact.item = std::make_shared<const Fact>(scalar(datum.dtype()));
+      return fact;
+    case Datum::Kind::sequence:
+    case Datum::Kind::optional:
+      break;
+  }
+  const bool is_sequence = datum.kind() == Datum::Kind::sequence;
+  Facts items;
+  for (const Datum& item : datum.items()) items.push_back(of(item));
+  fact =
+      is_sequence ? sequence(tensor_of_unknown_rank(datum.dtype())) : optional(tensor_of_unknown_rank(datum.dtype()));
+  if (!items.empty() && (!is_sequence || !items[0].is_tensor()))
+    fact.item = std::make_shared<const Fact>(items[0].type_only());
+  fact.length = static_cast<int64_t>(items.size());
+  if (is_sequence) fact.items = std::make_shared<const Facts>(std::move(items));
+  return fact;
+}
+
 Fact Fact::sequence(Fact item) {
   Fact fact;
   fact.kind = Kind::sequence;

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "sym/dim.h"
-#include "tensor/tensor.h"
+#include "tensor/datum.h"
 
 namespace anyshape {
 
@@ -53,6 +53,8 @@ struct Fact {
   // A tensor with known entries. REQUIRES: values.size() is the product of dims, at most kMaxElements.
   static Fact of_elements(DType dtype, Dims dims, Dims values, int64_t denominator = 1);
   static Fact of_constant(Tensor value);
+  // All there is to know about a value that is there. An absent one gives kind unknown.
+  static Fact of(const Datum& datum);
   static Fact sequence(Fact item);
   static Fact optional(Fact item);
 

@@ -233,6 +233,15 @@ SymbolKind Walk::kind(Dim symbol) const {
   return it == kinds_.end() ? SymbolKind::axis : it->second;
 }
 
+Result<Facts> infer_node(const Graph& graph, const Node& node, const std::vector<const Fact*>& in) {
+  Symbols symbols;
+  Assumptions assumptions(symbols);
+  Walk walk(assumptions, {.numeric = true});
+  auto out = walk.call_rule(graph, node, in);
+  if (!out) return at(place_of(graph, node), std::move(out).error());
+  return out;
+}
+
 Facts Walk::seed(const Graph& body, Facts inputs) {
   Facts facts(body.values.size());
   for (ValueId id = 0; id < facts.size(); ++id)
@@ -287,8 +296,11 @@ Result<Facts> Walk::call_rule(const Graph& graph, const Node& node, const Facts&
     const std::string full = node.domain.empty() ? node.type : node.domain + "." + node.type;
     return unknown("infer.missing", "no rule for operator {} (version {})", full, node.version);
   }
+  return call_rule(graph, node, input_facts(node, facts));
+}
+
+Result<Facts> Walk::call_rule(const Graph& graph, const Node& node, const std::vector<const Fact*>& in) {
   TRY_OK(check_arity(node, node.op->sig));
-  const auto in = input_facts(node, facts);
   const std::string label = graph.label(node);
   const Call call(node, label, in);
   InferContext context(*this, graph, node);
@@ -326,15 +338,14 @@ Status Walk::fold(const Graph& graph, const Node& node, const Facts& facts, Fact
   const auto known = [](const Fact& f) { return f.constant || (f.elements && f.numbers()); };
   if (std::all_of(out.begin(), out.end(), known)) return {};
 
-  std::vector<Tensor> in;
+  std::vector<Datum> in;
   int64_t bytes = 0;
   for (ValueId id : node.in) {
     Tensor tensor = id == kNoValue ? Tensor() : facts[id].as_tensor();
     if (id != kNoValue && !tensor) return {};
     bytes += byte_size(tensor);
-    in.push_back(std::move(tensor));
+    in.emplace_back(std::move(tensor));
   }
-  KernelArgs args{in, {}};
   for (const Fact& fact : out) {
     const auto sizes = fact.numeric_dims();
     const auto count = sizes ? element_count(*sizes) : std::nullopt;
@@ -343,27 +354,20 @@ Status Walk::fold(const Graph& graph, const Node& node, const Facts& facts, Fact
   }
   if (bytes > options_.fold_bytes || folded_bytes_ + bytes > options_.fold_total_bytes) return {};
   folded_bytes_ += bytes;
-  for (Tensor& tensor : in) {
-    TRY(tensor, tensor.aligned());
-  }
-  for (const Fact& fact : out) {
-    const auto sizes = fact.numeric_dims();
-    Tensor tensor;
-    if (sizes) {
-      TRY(tensor, Tensor::allocate(fact.dtype, *sizes));
-    }
-    args.out.push_back(std::move(tensor));
+  for (Datum& datum : in) {
+    TRY(datum.tensor(), datum.tensor().aligned());
   }
   const auto in_facts = input_facts(node, facts);
   const std::string label = graph.label(node);
   const Call call(node, label, in_facts);
-  if (auto ran = node.op->kernels.back().run(call, args); !ran) {
+  auto computed = run_reference(call, in, out);
+  if (!computed) {
     // A kernel that lacks an element type leaves the facts as the rule made them.
-    if (ran.error().kind == Error::Kind::unknown) return {};
-    return ran;
+    if (computed.error().kind == Error::Kind::unknown) return {};
+    return tl::unexpected(std::move(computed).error());
   }
   for (size_t i = 0; i < out.size(); ++i)
-    if (args.out[i]) out[i] = Fact::of_constant(std::move(args.out[i]));
+    if ((*computed)[i].is_tensor()) out[i] = Fact::of_constant((*computed)[i].tensor());
   return {};
 }
 

@@ -160,6 +160,7 @@ class Walk {
 
  private:
   friend class InferContext;
+  friend Result<Facts> infer_node(const Graph&, const Node&, const std::vector<const Fact*>&);
 
   struct Iteration {
     Dim number, first, last;
@@ -168,6 +169,7 @@ class Walk {
   Result<Facts> run_nodes(const Graph& graph, Facts facts);
   Status infer_node(const Graph& graph, const Node& node, Facts& facts);
   Result<Facts> call_rule(const Graph& graph, const Node& node, const Facts& facts);
+  Result<Facts> call_rule(const Graph& graph, const Node& node, const std::vector<const Fact*>& in);
   Result<Facts> call_function(const Graph& graph, const Node& node, const Facts& facts);
   Status fold(const Graph& graph, const Node& node, const Facts& facts, Facts& out);
   void settle_output(Fact& fact);
@@ -189,5 +191,9 @@ class Walk {
   int64_t folded_bytes_ = 0, visits_ = 0;
   bool size_claim_used_ = false;
 };
+
+// The rule of one node with these facts for its inputs, outside of any walk. Sizes in the answer that are no numbers
+// belong to no Symbols that live on: only numbers may be read. REQUIRES: the node has a rule and no body.
+Result<Facts> infer_node(const Graph& graph, const Node& node, const std::vector<const Fact*>& in);
 
 }  // namespace anyshape

@@ -16,4 +16,9 @@ const OpDef* OpTable::find(std::string_view domain, std::string_view name, int64
   return found;
 }
 
+const Tensor& KernelArgs::in(size_t i) const {
+  static const Tensor kAbsent;
+  return i < inputs.size() ? inputs[i].tensor() : kAbsent;
+}
+
 }  // namespace anyshape

@@ -1,16 +1,19 @@
 #pragma once
 
+#include <memory>
 #include <span>
 #include <string_view>
 #include <vector>
 
 #include "base/error.h"
 #include "ir/fact.h"
-#include "tensor/tensor.h"
+#include "tensor/datum.h"
+#include "tensor/view.h"
 
 namespace anyshape {
 
 class Call;
+class Graph;
 class InferContext;
 
 // One input or output of an operator.
@@ -31,17 +34,69 @@ struct Signature {
   std::string_view doc;  // one line for the operator table in docs/
 };
 
-// What a kernel works on. `in` has one entry per input of the node; an absent one converts to false.
-struct KernelArgs {
-  std::span<const Tensor> in;
-  // Allocated and zero-filled with infer's dtype and dims where these are numbers; otherwise an empty Tensor that the
-  // kernel sets itself (sizes that depend on data).
-  std::vector<Tensor> out;
+// Runs a body of a node (If, Loop, ...); what the body captures is found by itself.
+class BodyRunner {
+ public:
+  virtual ~BodyRunner() = default;
+  virtual Result<std::vector<Datum>> run(const Graph& body, std::vector<Datum> inputs) = 0;
 };
 
+// What a reference kernel works on: dense tensors (or sequences, optionals, maps), aligned for their type.
+struct KernelArgs {
+  std::span<const Datum> inputs;  // one per input of the node; none: absent
+  // Tensors allocated and zero-filled with infer's dtype and dims where these are numbers; otherwise none, and the
+  // kernel sets it (sizes that depend on data, containers).
+  std::span<Datum> outputs;
+  BodyRunner* bodies = nullptr;  // of operators with bodies: always there
+  uint64_t seed = 0;             // of random operators that have no seed of their own; another one at each run
+
+  // An empty Tensor when absent or no tensor.
+  const Tensor& in(size_t i) const;
+  Tensor& out(size_t i) const { return outputs[i].tensor(); }
+};
+
+// The plain form of a kernel: slow, obviously right, every element type of the operator.
 struct Kernel {
   std::string_view name;  // the last kernel of an operator is "reference"
   Status (*run)(const Call&, KernelArgs&);
+};
+
+// What a planned kernel works on. Absent inputs and outputs are Views that convert to false.
+struct ViewArgs {
+  std::span<const View> in, out;
+  const void* prepared = nullptr;  // what prepare() made
+  std::byte* scratch = nullptr;    // aligned to 64 bytes, shared by all tasks
+};
+
+// The form of a kernel that plans are made of: all that does not change between runs is done once.
+struct PlannedKernel {
+  std::string_view name;
+  // Empty: takes this node. Otherwise why not, as a clause for `anyshape plan` ("the weights are not constant").
+  std::string_view (*accepts)(const Call&);
+  // Attributes decoded, constant inputs packed; null: nothing to prepare. Called once per plan.
+  Result<std::shared_ptr<const void>> (*prepare)(const Call&) = nullptr;
+  // Bytes of scratch at these sizes (data pointers are null); null: none.
+  int64_t (*scratch)(const ViewArgs&) = nullptr;
+  // Into how many independent tasks the work splits at these sizes; null: one.
+  int64_t (*tasks)(const ViewArgs&) = nullptr;
+  // Tasks first..last - 1. Allocates nothing. Outputs are not zero-filled.
+  Status (*run)(const ViewArgs&, int64_t first, int64_t last);
+  // Bit i: input i may have any strides; others are dense.
+  uint32_t strided = 0;
+  // Bit i: output 0 may take the buffer of input i when that has the same dtype and dims.
+  uint32_t in_place = 0;
+};
+
+// An output that is a window on input 0: no kernel runs.
+struct ViewRule {
+  // Same elements in the same order (Reshape): the input must be dense. Otherwise element [i...] of the output is
+  // element [start + i*step ...] of the input, where axis k of the output walks axis `axis[k]` of the input.
+  bool reshape = false;
+  std::vector<size_t> axis;  // kNewAxis: no axis of the input
+  Dims start;                // per axis of the input
+  std::vector<int64_t> step;
+
+  static constexpr size_t kNewAxis = ~size_t{0};
 };
 
 // Everything the project knows about one operator from opset `since` on, until the next record of the same name.
@@ -53,7 +108,10 @@ struct OpDef {
   // The only statement of the rule: dtype, dims and known entries of every output, every legality condition as a
   // requirement.
   Result<Facts> (*infer)(const Call&, InferContext&) = nullptr;
-  std::span<const Kernel> kernels = {};  // best first, reference last
+  std::span<const Kernel> kernels = {};         // reference last
+  std::span<const PlannedKernel> planned = {};  // best first
+  // The outputs as windows on input 0, or an empty list where that cannot be said. `out`: what infer gave.
+  std::vector<ViewRule> (*view)(const Call&, const Facts& out) = nullptr;
   // The output values depend on the shapes of the inputs only, never on their entries (Shape, Size).
   bool reads_shapes_only = false;
   // Deterministic function of its inputs. False for random operators: never folded, value depends on data.

@@ -37,7 +37,7 @@ bool replaces(C x, C best, bool last) {
 
 template <bool largest>
 Status reference(const Call& call, KernelArgs& args) {
-  const Tensor& data = args.in[0];
+  const Tensor& data = args.in(0);
   TRY(const size_t axis, normalize_axis(call.i("axis", 0), data.rank()));
   const bool last = call.i("select_last_index", 0) != 0;
   int64_t outer = 1, inner = 1;
@@ -52,7 +52,7 @@ Status reference(const Call& call, KernelArgs& args) {
         int64_t best = 0;
         for (int64_t k = 1; k < size; ++k)
           if (replaces<largest>(entry(k), entry(best), last)) best = k;
-        args.out[0].set_int(o * inner + i, best);
+        args.out(0).set_int(o * inner + i, best);
       }
     return {};
   });

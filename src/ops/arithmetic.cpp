@@ -177,17 +177,17 @@ T compute(T a, T b, bool fmod) {
 
 template <Arith op>
 Status reference(const Call& call, KernelArgs& args) {
-  const Tensor& a = args.in[0];
-  const Tensor b = args.in[1].reshaped(legacy_dims(call, a.rank(), args.in[1].dims()));
-  if (a.dtype() != b.dtype() || a.dtype() != args.out[0].dtype())
+  const Tensor& a = args.in(0);
+  const Tensor b = args.in(1).reshaped(legacy_dims(call, a.rank(), args.in(1).dims()));
+  if (a.dtype() != b.dtype() || a.dtype() != args.out(0).dtype())
     return unknown("dtype", "{} of {} and {}", call.type(), name(a.dtype()), name(b.dtype()));
   const bool fmod = call.i("fmod", 0) != 0;
   return kernels::visit_type<kernels::kNumbers>(a.dtype(), [&]<class T>(T) -> Status {
     if constexpr (std::is_integral_v<T> && (op == Arith::div || op == Arith::mod)) {
-      for (int64_t i = 0; i < b.count() && args.out[0].count() > 0; ++i)
+      for (int64_t i = 0; i < b.count() && args.out(0).count() > 0; ++i)
         if (b.at<T>(i) == 0) return refuse(op == Arith::div ? "div.zero" : "mod.zero", "an integer is divided by zero");
     }
-    return kernels::apply<T, T, T>(a, b, args.out[0], [&](T x, T y) {
+    return kernels::apply<T, T, T>(a, b, args.out(0), [&](T x, T y) {
       return kernels::narrow<T>(compute<op>(kernels::widen(x), kernels::widen(y), fmod));
     });
   });

@@ -58,12 +58,12 @@ T shifted(T x, T by, bool left) {
 
 template <Bits op>
 Status reference(const Call& call, KernelArgs& args) {
-  const Tensor &a = args.in[0], &b = args.in[1];
-  if (a.dtype() != b.dtype() || a.dtype() != args.out[0].dtype())
+  const Tensor &a = args.in(0), &b = args.in(1);
+  if (a.dtype() != b.dtype() || a.dtype() != args.out(0).dtype())
     return unknown("dtype", "{} of {} and {}", call.type(), name(a.dtype()), name(b.dtype()));
   const bool left = shifts_left(call);
   return kernels::visit_type<kernels::kInts>(a.dtype(), [&]<class T>(T) -> Status {
-    return kernels::apply<T, T, T>(a, b, args.out[0], [&](T x, T y) -> T {
+    return kernels::apply<T, T, T>(a, b, args.out(0), [&](T x, T y) -> T {
       if constexpr (op == Bits::band) return static_cast<T>(x & y);
       if constexpr (op == Bits::bor) return static_cast<T>(x | y);
       if constexpr (op == Bits::bxor) return static_cast<T>(x ^ y);

@@ -72,11 +72,11 @@ Result<Facts> infer_cast_like(const Call& call, InferContext& context) {
 }
 
 Status reference(const Call&, KernelArgs& args) {
-  if (args.in[0].dtype() == args.out[0].dtype()) {
-    args.out[0] = args.in[0];
+  if (args.in(0).dtype() == args.out(0).dtype()) {
+    args.out(0) = args.in(0);
     return {};
   }
-  return kernels::convert(args.in[0], args.out[0]);
+  return kernels::convert(args.in(0), args.out(0));
 }
 
 constexpr Kernel kKernels[] = {{"reference", reference}};

@@ -22,8 +22,8 @@ Result<Facts> infer(const Call& call, InferContext& context) {
 
 template <class Test>
 Status run(KernelArgs& args, Test test) {
-  return kernels::visit_type<kernels::kFloats>(args.in[0].dtype(), [&]<class T>(T) -> Status {
-    kernels::apply<T, bool>(args.in[0], args.out[0], [&](T x) { return test(kernels::widen(x)); });
+  return kernels::visit_type<kernels::kFloats>(args.in(0).dtype(), [&]<class T>(T) -> Status {
+    kernels::apply<T, bool>(args.in(0), args.out(0), [&](T x) { return test(kernels::widen(x)); });
     return {};
   });
 }

@@ -80,23 +80,23 @@ Status run(const Tensor& in, Tensor& out, std::optional<kernels::Compute<T>> low
 }
 
 Status reference1(const Call& call, KernelArgs& args) {
-  return kernels::visit_type<kernels::kFloats>(args.in[0].dtype(), [&]<class T>(T) -> Status {
+  return kernels::visit_type<kernels::kFloats>(args.in(0).dtype(), [&]<class T>(T) -> Status {
     using C = kernels::Compute<T>;
     const float top = std::numeric_limits<float>::max();
-    return run<T>(args.in[0], args.out[0], static_cast<C>(call.f("min", -top)), static_cast<C>(call.f("max", top)));
+    return run<T>(args.in(0), args.out(0), static_cast<C>(call.f("min", -top)), static_cast<C>(call.f("max", top)));
   });
 }
 
 Status reference11(const Call& call, KernelArgs& args) {
-  const auto usable = [&](size_t i) { return i < args.in.size() && args.in[i] && args.in[i].count() == 1; };
-  for (size_t i = 1; i < args.in.size(); ++i)
-    if (usable(i) && args.in[i].dtype() != args.in[0].dtype())
-      return unknown("dtype", "{} with limits of type {}", call.type(), name(args.in[i].dtype()));
-  return kernels::visit_type<kernels::kNumbers>(args.in[0].dtype(), [&]<class T>(T) -> Status {
+  const auto usable = [&](size_t i) { return args.in(i) && args.in(i).count() == 1; };
+  for (size_t i = 1; i < args.inputs.size(); ++i)
+    if (usable(i) && args.in(i).dtype() != args.in(0).dtype())
+      return unknown("dtype", "{} with limits of type {}", call.type(), name(args.in(i).dtype()));
+  return kernels::visit_type<kernels::kNumbers>(args.in(0).dtype(), [&]<class T>(T) -> Status {
     std::optional<kernels::Compute<T>> low, high;
-    if (usable(1)) low = kernels::widen(args.in[1].at<T>(0));
-    if (usable(2)) high = kernels::widen(args.in[2].at<T>(0));
-    return run<T>(args.in[0], args.out[0], low, high);
+    if (usable(1)) low = kernels::widen(args.in(1).at<T>(0));
+    if (usable(2)) high = kernels::widen(args.in(2).at<T>(0));
+    return run<T>(args.in(0), args.out(0), low, high);
   });
 }
 

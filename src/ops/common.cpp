@@ -60,11 +60,13 @@ void carry_entries(const Call& call, const Kernel& reference, std::span<const si
   if (!denominator || !number_entries(call, data, in, entries)) return;
   auto numbers = Tensor::allocate(DType::i64, *dims);
   if (!numbers) return;
-  KernelArgs args{in, {*std::move(numbers)}};
-  for (size_t i = 1; i < call.outputs(); ++i) args.out.emplace_back();
+  const std::vector<Datum> inputs(in.begin(), in.end());
+  std::vector<Datum> outputs(std::max<size_t>(1, call.outputs()));
+  outputs[0] = *std::move(numbers);
+  KernelArgs args{inputs, outputs};
   if (!reference.run(call, args)) return;
   Dims values;
-  for (int64_t i = 0; i < *count; ++i) values.push_back(entries[static_cast<size_t>(args.out[0].at<int64_t>(i))]);
+  for (int64_t i = 0; i < *count; ++i) values.push_back(entries[static_cast<size_t>(args.out(0).at<int64_t>(i))]);
   out.elements = std::make_shared<const Dims>(std::move(values));
   out.denominator = *denominator;
 }

@@ -68,14 +68,15 @@ void carry_list(const Call& call, InferContext& context, Fact& out) {
 }
 
 Status reference(const Call& call, KernelArgs& args) {
-  Tensor& out = args.out[0];
+  Tensor& out = args.out(0);
   TRY(const size_t axis, normalize_axis(call.i("axis", 1), out.rank()));
   int64_t outer = 1, inner = 1;
   for (size_t i = 0; i < axis; ++i) outer *= out.dims()[i];
   for (size_t i = axis + 1; i < out.rank(); ++i) inner *= out.dims()[i];
   const int64_t row = out.dims()[axis] * inner;
   int64_t at = 0;
-  for (const Tensor& part : args.in) {
+  for (const Datum& input : args.inputs) {
+    const Tensor& part = input.tensor();
     const int64_t width = part.dims()[axis] * inner;
     for (int64_t o = 0; o < outer; ++o) kernels::copy_elements(out, o * row + at, part, o * width, width);
     at += width;

@@ -111,7 +111,7 @@ Result<Facts> infer_filled(const Call& call, InferContext& context) {
 
 Status reference_filled(const Call& call, KernelArgs& args) {
   TRY(const Tensor value, fill_value(call));
-  for (int64_t i = 0; i < args.out[0].count(); ++i) kernels::copy_elements(args.out[0], i, value, 0, 1);
+  for (int64_t i = 0; i < args.out(0).count(); ++i) kernels::copy_elements(args.out(0), i, value, 0, 1);
   return {};
 }
 

@@ -96,15 +96,15 @@ Result<Facts> infer(const Call& call, InferContext& context) {
 
 template <bool product_of>
 Status reference(const Call& call, KernelArgs& args) {
-  const Tensor& x = args.in[0];
-  if (args.in[1].count() != 1 || x.dtype() != args.out[0].dtype())
+  const Tensor& x = args.in(0);
+  if (args.in(1).count() != 1 || x.dtype() != args.out(0).dtype())
     return unknown("dtype", "{} of {}", call.type(), name(x.dtype()));
-  TRY(const size_t axis, normalize_axis(args.in[1].int_at(0), x.rank()));
+  TRY(const size_t axis, normalize_axis(args.in(1).int_at(0), x.rank()));
   return kernels::visit_type<kernels::kNumbers>(x.dtype(), [&]<class T>(T) -> Status {
     using C = kernels::Compute<T>;
     // Totals stay in the type of the arithmetic: rounding to 16 bits happens once per output.
     std::vector<C> totals(static_cast<size_t>(x.count()));
-    auto out = args.out[0].as_mutable<T>();
+    auto out = args.out(0).as_mutable<T>();
     layout_of(call, x.dims(), axis).walk([&](int64_t from, int64_t to, int64_t previous) {
       C total = previous < 0 ? C(product_of ? 1 : 0) : totals[static_cast<size_t>(previous)];
       if (from >= 0) {

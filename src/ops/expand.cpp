@@ -12,11 +12,11 @@ constexpr size_t kData[] = {0};
 
 // The kernel of both: position i of an output axis reads position i % size of the input axis.
 Status reference(const Call&, KernelArgs& args) {
-  const Tensor& data = args.in[0];
-  if (!args.out[0] || args.out[0].rank() < data.rank()) return unknown("infer.rank", "the output is not known");
+  const Tensor& data = args.in(0);
+  if (!args.out(0) || args.out(0).rank() < data.rank()) return unknown("infer.rank", "the output is not known");
   const auto strides = row_strides(data.dims());
-  const size_t shift = args.out[0].rank() - data.rank();
-  fill_by(args.out[0], data, [&](const std::vector<int64_t>& index) {
+  const size_t shift = args.out(0).rank() - data.rank();
+  fill_by(args.out(0), data, [&](const std::vector<int64_t>& index) {
     int64_t offset = 0;
     for (size_t i = 0; i < data.rank(); ++i) offset += index[shift + i] % data.dims()[i] * strides[i];
     return offset;

@@ -25,7 +25,7 @@ Result<Facts> infer(const Call& call, InferContext& context) {
 }
 
 Status reference(const Call& call, KernelArgs& args) {
-  const Tensor &data = args.in[0], &indices = args.in[1];
+  const Tensor &data = args.in(0), &indices = args.in(1);
   TRY(const size_t axis, normalize_axis(call.i("axis", 0), data.rank()));
   const int64_t size = data.dims()[axis];
   int64_t outer = 1, inner = 1;
@@ -34,7 +34,7 @@ Status reference(const Call& call, KernelArgs& args) {
   for (int64_t o = 0; o < outer; ++o)
     for (int64_t k = 0; k < indices.count(); ++k) {
       TRY(const int64_t index, checked_index(indices.int_at(k), size, "gather.index"));
-      kernels::copy_elements(args.out[0], (o * indices.count() + k) * inner, data, (o * size + index) * inner, inner);
+      kernels::copy_elements(args.out(0), (o * indices.count() + k) * inner, data, (o * size + index) * inner, inner);
     }
   return {};
 }

@@ -11,7 +11,7 @@ constexpr Port kOut[] = {{"output"}};
 constexpr size_t kData[] = {0};
 
 Status reference_elements(const Call& call, KernelArgs& args) {
-  const Tensor &data = args.in[0], &indices = args.in[1];
+  const Tensor &data = args.in(0), &indices = args.in(1);
   TRY(const size_t axis, normalize_axis(call.i("axis", 0), data.rank()));
   const auto strides = row_strides(data.dims());
   Status status;
@@ -23,7 +23,7 @@ Status reference_elements(const Call& call, KernelArgs& args) {
     }
     int64_t offset = *index * strides[axis];
     for (size_t i = 0; i < at.size(); ++i) offset += i == axis ? 0 : at[i] * strides[i];
-    kernels::copy_elements(args.out[0], n, data, offset, 1);
+    kernels::copy_elements(args.out(0), n, data, offset, 1);
   });
   return status;
 }
@@ -66,7 +66,7 @@ Result<Split> split_of(const Call& call, size_t data_rank, size_t index_rank, st
 }
 
 Status reference_nd(const Call& call, KernelArgs& args) {
-  const Tensor &data = args.in[0], &indices = args.in[1];
+  const Tensor &data = args.in(0), &indices = args.in(1);
   const auto last = indices.rank() > 0 ? std::optional(indices.dims().back()) : std::nullopt;
   TRY(const Split split, split_of(call, data.rank(), indices.rank(), last));
   const auto strides = row_strides(data.dims());
@@ -87,7 +87,7 @@ Status reference_nd(const Call& call, KernelArgs& args) {
       }
       offset += *index * strides[axis];
     }
-    kernels::copy_elements(args.out[0], n * inner, data, offset, inner);
+    kernels::copy_elements(args.out(0), n * inner, data, offset, inner);
   });
   return status;
 }

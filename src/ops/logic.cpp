@@ -113,19 +113,19 @@ Status equal_strings(const Tensor& a, const Tensor& b, Tensor& out) {
 
 template <Logic op>
 Status reference(const Call& call, KernelArgs& args) {
-  const Tensor& a = args.in[0];
-  const Tensor b = args.in[1].reshaped(legacy_dims(call, a.rank(), args.in[1].dims()));
+  const Tensor& a = args.in(0);
+  const Tensor b = args.in(1).reshaped(legacy_dims(call, a.rank(), args.in(1).dims()));
   if (a.dtype() != b.dtype()) return unknown("dtype", "{} of {} and {}", call.type(), name(a.dtype()), name(b.dtype()));
-  if (op == Logic::equal && a.dtype() == DType::string) return equal_strings(a, b, args.out[0]);
+  if (op == Logic::equal && a.dtype() == DType::string) return equal_strings(a, b, args.out(0));
   constexpr unsigned types = is_comparison(op) ? kernels::kAll : kernels::kBool;
   return kernels::visit_type<types>(a.dtype(), [&]<class T>(T) -> Status {
-    return kernels::apply<T, T, bool>(a, b, args.out[0],
+    return kernels::apply<T, T, bool>(a, b, args.out(0),
                                       [](T x, T y) { return compute<op>(kernels::widen(x), kernels::widen(y)); });
   });
 }
 
 Status reference_not(const Call&, KernelArgs& args) {
-  for (int64_t i = 0; i < args.out[0].count(); ++i) args.out[0].set_int(i, args.in[0].int_at(i) == 0);
+  for (int64_t i = 0; i < args.out(0).count(); ++i) args.out(0).set_int(i, args.in(0).int_at(i) == 0);
   return {};
 }
 

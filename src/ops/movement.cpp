@@ -70,17 +70,19 @@ void carry_entries(const Call& call, const Kernel& reference, std::span<const si
     if (!dims || !small(element_count(*dims))) return;
   }
   if (!numbered_inputs(call, data, in, entries)) return;
-  KernelArgs args{in, {}};
+  const std::vector<Datum> inputs(in.begin(), in.end());
+  std::vector<Datum> outputs;
   for (const Fact& fact : out) {
     auto tensor = Tensor::allocate(DType::i64, *fact.numeric_dims());
     if (!tensor) return;
-    args.out.push_back(*std::move(tensor));
+    outputs.emplace_back(*std::move(tensor));
   }
+  KernelArgs args{inputs, outputs};
   if (!reference.run(call, args)) return;
   for (size_t i = 0; i < out.size(); ++i) {
     Dims values;
-    for (int64_t n = 0; n < args.out[i].count(); ++n)
-      values.push_back(entries.numerators[static_cast<size_t>(args.out[i].at<int64_t>(n))]);
+    for (int64_t n = 0; n < args.out(i).count(); ++n)
+      values.push_back(entries.numerators[static_cast<size_t>(args.out(i).at<int64_t>(n))]);
     out[i].elements = std::make_shared<const Dims>(std::move(values));
     out[i].denominator = entries.denominator;
   }
@@ -198,8 +200,8 @@ Result<std::optional<std::vector<int64_t>>> axes_of(const Call& call, std::optio
   return Axes(*std::move(numbers));
 }
 
-std::optional<std::vector<int64_t>> axes_in(const Call& call, std::span<const Tensor> in, std::optional<size_t> input) {
-  if (input) return *input < in.size() && in[*input] ? std::optional(ints_of(in[*input])) : std::nullopt;
+std::optional<std::vector<int64_t>> axes_in(const Call& call, const KernelArgs& args, std::optional<size_t> input) {
+  if (input) return args.in(*input) ? std::optional(ints_of(args.in(*input))) : std::nullopt;
   const auto* axes = call.ints("axes");
   return axes ? std::optional(*axes) : std::nullopt;
 }

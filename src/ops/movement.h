@@ -65,7 +65,7 @@ Fact source_of(const Call& call, std::initializer_list<size_t> inputs);
 // version. nullopt inside: not named at all. The "unknown" error when they are not known before the model runs.
 Result<std::optional<std::vector<int64_t>>> axes_of(const Call& call, std::optional<size_t> input);
 // For kernels: the same from the tensors.
-std::optional<std::vector<int64_t>> axes_in(const Call& call, std::span<const Tensor> in, std::optional<size_t> input);
+std::optional<std::vector<int64_t>> axes_in(const Call& call, const KernelArgs& args, std::optional<size_t> input);
 std::vector<int64_t> ints_of(const Tensor& tensor);
 
 // Input i, where its element type is known, has one of the integer types. Code "dtype".

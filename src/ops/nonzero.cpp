@@ -53,7 +53,7 @@ Result<Facts> infer_nonzero(const Call& call, InferContext& context) {
 }
 
 Status reference_nonzero(const Call&, KernelArgs& args) {
-  const Tensor& in = args.in[0];
+  const Tensor& in = args.in(0);
   std::vector<int64_t> hits;
   bool known = true;
   for (int64_t i = 0; known && i < in.count(); ++i)
@@ -62,10 +62,10 @@ Status reference_nonzero(const Call&, KernelArgs& args) {
   const auto found = static_cast<int64_t>(hits.size());
   const auto dims = in.rank() == 0 ? std::vector<int64_t>{1} : in.dims();
   const auto strides = row_strides(dims);
-  TRY(args.out[0], Tensor::allocate(DType::i64, {static_cast<int64_t>(dims.size()), found}));
+  TRY(args.out(0), Tensor::allocate(DType::i64, {static_cast<int64_t>(dims.size()), found}));
   for (size_t axis = 0; axis < dims.size(); ++axis)
     for (int64_t k = 0; k < found; ++k)
-      args.out[0].set_int(static_cast<int64_t>(axis) * found + k,
+      args.out(0).set_int(static_cast<int64_t>(axis) * found + k,
                           hits[static_cast<size_t>(k)] / strides[axis] % dims[axis]);
   return {};
 }
@@ -95,7 +95,7 @@ Result<Facts> infer_compress(const Call& call, InferContext& context) {
 }
 
 Status reference_compress(const Call& call, KernelArgs& args) {
-  Tensor data = args.in[0];
+  Tensor data = args.in(0);
   size_t axis = 0;
   if (!call.has_attr("axis")) {
     data = data.reshaped({data.count()});
@@ -103,12 +103,12 @@ Status reference_compress(const Call& call, KernelArgs& args) {
     TRY(axis, normalize_axis(call.i("axis", 0), data.rank()));
   }
   std::vector<int64_t> kept, dims = data.dims();
-  for (int64_t i = 0; i < std::min(args.in[1].count(), dims[axis]); ++i)
-    if (args.in[1].int_at(i) != 0) kept.push_back(i);
+  for (int64_t i = 0; i < std::min(args.in(1).count(), dims[axis]); ++i)
+    if (args.in(1).int_at(i) != 0) kept.push_back(i);
   dims[axis] = static_cast<int64_t>(kept.size());
-  TRY(args.out[0], Tensor::allocate(data.dtype(), dims));
+  TRY(args.out(0), Tensor::allocate(data.dtype(), dims));
   const auto strides = row_strides(data.dims());
-  fill_by(args.out[0], data, [&](const std::vector<int64_t>& index) {
+  fill_by(args.out(0), data, [&](const std::vector<int64_t>& index) {
     int64_t offset = 0;
     for (size_t i = 0; i < index.size(); ++i)
       offset += (i == axis ? kept[static_cast<size_t>(index[i])] : index[i]) * strides[i];

@@ -58,17 +58,17 @@ Result<Facts> infer_onehot(const Call& call, InferContext& context) {
 }
 
 Status reference_onehot(const Call& call, KernelArgs& args) {
-  const Tensor &indices = args.in[0], &values = args.in[2];
+  const Tensor &indices = args.in(0), &values = args.in(2);
   TRY(const size_t axis, normalize_axis(call.i("axis", -1), indices.rank() + 1));
-  if (!args.out[0] || values.count() != 2) return unknown("onehot.depth", "the depth is not known");
-  const int64_t depth = args.out[0].dims()[axis];
+  if (!args.out(0) || values.count() != 2) return unknown("onehot.depth", "the depth is not known");
+  const int64_t depth = args.out(0).dims()[axis];
   const auto strides = row_strides(indices.dims());
-  for_each_index(args.out[0].dims(), [&](const std::vector<int64_t>& at, int64_t n) {
+  for_each_index(args.out(0).dims(), [&](const std::vector<int64_t>& at, int64_t n) {
     int64_t offset = 0;
     for (size_t i = 0; i < indices.rank(); ++i) offset += at[i < axis ? i : i + 1] * strides[i];
     const auto raw = whole_at(indices, offset);
     const bool on = raw && (*raw < 0 ? *raw + depth : *raw) == at[axis];
-    kernels::copy_elements(args.out[0], n, values, on ? 1 : 0, 1);
+    kernels::copy_elements(args.out(0), n, values, on ? 1 : 0, 1);
   });
   return {};
 }
@@ -79,12 +79,12 @@ constexpr Kernel kOneHot[] = {{"reference", reference_onehot}};
 int64_t near(int64_t k) { return std::clamp(k, -kFar, kFar); }
 
 Status reference_trilu(const Call& call, KernelArgs& args) {
-  const Tensor& data = args.in[0];
+  const Tensor& data = args.in(0);
   if (data.rank() < 2) return refuse("rank", "Trilu takes matrices");
   const bool upper = call.i("upper", 1) != 0;
-  const int64_t k = args.in.size() > 1 && args.in[1] && args.in[1].count() == 1 ? near(args.in[1].int_at(0)) : 0;
+  const int64_t k = args.in(1) && args.in(1).count() == 1 ? near(args.in(1).int_at(0)) : 0;
   const auto strides = row_strides(data.dims());
-  fill_by(args.out[0], data, [&](const std::vector<int64_t>& at) {
+  fill_by(args.out(0), data, [&](const std::vector<int64_t>& at) {
     const int64_t row = at[at.size() - 2], column = at[at.size() - 1];
     if (upper ? column < row + k : column > row + k) return int64_t{-1};
     int64_t offset = 0;
@@ -132,7 +132,7 @@ Result<Facts> infer_eye(const Call& call, InferContext&) {
 }
 
 Status reference_eye(const Call& call, KernelArgs& args) {
-  Tensor& out = args.out[0];
+  Tensor& out = args.out(0);
   const int64_t rows = out.dims()[0], columns = out.dims()[1], k = near(call.i("k", 0));
   return kernels::visit_type<kernels::kAll>(out.dtype(), [&]<class T>(T) -> Status {
     auto values = out.as_mutable<T>();

@@ -139,10 +139,10 @@ int64_t source_position(Mode mode, int64_t p, int64_t size, const Pair<int64_t>&
 
 // The tensor that holds the fill value; empty: zeros.
 Result<Tensor> fill_tensor(const Call& call, const KernelArgs& args) {
-  if (call.version() >= 11) return args.in.size() > 2 ? args.in[2] : Tensor();
+  if (call.version() >= 11) return args.in(2);
   const float value = call.f("value", 0);
   if (value == 0) return Tensor();
-  TRY(Tensor fill, Tensor::allocate(args.in[0].dtype(), {}));
+  TRY(Tensor fill, Tensor::allocate(args.in(0).dtype(), {}));
   TRY_OK(kernels::visit_type<kernels::kFloats>(fill.dtype(), [&]<class T>(T) -> Status {
     fill.as_mutable<T>()[0] = kernels::narrow<T>(static_cast<kernels::Compute<T>>(value));
     return {};
@@ -151,20 +151,20 @@ Result<Tensor> fill_tensor(const Call& call, const KernelArgs& args) {
 }
 
 Result<std::vector<Pair<int64_t>>> kernel_pads(const Call& call, const KernelArgs& args) {
-  const size_t rank = args.in[0].rank();
+  const size_t rank = args.in(0).rank();
   if (call.version() >= 11)
-    return pads_per_axis<int64_t>(ints_of(args.in[1]), axes_in(call, args.in, axes_input(call)), rank);
+    return pads_per_axis<int64_t>(ints_of(args.in(1)), axes_in(call, args, axes_input(call)), rank);
   const auto* pads = pads_attribute(call);
   if (!pads) return refuse("pad.pads", "the attribute pads is missing");
   return pads_per_axis<int64_t>(*pads, std::nullopt, rank);
 }
 
 Status reference_pad(const Call& call, KernelArgs& args) {
-  const Tensor& data = args.in[0];
+  const Tensor& data = args.in(0);
   TRY(const Mode mode, mode_of(call));
   TRY(const auto pads, kernel_pads(call, args));
   TRY(const Tensor fill, fill_tensor(call, args));
-  Tensor& out = args.out[0];
+  Tensor& out = args.out(0);
   if (!out) return unknown("pad.pads", "the sizes of the output are not known");
   const auto strides = row_strides(data.dims());
   for_each_index(out.dims(), [&](const std::vector<int64_t>& index, int64_t n) {
@@ -206,11 +206,11 @@ Result<Facts> infer_crop(const Call& call, InferContext& context) {
 }
 
 Status reference_crop(const Call&, KernelArgs& args) {
-  const Tensor& data = args.in[0];
-  if (!args.out[0]) return unknown("infer.rank", "the sizes of the output are not known");
+  const Tensor& data = args.in(0);
+  if (!args.out(0)) return unknown("infer.rank", "the sizes of the output are not known");
   const auto strides = row_strides(data.dims());
-  const auto target = args.out[0].dims();
-  fill_by(args.out[0], data, [&](const std::vector<int64_t>& index) {
+  const auto target = args.out(0).dims();
+  fill_by(args.out(0), data, [&](const std::vector<int64_t>& index) {
     int64_t offset = 0;
     for (size_t i = 0; i < index.size(); ++i) {
       const int64_t size = data.dims()[i];

@@ -54,13 +54,13 @@ T raise(T x, E y) {
 }
 
 Status reference(const Call& call, KernelArgs& args) {
-  const Tensor& a = args.in[0];
-  const Tensor b = args.in[1].reshaped(legacy_dims(call, a.rank(), args.in[1].dims()));
-  if (a.dtype() != args.out[0].dtype()) return unknown("dtype", "Pow of {}", name(a.dtype()));
+  const Tensor& a = args.in(0);
+  const Tensor b = args.in(1).reshaped(legacy_dims(call, a.rank(), args.in(1).dims()));
+  if (a.dtype() != args.out(0).dtype()) return unknown("dtype", "Pow of {}", name(a.dtype()));
   return kernels::visit_type<kernels::kNumbers>(a.dtype(), [&]<class T>(T) -> Status {
     return kernels::visit_type<kernels::kNumbers>(b.dtype(), [&]<class E>(E) -> Status {
       return kernels::apply<T, E, T>(
-          a, b, args.out[0], [](T x, E y) { return kernels::narrow<T>(raise(kernels::widen(x), kernels::widen(y))); });
+          a, b, args.out(0), [](T x, E y) { return kernels::narrow<T>(raise(kernels::widen(x), kernels::widen(y))); });
     });
   });
 }

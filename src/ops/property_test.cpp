@@ -159,10 +159,8 @@ Result<std::vector<Tensor>> compute(const Case& c, std::vector<Tensor> values) {
     one.nodes[0].out[0] = static_cast<ValueId>(in.size());
     Walk walk(assumptions);
     TRY(const Facts all, walk.run(one, facts));
-    TRY(Tensor out, Tensor::allocate(all.back().dtype, *all.back().numeric_dims()));
-    KernelArgs args{in, {std::move(out)}};
-    TRY_OK(node.op->kernels.back().run(Call(node, "node", pointers), args));
-    values[node.out[0]] = args.out[0];
+    TRY(const auto out, run_reference(Call(node, "node", pointers), {in.begin(), in.end()}, {all.back()}));
+    values[node.out[0]] = out[0].tensor();
   }
   return values;
 }

@@ -126,9 +126,9 @@ Result<Facts> infer(const Call& call, InferContext& context) {
 template <class T>
 void fill_range(KernelArgs& args, int64_t count) {
   using Wide = kernels::Compute<T>;
-  const Wide delta = kernels::widen(args.in[2].at<T>(0));
-  Wide value = kernels::widen(args.in[0].at<T>(0));
-  auto out = args.out[0].as_mutable<T>();
+  const Wide delta = kernels::widen(args.in(2).at<T>(0));
+  Wide value = kernels::widen(args.in(0).at<T>(0));
+  auto out = args.out(0).as_mutable<T>();
   for (int64_t i = 0; i < count; ++i) {
     out[static_cast<size_t>(i)] = kernels::narrow<T>(value);
     if constexpr (std::is_integral_v<Wide>)
@@ -141,8 +141,8 @@ void fill_range(KernelArgs& args, int64_t count) {
 // How many entries limit - start allows, as ONNX Runtime counts them for T.
 template <class T>
 int64_t count_entries(const KernelArgs& args) {
-  const auto start = kernels::widen(args.in[0].at<T>(0)), limit = kernels::widen(args.in[1].at<T>(0)),
-             delta = kernels::widen(args.in[2].at<T>(0));
+  const auto start = kernels::widen(args.in(0).at<T>(0)), limit = kernels::widen(args.in(1).at<T>(0)),
+             delta = kernels::widen(args.in(2).at<T>(0));
   if constexpr (std::is_integral_v<kernels::Compute<T>>) {
     int64_t span = 0;
     if (__builtin_sub_overflow(static_cast<int64_t>(limit), static_cast<int64_t>(start), &span)) return -1;
@@ -156,15 +156,15 @@ int64_t count_entries(const KernelArgs& args) {
 }
 
 Status reference(const Call&, KernelArgs& args) {
-  for (const Tensor& in : args.in)
-    if (in.count() != 1) return refuse("range.scalar", "the inputs must be single numbers");
-  return kernels::visit_type<kernels::kNumbers>(args.in[0].dtype(), [&]<class T>(T) -> Status {
-    if (kernels::widen(args.in[2].at<T>(0)) == 0) return refuse("range.delta", "the step must not be 0");
-    const int64_t count = args.out[0] ? args.out[0].count() : count_entries<T>(args);
+  for (const Datum& input : args.inputs)
+    if (input.tensor().count() != 1) return refuse("range.scalar", "the inputs must be single numbers");
+  return kernels::visit_type<kernels::kNumbers>(args.in(0).dtype(), [&]<class T>(T) -> Status {
+    if (kernels::widen(args.in(2).at<T>(0)) == 0) return refuse("range.delta", "the step must not be 0");
+    const int64_t count = args.out(0) ? args.out(0).count() : count_entries<T>(args);
     if (count < 0) return refuse("range.count", "the range has no finite number of entries");
-    if (!args.out[0]) {
+    if (!args.out(0)) {
       if (count > int64_t{1} << 24) return unknown("range.count", "a range of {} entries is not computed", count);
-      TRY(args.out[0], Tensor::allocate(args.in[0].dtype(), {count}));
+      TRY(args.out(0), Tensor::allocate(args.in(0).dtype(), {count}));
     }
     fill_range<T>(args, count);
     return {};

@@ -262,11 +262,11 @@ void run(const Tensor& in, Tensor& out, const std::vector<int64_t>& to) {
 
 template <Reduce op>
 Status reference(const Call& call, KernelArgs& args) {
-  const Tensor& in = args.in[0];
-  if (in.dtype() != args.out[0].dtype()) return unknown("dtype", "{} of {}", call.type(), name(in.dtype()));
+  const Tensor& in = args.in(0);
+  if (in.dtype() != args.out(0).dtype()) return unknown("dtype", "{} of {}", call.type(), name(in.dtype()));
   std::vector<int64_t> written;
-  if (args.in.size() > 1 && args.in[1]) {
-    for (int64_t i = 0; i < args.in[1].count(); ++i) written.push_back(args.in[1].int_at(i));
+  if (args.in(1)) {
+    for (int64_t i = 0; i < args.in(1).count(); ++i) written.push_back(args.in(1).int_at(i));
   } else if (const auto* axes = call.ints("axes")) {
     written = *axes;
   }
@@ -275,13 +275,13 @@ Status reference(const Call& call, KernelArgs& args) {
   constexpr unsigned types = mask_of(op) & kMaskBool ? kernels::kAll : kernels::kNumbers;
   return kernels::visit_type<types>(in.dtype(), [&]<class T>(T) -> Status {
     if constexpr (std::is_same_v<T, bool>) {
-      std::vector<char> totals(static_cast<size_t>(args.out[0].count()), op == Reduce::min);
+      std::vector<char> totals(static_cast<size_t>(args.out(0).count()), op == Reduce::min);
       for (int64_t i = 0; i < in.count(); ++i)
         if (in.int_at(i) == (op == Reduce::max))
           totals[static_cast<size_t>(to[static_cast<size_t>(i)])] = op == Reduce::max;
-      for (int64_t i = 0; i < args.out[0].count(); ++i) args.out[0].set_int(i, totals[static_cast<size_t>(i)]);
+      for (int64_t i = 0; i < args.out(0).count(); ++i) args.out(0).set_int(i, totals[static_cast<size_t>(i)]);
     } else {
-      run<op, T>(in, args.out[0], to);
+      run<op, T>(in, args.out(0), to);
     }
     return {};
   });

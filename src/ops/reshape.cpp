@@ -120,8 +120,8 @@ Result<Facts> infer(const Call& call, InferContext& context) {
 }
 
 Status reference(const Call&, KernelArgs& args) {
-  const Tensor& data = args.in[0];
-  args.out[0] = data.reshaped(args.out[0].dims());
+  const Tensor& data = args.in(0);
+  args.out(0) = data.reshaped(args.out(0).dims());
   return {};
 }
 

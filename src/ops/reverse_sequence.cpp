@@ -22,14 +22,14 @@ Result<Axes> axes_of_call(const Call& call, size_t rank) {
 }
 
 Status reference(const Call& call, KernelArgs& args) {
-  const Tensor &data = args.in[0], &lengths = args.in[1];
+  const Tensor &data = args.in(0), &lengths = args.in(1);
   TRY(const Axes axes, axes_of_call(call, data.rank()));
   for (int64_t i = 0; i < lengths.count(); ++i)
     if (lengths.int_at(i) < 0 || lengths.int_at(i) > data.dims()[axes.time])
       return refuse("reversesequence.length", "sequence length {} is out of range for {} steps", lengths.int_at(i),
                     data.dims()[axes.time]);
   const auto strides = row_strides(data.dims());
-  fill_by(args.out[0], data, [&](const std::vector<int64_t>& index) {
+  fill_by(args.out(0), data, [&](const std::vector<int64_t>& index) {
     const int64_t length = lengths.int_at(index[axes.batch]), step = index[axes.time];
     int64_t offset = ((step < length ? length - 1 - step : step) - step) * strides[axes.time];
     for (size_t i = 0; i < index.size(); ++i) offset += index[i] * strides[i];

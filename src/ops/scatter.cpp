@@ -65,10 +65,10 @@ Facts scattered(const Call& call, const Kernel& kernel, Reduction reduction) {
 }
 
 Status reference_elements(const Call& call, KernelArgs& args) {
-  const Tensor &data = args.in[0], &indices = args.in[1], &updates = args.in[2];
+  const Tensor &data = args.in(0), &indices = args.in(1), &updates = args.in(2);
   TRY(const size_t axis, normalize_axis(call.i("axis", 0), data.rank()));
   TRY(const Reduction reduction, reduction_of(call));
-  kernels::copy_elements(args.out[0], 0, data, 0, data.count());
+  kernels::copy_elements(args.out(0), 0, data, 0, data.count());
   const auto strides = row_strides(data.dims());
   Status status;
   for_each_index(indices.dims(), [&](const std::vector<int64_t>& at, int64_t n) {
@@ -79,7 +79,7 @@ Status reference_elements(const Call& call, KernelArgs& args) {
     }
     int64_t offset = *index * strides[axis];
     for (size_t i = 0; i < at.size(); ++i) offset += i == axis ? 0 : at[i] * strides[i];
-    if (auto written = write(reduction, args.out[0], offset, updates, n, 1); !written) status = written;
+    if (auto written = write(reduction, args.out(0), offset, updates, n, 1); !written) status = written;
   });
   return status;
 }
@@ -108,7 +108,7 @@ Result<Facts> infer_elements(const Call& call, InferContext& context) {
 }
 
 Status reference_nd(const Call& call, KernelArgs& args) {
-  const Tensor &data = args.in[0], &indices = args.in[1], &updates = args.in[2];
+  const Tensor &data = args.in(0), &indices = args.in(1), &updates = args.in(2);
   TRY(const Reduction reduction, reduction_of(call));
   if (indices.rank() == 0) return refuse("scatternd.rank", "indices must not be a scalar");
   const auto tuple = static_cast<size_t>(indices.dims().back());
@@ -116,7 +116,7 @@ Status reference_nd(const Call& call, KernelArgs& args) {
   int64_t inner = 1, tuples = 1;
   for (size_t i = tuple; i < data.rank(); ++i) inner *= data.dims()[i];
   for (size_t i = 0; i + 1 < indices.rank(); ++i) tuples *= indices.dims()[i];
-  kernels::copy_elements(args.out[0], 0, data, 0, data.count());
+  kernels::copy_elements(args.out(0), 0, data, 0, data.count());
   for (int64_t n = 0; n < tuples; ++n) {
     int64_t offset = 0;
     for (size_t i = 0; i < tuple; ++i) {
@@ -124,7 +124,7 @@ Status reference_nd(const Call& call, KernelArgs& args) {
       TRY(const int64_t index, checked_index(raw, data.dims()[i], "scatternd.index"));
       offset += index * strides[i];
     }
-    TRY_OK(write(reduction, args.out[0], offset, updates, n * inner, inner));
+    TRY_OK(write(reduction, args.out(0), offset, updates, n * inner, inner));
   }
   return {};
 }
@@ -202,14 +202,14 @@ Result<Facts> infer_cache(const Call& call, InferContext& context) {
 
 // Where the update of one batch entry starts; checked against the cache unless it may wrap.
 Result<int64_t> write_start(const KernelArgs& args, int64_t batch, int64_t size, int64_t written, bool circular) {
-  const int64_t start = args.in.size() > 2 && args.in[2] ? args.in[2].int_at(batch) : 0;
+  const int64_t start = args.in(2) ? args.in(2).int_at(batch) : 0;
   if (start < 0 || start > (circular ? size - 1 : size - written))
     return refuse("tensorscatter.index", "{} entries written at {} go past the cache of {}", written, start, size);
   return start;
 }
 
 Status reference_cache(const Call& call, KernelArgs& args) {
-  const Tensor &cache = args.in[0], &update = args.in[1];
+  const Tensor &cache = args.in(0), &update = args.in(1);
   TRY(const size_t axis, cache_axis(call, cache.rank()));
   TRY(const bool circular, is_circular(call));
   const int64_t size = cache.dims()[axis], written = update.dims()[axis];
@@ -217,13 +217,13 @@ Status reference_cache(const Call& call, KernelArgs& args) {
   int64_t outer = 1, inner = 1;
   for (size_t i = 1; i < axis; ++i) outer *= cache.dims()[i];
   for (size_t i = axis + 1; i < cache.rank(); ++i) inner *= cache.dims()[i];
-  kernels::copy_elements(args.out[0], 0, cache, 0, cache.count());
+  kernels::copy_elements(args.out(0), 0, cache, 0, cache.count());
   if (update.count() == 0) return {};
   for (int64_t b = 0; b < batches; ++b) {
     TRY(const int64_t start, write_start(args, b, size, written, circular));
     for (int64_t o = b * outer; o < (b + 1) * outer; ++o)
       for (int64_t k = 0; k < written; ++k)
-        kernels::copy_elements(args.out[0], (o * size + (start + k) % size) * inner, update, (o * written + k) * inner,
+        kernels::copy_elements(args.out(0), (o * size + (start + k) % size) * inner, update, (o * written + k) * inner,
                                inner);
   }
   return {};

@@ -26,9 +26,9 @@ Result<Facts> infer(const Call& call, InferContext& context) {
 }
 
 Status reference(const Call& call, KernelArgs& args) {
-  const auto& dims = args.in[0].dims();
+  const auto& dims = args.in(0).dims();
   const size_t start = clamped(call.i("start", 0), dims.size());
-  for (int64_t i = 0; i < args.out[0].count(); ++i) args.out[0].set_int(i, dims[start + static_cast<size_t>(i)]);
+  for (int64_t i = 0; i < args.out(0).count(); ++i) args.out(0).set_int(i, dims[start + static_cast<size_t>(i)]);
   return {};
 }
 
@@ -39,7 +39,7 @@ Result<Facts> infer_size(const Call& call, InferContext& context) {
 }
 
 Status reference_size(const Call&, KernelArgs& args) {
-  args.out[0].set_int(0, args.in[0].count());
+  args.out(0).set_int(0, args.in(0).count());
   return {};
 }
 

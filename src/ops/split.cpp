@@ -70,13 +70,14 @@ Result<Dims> sizes_of(const Call& call, InferContext& context, Dim size) {
 }
 
 Status reference(const Call& call, KernelArgs& args) {
-  const Tensor& data = args.in[0];
+  const Tensor& data = args.in(0);
   TRY(const size_t axis, normalize_axis(call.i("axis", 0), data.rank()));
   int64_t outer = 1, inner = 1, at = 0;
   for (size_t i = 0; i < axis; ++i) outer *= data.dims()[i];
   for (size_t i = axis + 1; i < data.rank(); ++i) inner *= data.dims()[i];
   const int64_t row = data.dims()[axis] * inner;
-  for (Tensor& part : args.out) {
+  for (Datum& output : args.outputs) {
+    Tensor& part = output.tensor();
     if (!part) return unknown("split.sizes", "the sizes of the parts are not known");
     const int64_t width = part.dims()[axis] * inner;
     if (at + width > row) return refuse("split.sizes", "the parts are longer than the axis");

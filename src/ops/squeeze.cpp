@@ -73,8 +73,8 @@ Result<Facts> infer_flatten(const Call& call, InferContext&) {
 }
 
 Status reference(const Call&, KernelArgs& args) {
-  if (!args.out[0]) return unknown("infer.rank", "the rank of the output is not known");
-  args.out[0] = args.in[0].reshaped(args.out[0].dims());
+  if (!args.out(0)) return unknown("infer.rank", "the rank of the output is not known");
+  args.out(0) = args.in(0).reshaped(args.out(0).dims());
   return {};
 }
 

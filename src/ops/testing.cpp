@@ -261,24 +261,18 @@ void append_constant(const Tensor& tensor, std::string& out) {
 
 Result<std::string> run_kernel(const Built& built, Facts& facts) {
   const Node& node = built.graph.nodes[0];
-  std::vector<Tensor> in;
+  std::vector<Datum> in;
   std::vector<const Fact*> in_facts;
   for (ValueId id : node.in) {
-    in.push_back(id == kNoValue ? Tensor() : facts[id].as_tensor());
+    in.push_back(id == kNoValue ? Datum() : Datum(facts[id].as_tensor()));
     in_facts.push_back(id == kNoValue ? nullptr : &facts[id]);
   }
-  KernelArgs args{in, {}};
-  for (ValueId id : node.out) {
-    Tensor tensor;
-    if (const auto sizes = facts[id].numeric_dims()) {
-      TRY(tensor, Tensor::allocate(facts[id].dtype, *sizes));
-    }
-    args.out.push_back(std::move(tensor));
-  }
+  Facts out_facts;
+  for (ValueId id : node.out) out_facts.push_back(facts[id]);
   const std::string label = built.graph.label(node);
-  TRY_OK(node.op->kernels.back().run(Call(node, label, in_facts), args));
+  TRY(const auto out, run_reference(Call(node, label, in_facts), in, out_facts));
   std::vector<std::string> parts;
-  for (Tensor& tensor : args.out) parts.push_back(print_all(Fact::of_constant(std::move(tensor))));
+  for (const Datum& datum : out) parts.push_back(print_all(Fact::of_constant(datum.tensor())));
   return join(parts);
 }
 

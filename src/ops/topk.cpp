@@ -58,11 +58,11 @@ std::vector<int64_t> ranked(const Tensor& data, int64_t base, int64_t stride, in
 }
 
 Status reference(const Call& call, KernelArgs& args) {
-  const Tensor& data = args.in[0];
+  const Tensor& data = args.in(0);
   TRY(const size_t axis, normalize_axis(call.i("axis", -1), data.rank()));
-  if (!args.out[0] || !args.out[1]) return unknown("topk.k", "k is not known");
+  if (!args.out(0) || !args.out(1)) return unknown("topk.k", "k is not known");
   const bool largest = call.version() < 11 || call.i("largest", 1) != 0;
-  const int64_t size = data.dims()[axis], k = args.out[0].dims()[axis];
+  const int64_t size = data.dims()[axis], k = args.out(0).dims()[axis];
   int64_t outer = 1, inner = 1;
   for (size_t i = 0; i < axis; ++i) outer *= data.dims()[i];
   for (size_t i = axis + 1; i < data.rank(); ++i) inner *= data.dims()[i];
@@ -72,8 +72,8 @@ Status reference(const Call& call, KernelArgs& args) {
         const auto order = ranked<T>(data, o * size * inner + i, inner, size, largest);
         for (int64_t n = 0; n < k; ++n) {
           const int64_t from = order[static_cast<size_t>(n)], to = (o * k + n) * inner + i;
-          kernels::copy_elements(args.out[0], to, data, (o * size + from) * inner + i, 1);
-          args.out[1].set_int(to, from);
+          kernels::copy_elements(args.out(0), to, data, (o * size + from) * inner + i, 1);
+          args.out(1).set_int(to, from);
         }
       }
     return {};

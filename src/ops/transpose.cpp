@@ -32,15 +32,15 @@ Result<std::vector<size_t>> permutation(const Call& call, size_t rank) {
 // out[index] = in[position(index)], both as positions per axis.
 template <class Position>
 void move_by(KernelArgs& args, Position position) {
-  const auto strides = row_strides(args.in[0].dims());
-  fill_by(args.out[0], args.in[0], [&](const std::vector<int64_t>& index) {
+  const auto strides = row_strides(args.in(0).dims());
+  fill_by(args.out(0), args.in(0), [&](const std::vector<int64_t>& index) {
     const std::vector<int64_t> from = position(index);
     return std::inner_product(from.begin(), from.end(), strides.begin(), int64_t{0});
   });
 }
 
 Status reference_transpose(const Call& call, KernelArgs& args) {
-  TRY(const auto perm, permutation(call, args.in[0].rank()));
+  TRY(const auto perm, permutation(call, args.in(0).rank()));
   move_by(args, [&](const std::vector<int64_t>& index) {
     std::vector<int64_t> from(index.size());
     for (size_t i = 0; i < index.size(); ++i) from[perm[i]] = index[i];
@@ -84,7 +84,7 @@ int64_t depth_position(bool crd, int64_t block, int64_t channels, int64_t c, int
 Status reference_to_space(const Call& call, KernelArgs& args) {
   TRY(const int64_t b, block_of(call));
   TRY(const bool crd, channel_first(call));
-  const int64_t channels = args.out[0].dims()[1];
+  const int64_t channels = args.out(0).dims()[1];
   move_by(args, [&](const std::vector<int64_t>& i) {
     return std::vector<int64_t>{i[0], depth_position(crd, b, channels, i[1], i[2] % b, i[3] % b), i[2] / b, i[3] / b};
   });
@@ -94,7 +94,7 @@ Status reference_to_space(const Call& call, KernelArgs& args) {
 Status reference_to_depth(const Call& call, KernelArgs& args) {
   TRY(const int64_t b, block_of(call));
   TRY(const bool crd, channel_first(call));
-  const int64_t channels = args.in[0].dims()[1];
+  const int64_t channels = args.in(0).dims()[1];
   move_by(args, [&](const std::vector<int64_t>& i) {
     const int64_t c = crd ? i[1] / (b * b) : i[1] % channels;
     const int64_t offset = crd ? i[1] % (b * b) : i[1] / channels;

@@ -138,10 +138,10 @@ template <Unary op>
 Status reference(const Call& call, KernelArgs& args) {
   constexpr unsigned mask = mask_of(op);
   constexpr unsigned types = (mask & kMaskInt ? kernels::kInts : 0u) | (mask & kMaskFloat ? kernels::kFloats : 0u);
-  if (args.in[0].dtype() != args.out[0].dtype())
-    return unknown("dtype", "{} of {}", call.type(), name(args.in[0].dtype()));
-  return kernels::visit_type<types>(args.in[0].dtype(), [&]<class T>(T) -> Status {
-    kernels::apply<T, T>(args.in[0], args.out[0], [](T x) {
+  if (args.in(0).dtype() != args.out(0).dtype())
+    return unknown("dtype", "{} of {}", call.type(), name(args.in(0).dtype()));
+  return kernels::visit_type<types>(args.in(0).dtype(), [&]<class T>(T) -> Status {
+    kernels::apply<T, T>(args.in(0), args.out(0), [](T x) {
       if constexpr (kernels::kIsFloat<T>)
         return kernels::narrow<T>(of_float<op>(kernels::widen(x)));
       else

@@ -108,7 +108,7 @@ Groups group(const Rows& rows, Compare order, bool sorted) {
 }
 
 Status reference(const Call& call, KernelArgs& args) {
-  Rows rows{args.in[0]};
+  Rows rows{args.in(0)};
   size_t axis = 0;
   if (!call.has_attr("axis")) {
     rows.data = rows.data.reshaped({rows.data.count()});
@@ -129,9 +129,9 @@ Status reference(const Call& call, KernelArgs& args) {
       kernels::copy_elements(values, (o * found + k) * rows.inner, rows.data,
                              rows.at(groups.first[static_cast<size_t>(k)], o, 0), rows.inner);
   const std::vector<int64_t>* lists[] = {&groups.first, &groups.inverse, &groups.counts};
-  args.out[0] = std::move(values);
-  for (size_t i = 0; i < 3 && i + 1 < args.out.size(); ++i)
-    args.out[i + 1] = Tensor::of_ints({static_cast<int64_t>(lists[i]->size())}, *lists[i]);
+  args.out(0) = std::move(values);
+  for (size_t i = 0; i < 3 && i + 1 < args.outputs.size(); ++i)
+    args.out(i + 1) = Tensor::of_ints({static_cast<int64_t>(lists[i]->size())}, *lists[i]);
   return {};
 }
 

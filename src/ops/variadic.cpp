@@ -88,15 +88,15 @@ T fold_in(T a, T b) {
 
 template <Variadic op, class T>
 Status run(KernelArgs& args) {
-  Tensor& out = args.out[0];
+  Tensor& out = args.out(0);
   const auto keep = [](T, T x) { return x; };
-  TRY_OK((kernels::apply<T, T, T>(args.in[0], args.in[0], out, keep)));
-  for (size_t i = 1; i < args.in.size(); ++i)
-    TRY_OK((kernels::apply<T, T, T>(out, args.in[i], out, [](T a, T b) {
+  TRY_OK((kernels::apply<T, T, T>(args.in(0), args.in(0), out, keep)));
+  for (size_t i = 1; i < args.inputs.size(); ++i)
+    TRY_OK((kernels::apply<T, T, T>(out, args.in(i), out, [](T a, T b) {
       return kernels::narrow<T>(fold_in<op>(kernels::widen(a), kernels::widen(b)));
     })));
   if constexpr (op == Variadic::mean && kernels::kIsFloat<T>) {
-    const auto n = static_cast<kernels::Compute<T>>(args.in.size());
+    const auto n = static_cast<kernels::Compute<T>>(args.inputs.size());
     kernels::apply<T, T>(out, out, [&](T x) { return kernels::narrow<T>(kernels::widen(x) / n); });
   }
   return {};
@@ -104,11 +104,11 @@ Status run(KernelArgs& args) {
 
 template <Variadic op>
 Status reference(const Call& call, KernelArgs& args) {
-  for (const Tensor& tensor : args.in)
-    if (tensor.dtype() != args.out[0].dtype())
-      return unknown("dtype", "{} of {} and {}", call.type(), name(tensor.dtype()), name(args.out[0].dtype()));
+  for (const Datum& input : args.inputs)
+    if (input.dtype() != args.out(0).dtype())
+      return unknown("dtype", "{} of {} and {}", call.type(), name(input.dtype()), name(args.out(0).dtype()));
   constexpr unsigned types = op == Variadic::min || op == Variadic::max ? kernels::kNumbers : kernels::kFloats;
-  return kernels::visit_type<types>(args.out[0].dtype(), [&]<class T>(T) -> Status { return run<op, T>(args); });
+  return kernels::visit_type<types>(args.out(0).dtype(), [&]<class T>(T) -> Status { return run<op, T>(args); });
 }
 
 template <Variadic op>

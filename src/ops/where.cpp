@@ -31,17 +31,17 @@ Result<Facts> infer(const Call& call, InferContext& context) {
 }
 
 Status reference(const Call& call, KernelArgs& args) {
-  Tensor& out = args.out[0];
-  for (const Tensor& tensor : args.in)
-    if (!kernels::broadcasts(tensor.dims(), out.dims()))
+  Tensor& out = args.out(0);
+  for (const Datum& input : args.inputs)
+    if (!kernels::broadcasts(input.tensor().dims(), out.dims()))
       return refuse("kernel.shape", "the inputs do not broadcast to the output");
-  if (args.in[0].dtype() != DType::boolean || args.in[1].dtype() != out.dtype() || args.in[2].dtype() != out.dtype())
+  if (args.in(0).dtype() != DType::boolean || args.in(1).dtype() != out.dtype() || args.in(2).dtype() != out.dtype())
     return unknown("dtype", "{} of these element types", call.type());
-  kernels::BroadcastIndex c(args.in[0].dims(), out.dims()), x(args.in[1].dims(), out.dims()),
-      y(args.in[2].dims(), out.dims());
+  kernels::BroadcastIndex c(args.in(0).dims(), out.dims()), x(args.in(1).dims(), out.dims()),
+      y(args.in(2).dims(), out.dims());
   for (int64_t i = 0; i < out.count(); ++i, c.next(), x.next(), y.next()) {
-    const bool first = args.in[0].int_at(c.offset()) != 0;
-    kernels::copy_elements(out, i, args.in[first ? 1 : 2], first ? x.offset() : y.offset(), 1);
+    const bool first = args.in(0).int_at(c.offset()) != 0;
+    kernels::copy_elements(out, i, args.in(first ? 1 : 2), first ? x.offset() : y.offset(), 1);
   }
   return {};
 }

@@ -1,0 +1,45 @@
+#include "tensor/datum.h"
+
+namespace anyshape {
+
+Datum Datum::sequence(DType dtype, std::vector<Datum> items) {
+  Datum out;
+  out.kind_ = Kind::sequence;
+  out.item_dtype_ = dtype;
+  out.items_ = std::make_shared<const std::vector<Datum>>(std::move(items));
+  return out;
+}
+
+Datum Datum::empty_optional(DType dtype) {
+  Datum out = sequence(dtype, {});
+  out.kind_ = Kind::optional;
+  return out;
+}
+
+Datum Datum::optional(Datum item) {
+  const DType dtype = item.dtype();
+  std::vector<Datum> items;
+  items.push_back(std::move(item));
+  Datum out = sequence(dtype, std::move(items));
+  out.kind_ = Kind::optional;
+  return out;
+}
+
+Datum Datum::map(Tensor keys, Tensor values) {
+  const DType dtype = values.dtype();
+  std::vector<Datum> items;
+  items.emplace_back(std::move(keys));
+  items.emplace_back(std::move(values));
+  Datum out = sequence(dtype, std::move(items));
+  out.kind_ = Kind::map;
+  return out;
+}
+
+const std::vector<Datum>& Datum::items() const {
+  static const std::vector<Datum> kNone;
+  return items_ ? *items_ : kNone;
+}
+
+DType Datum::dtype() const { return tensor_ ? tensor_.dtype() : item_dtype_; }
+
+}  // namespace anyshape

@@ -1,0 +1,125 @@
+// run_cases DATA_DIR [--op NAME] [--kind node] [--case NAME] [--list]: runs every case under DATA_DIR/<kind>/<case>
+// with reference kernels and compares the outputs with the expected ones. Prints failures, with --list a row per
+// operator, and `N passed, N failed`.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <string>
+
+#include "format/onnx/datum.h"
+#include "format/onnx/file.h"
+#include "format/onnx/import.h"
+#include "ops/all.h"
+#include "run/cpu/reference.h"
+#include "verify/compare.h"
+
+namespace fs = std::filesystem;
+using namespace anyshape;
+
+namespace {
+
+struct Listed {
+  std::string kind, name;
+  Tolerance tolerance;
+  int sets = 1;
+};
+
+struct Options {
+  fs::path data;
+  std::string op, kind, only;
+  bool list = false;
+};
+
+struct Tally {
+  int passed = 0, failed = 0;
+};
+
+std::vector<Listed> read_manifest(const fs::path& data) {
+  std::vector<Listed> out;
+  std::ifstream file(data / "manifest.tsv");
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream fields(line);
+    Listed one;
+    fields >> one.kind >> one.name >> one.tolerance.relative >> one.tolerance.absolute >> one.sets;
+    out.push_back(std::move(one));
+  }
+  return out;
+}
+
+Result<std::vector<Datum>> read_data(const Graph& graph, const std::vector<ValueId>& ids, const fs::path& folder,
+                                     const char* stem) {
+  std::vector<Datum> out;
+  for (size_t i = 0; i < ids.size(); ++i) {
+    const auto& declared = graph.values[ids[i]].declared;
+    TRY(Datum datum,
+        onnx::read_datum(folder / fmt::format("{}_{}.pb", stem, i), declared ? declared->kind : Fact::Kind::tensor));
+    out.push_back(std::move(datum));
+  }
+  return out;
+}
+
+Status run_set(const Graph& graph, const fs::path& folder, const Tolerance& tolerance) {
+  TRY(std::vector<Datum> inputs, read_data(graph, graph.required_inputs(), folder, "input"));
+  TRY(const std::vector<Datum> want, read_data(graph, graph.outputs, folder, "output"));
+  TRY(const std::vector<Datum> got, run_reference(graph, std::move(inputs)));
+  for (size_t i = 0; i < want.size(); ++i)
+    if (const std::string wrong = difference(got[i], want[i], tolerance); !wrong.empty())
+      return refuse("case.output", "output {}: {}", i, wrong);
+  return {};
+}
+
+Status run_case(const Options& options, const Listed& listed, std::string& op) {
+  const fs::path folder = options.data / listed.kind / listed.name;
+  TRY(const auto file, onnx::read_model(folder / "model.onnx"));
+  TRY(const auto graph, onnx::import_model(file, all_ops()));
+  op = graph->nodes.empty() ? "" : graph->nodes[0].type;
+  if (!options.op.empty() && options.op != op) return {};
+  for (int set = 0; set < listed.sets; ++set)
+    TRY_OK(run_set(*graph, folder / fmt::format("test_data_set_{}", set), listed.tolerance));
+  return {};
+}
+
+Options parse(int argc, char** argv) {
+  Options options;
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view arg = argv[i];
+    const auto next = [&] { return i + 1 < argc ? std::string(argv[++i]) : std::string(); };
+    if (arg == "--op")
+      options.op = next();
+    else if (arg == "--kind")
+      options.kind = next();
+    else if (arg == "--case")
+      options.only = next();
+    else if (arg == "--list")
+      options.list = true;
+    else
+      options.data = arg;
+  }
+  return options;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const Options options = parse(argc, argv);
+  std::map<std::string, Tally> by_op;
+  Tally all;
+  for (const Listed& listed : read_manifest(options.data)) {
+    if (!options.kind.empty() && options.kind != listed.kind) continue;
+    if (!options.only.empty() && options.only != listed.name) continue;
+    std::string op;
+    const Status ran = run_case(options, listed, op);
+    if (!options.op.empty() && options.op != op) continue;
+    (ran ? all.passed : all.failed)++;
+    (ran ? by_op[op].passed : by_op[op].failed)++;
+    if (!ran) fmt::print("FAIL {}/{}: {}\n", listed.kind, listed.name, ran.error().text());
+  }
+  if (options.list)
+    for (const auto& [op, tally] : by_op) fmt::print("{:30} {:5} passed {:5} failed\n", op, tally.passed, tally.failed);
+  fmt::print("{} passed, {} failed\n", all.passed, all.failed);
+  return all.failed == 0 && all.passed > 0 ? 0 : 1;
+}
