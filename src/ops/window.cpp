@@ -74,6 +74,21 @@ Result<Dim> window_count_ceil(InferContext& context, const Window& w, size_t i, 
   return ceildiv(slack, stride) + 1;
 }
 
+Result<std::vector<int64_t>> pads_before(const Window& w, std::span<const int64_t> in, std::span<const int64_t> out) {
+  if (in.size() != w.rank() || out.size() != w.rank())
+    return refuse("kernel.shape", "the windows do not fit the input");
+  std::vector<int64_t> pads = w.pads_begin;
+  for (size_t i = 0; i < pads.size(); ++i) {
+    if (w.auto_pad == AutoPad::valid) pads[i] = 0;
+    if (!w.same()) continue;
+    const auto extent = w.extent(i).constant();
+    if (!extent) return refuse("kernel.shape", "the windows do not fit the input");
+    const int64_t total = std::max<int64_t>(0, (out[i] - 1) * w.strides[i] + *extent - in[i]);
+    pads[i] = w.auto_pad == AutoPad::same_upper ? total / 2 : total - total / 2;
+  }
+  return pads;
+}
+
 Result<Dims> dims_of_rank(const Call& call, size_t input, size_t rank) {
   if (call.in(input).kind != Fact::Kind::unknown && !call.in(input).is_tensor())
     return refuse("input.kind", "{} takes a tensor as input {}, it is {}", call.type(), input, print(call.in(input)));
