@@ -8,47 +8,10 @@
 namespace anyshape::kernels {
 namespace {
 
-// Offsets inside a plane of the input that the cells of the windows at positions first..first + count - 1 read:
-// [kernel cell, position], -1 for padding.
-class Reader {
- public:
-  Reader(const Conv& conv, const ConvShape& shape) : conv_(conv), shape_(shape) {}
-
-  const std::vector<int64_t>& offsets(int64_t first, int64_t count) {
-    if (first == first_) return offsets_;
-    first_ = first;
-    offsets_.assign(static_cast<size_t>(shape_.kernel_plane * count), -1);
-    std::vector<int64_t> position(shape_.rank), cell(shape_.rank);
-    for (int64_t i = 0; i < count; ++i) {
-      unravel(first + i, shape_.out, position);
-      for (int64_t k = 0; k < shape_.kernel_plane; ++k) {
-        unravel(k, shape_.kernel, cell);
-        offsets_[static_cast<size_t>(k * count + i)] = offset(position, cell);
-      }
-    }
-    return offsets_;
-  }
-
- private:
-  int64_t offset(const std::vector<int64_t>& position, const std::vector<int64_t>& cell) const {
-    int64_t flat = 0;
-    for (size_t a = 0; a < shape_.rank; ++a) {
-      const int64_t at = position[a] * conv_.strides[a] + cell[a] * conv_.dilations[a] - conv_.pads[a];
-      if (at < 0 || at >= shape_.in[a]) return -1;
-      flat = flat * shape_.in[a] + at;
-    }
-    return flat;
-  }
-
-  const Conv& conv_;
-  const ConvShape& shape_;
-  int64_t first_ = -1;
-  std::vector<int64_t> offsets_;
-};
-
 template <class T>
 void run(const Conv& conv, const ConvShape& s, const Tensor& x, const Tensor& w, const Tensor& bias, Tensor& out) {
-  Reader reader(conv, s);
+  const Windows windows{s.in, s.kernel, s.out, conv.strides, conv.dilations, conv.pads};
+  WindowReader reader(windows);
   const T* data = x.as<T>().data();
   const int64_t in_group = s.channels / conv.group;
   const auto read = [&](int64_t n, int64_t channel, int64_t first, int64_t count, T* columns) {
@@ -133,13 +96,6 @@ Result<ConvShape> conv_shape(const Conv& conv, const Tensor& x, const Tensor& w,
   s.kernel_plane = *kernel_plane;
   s.out_plane = *out_plane;
   return s;
-}
-
-void unravel(int64_t flat, const std::vector<int64_t>& sizes, std::vector<int64_t>& index) {
-  for (size_t a = sizes.size(); a-- > 0;) {
-    index[a] = flat % sizes[a];
-    flat /= sizes[a];
-  }
 }
 
 Status conv(const Conv& conv, const Tensor& x, const Tensor& w, const Tensor& bias, Tensor& out) {

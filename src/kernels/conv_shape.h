@@ -1,6 +1,7 @@
 #pragma once
 
 #include "kernels/conv.h"
+#include "kernels/window.h"
 
 namespace anyshape::kernels {
 
@@ -16,9 +17,6 @@ struct ConvShape {
 Result<ConvShape> conv_shape(const Conv& conv, const Tensor& x, const Tensor& w, const Tensor& bias, const Tensor& out,
                              bool transposed);
 
-// Cell `flat` of a box with these sizes.
-void unravel(int64_t flat, const std::vector<int64_t>& sizes, std::vector<int64_t>& index);
-
 // What of a convolution is independent of how its input is read: batches, groups, blocks of output positions.
 // read(n, first_channel, position, count, columns) fills columns[(c * kernel_plane + k) * count + i] with the input
 // cell of channel first_channel + c that cell k of the window at output position + i reads.
@@ -33,15 +31,16 @@ namespace anyshape::kernels {
 
 template <class T, class Read>
 void convolve(const ConvShape& s, int64_t group, const T* w, const T* bias, T* out, Read read) {
-  constexpr int64_t kBlock = 256;
   const int64_t in_group = s.channels / group, out_group = s.out_channels / group;
-  const int64_t depth = in_group * s.kernel_plane, widest = std::min(kBlock, s.out_plane);
+  const int64_t depth = in_group * s.kernel_plane;
+  const int64_t block = std::clamp<int64_t>((1 << 22) / std::max<int64_t>(1, depth), 16, 256);
+  const int64_t widest = std::min(block, s.out_plane);
   std::vector<T> columns(static_cast<size_t>(depth * widest));
   std::vector<double> sums(static_cast<size_t>(out_group * widest));
   for (int64_t n = 0; n < s.batch; ++n)
-    for (int64_t first = 0; first < s.out_plane; first += kBlock)
+    for (int64_t first = 0; first < s.out_plane; first += block)
       for (int64_t g = 0; g < group; ++g) {
-        const int64_t count = std::min(kBlock, s.out_plane - first);
+        const int64_t count = std::min(block, s.out_plane - first);
         read(n, g * in_group, first, count, columns.data());
         for (int64_t m = 0; m < out_group; ++m)
           std::fill_n(sums.begin() + m * count, count, bias ? static_cast<double>(bias[g * out_group + m]) : 0.0);

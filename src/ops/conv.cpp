@@ -152,8 +152,8 @@ Result<kernels::Conv> read_conv(const Call& call, const Tensor& x, const Tensor&
   if (x.rank() < 3 || w.rank() != x.rank() || out.rank() != x.rank())
     return refuse("kernel.shape", "the tensors of a convolution do not fit each other");
   TRY(const Window window, read_window(call, Dims(w.dims().begin() + 2, w.dims().end())));
-  TRY(auto pads, pads_before(window, std::span(x.dims()).subspan(2), std::span(out.dims()).subspan(2)));
-  return kernels::Conv{window.strides, window.dilations, std::move(pads), call.i("group", 1)};
+  TRY(Padding pads, resolve_pads(window, std::span(x.dims()).subspan(2), std::span(out.dims()).subspan(2)));
+  return kernels::Conv{window.strides, window.dilations, std::move(pads.before), call.i("group", 1)};
 }
 
 Status reference(const Call& call, KernelArgs& args) {

@@ -74,17 +74,18 @@ Result<Dim> window_count_ceil(InferContext& context, const Window& w, size_t i, 
   return ceildiv(slack, stride) + 1;
 }
 
-Result<std::vector<int64_t>> pads_before(const Window& w, std::span<const int64_t> in, std::span<const int64_t> out) {
+Result<Padding> resolve_pads(const Window& w, std::span<const int64_t> in, std::span<const int64_t> out) {
   if (in.size() != w.rank() || out.size() != w.rank())
     return refuse("kernel.shape", "the windows do not fit the input");
-  std::vector<int64_t> pads = w.pads_begin;
-  for (size_t i = 0; i < pads.size(); ++i) {
-    if (w.auto_pad == AutoPad::valid) pads[i] = 0;
+  Padding pads{w.pads_begin, w.pads_end};
+  for (size_t i = 0; i < w.rank(); ++i) {
+    if (w.auto_pad == AutoPad::valid) pads.before[i] = pads.after[i] = 0;
     if (!w.same()) continue;
     const auto extent = w.extent(i).constant();
     if (!extent) return refuse("kernel.shape", "the windows do not fit the input");
     const int64_t total = std::max<int64_t>(0, (out[i] - 1) * w.strides[i] + *extent - in[i]);
-    pads[i] = w.auto_pad == AutoPad::same_upper ? total / 2 : total - total / 2;
+    pads.before[i] = w.auto_pad == AutoPad::same_upper ? total / 2 : total - total / 2;
+    pads.after[i] = total - pads.before[i];
   }
   return pads;
 }
