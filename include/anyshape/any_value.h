@@ -36,8 +36,10 @@ class ANYSHAPE_API AnyValue {
   // Normal numbers for floats, small integers, true and false; the same for the same seed on every machine.
   static Result<AnyValue> random(DType type, std::vector<int64_t> shape, uint64_t seed);
 
-  // A .npy file, or an ONNX .pb file holding a value of that kind. Errors: "file.open", "npy.*", "onnx.*".
-  static Result<AnyValue> read(const std::filesystem::path& path, Kind kind = Kind::tensor);
+  // A .npy file, or an ONNX .pb file holding a value of that kind. `wanted`: the element type the reader has use for,
+  // where NumPy has none like it (bf16, f8*, f4, i4, ...). Errors: "file.open", "npy.*", "onnx.*".
+  static Result<AnyValue> read(const std::filesystem::path& path, Kind kind = Kind::tensor,
+                               DType wanted = DType::undefined);
   // .npy or .pb, by the ending.
   Status write(const std::filesystem::path& path, std::string_view name = "") const;
 
@@ -68,7 +70,9 @@ class ANYSHAPE_API AnyValue {
 };
 
 // Named values: an .npz file. Errors: "file.open", "zip.*", "npy.*".
-ANYSHAPE_API Result<std::vector<std::pair<std::string, AnyValue>>> read_npz(const std::filesystem::path& path);
+// `wanted`: the element types the reader has use for, by name.
+ANYSHAPE_API Result<std::vector<std::pair<std::string, AnyValue>>> read_npz(
+    const std::filesystem::path& path, const std::vector<std::pair<std::string, DType>>& wanted = {});
 ANYSHAPE_API Status write_npz(const std::filesystem::path& path,
                               const std::vector<std::pair<std::string, AnyValue>>& values);
 

@@ -9,6 +9,7 @@
 #include <random>
 
 #include "format/onnx/datum.h"
+#include "tensor/npy.h"
 #include "tensor/real.h"
 #include "verify/compare.h"
 
@@ -86,6 +87,49 @@ Result<AnyValue> AnyValue::random(DType type, std::vector<int64_t> shape, uint64
     }
   }
   return wrap(std::move(tensor));
+}
+
+Result<AnyValue> AnyValue::read(const std::filesystem::path& path, Kind kind, DType wanted) {
+  if (has_ending(path, ".npy")) {
+    TRY(Tensor tensor, read_npy(path, wanted));
+    return wrap(std::move(tensor));
+  }
+  if (!has_ending(path, ".pb"))
+    return usage("value.file", "{}: values are read from .npy and .pb files", path.string());
+  const Fact::Kind wanted_kind = kind == Kind::sequence   ? Fact::Kind::sequence
+                                 : kind == Kind::optional ? Fact::Kind::optional
+                                                          : Fact::Kind::tensor;
+  TRY(Datum datum, onnx::read_datum(path, wanted_kind));
+  return wrap(std::move(datum));
+}
+
+Status AnyValue::write(const std::filesystem::path& path, std::string_view value_name) const {
+  if (has_ending(path, ".pb")) return onnx::write_datum(path, *datum_, value_name);
+  if (!has_ending(path, ".npy")) return usage("value.file", "{}: values are written as .npy or .pb", path.string());
+  if (kind() != Kind::tensor) return refuse("value.kind", "{}: a .npy file holds one tensor", path.string());
+  return write_npy(path, datum_->tensor());
+}
+
+Result<std::vector<std::pair<std::string, AnyValue>>> read_npz(
+    const std::filesystem::path& path, const std::vector<std::pair<std::string, DType>>& wanted) {
+  TRY(const NpzFile file, NpzFile::open(path));
+  std::vector<std::pair<std::string, AnyValue>> out;
+  for (const std::string& entry : file.names()) {
+    const auto it = std::find_if(wanted.begin(), wanted.end(), [&](const auto& w) { return w.first == entry; });
+    TRY(Tensor tensor, file.read(entry, it == wanted.end() ? DType::undefined : it->second));
+    out.emplace_back(entry, wrap(std::move(tensor)));
+  }
+  return out;
+}
+
+Status write_npz(const std::filesystem::path& path, const std::vector<std::pair<std::string, AnyValue>>& values) {
+  std::vector<NamedTensor> tensors;
+  for (const auto& [entry, value] : values) {
+    if (value.kind() != AnyValue::Kind::tensor)
+      return refuse("value.kind", "{}: an .npz file holds tensors, \"{}\" is none", path.string(), entry);
+    tensors.push_back({entry, value.datum().tensor()});
+  }
+  return write_npz(path, tensors);
 }
 
 AnyValue::Kind AnyValue::kind() const { return static_cast<Kind>(datum_->kind()); }

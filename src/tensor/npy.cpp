@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstring>
 #include <limits>
 
@@ -150,9 +151,9 @@ Result<Tensor> narrow_floats(const Tensor& wide, DType dtype) {
       out.as_mutable<BFloat16>()[static_cast<size_t>(i)] = BFloat16(value);
       continue;
     }
-    const auto code = nearest_small_float(dtype, value);
-    if (!code) return out_of_range(i, fmt::format("{}", value), dtype);
-    out.as_mutable<uint8_t>()[static_cast<size_t>(i)] = static_cast<uint8_t>(*code);
+    const bool has_none = (dtype == DType::f4e2m1 && std::isnan(value)) || (dtype == DType::f8e8m0 && !(value > 0));
+    if (has_none) return out_of_range(i, fmt::format("{}", value), dtype);
+    out.as_mutable<uint8_t>()[static_cast<size_t>(i)] = small_float_code(dtype, value, true, PowerRounding::nearest);
   }
   return dtype == DType::bf16 ? out : pack(out, dtype);
 }

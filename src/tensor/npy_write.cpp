@@ -6,7 +6,6 @@
 #include "tensor/npy.h"
 #include "tensor/npy_header.h"
 #include "tensor/real.h"
-#include "tensor/small_float.h"
 
 namespace anyshape {
 namespace {
@@ -57,14 +56,9 @@ DType widened(DType dtype) {
 Result<Tensor> widen(const Tensor& tensor) {
   const DType dtype = tensor.dtype();
   TRY(Tensor out, Tensor::allocate(widened(dtype), tensor.dims()));
-  const int width = bits(dtype);
   for (int64_t i = 0; i < tensor.count(); ++i) {
     if (is_integer(dtype)) {
       out.set_int(i, tensor.int_at(i));
-    } else if (is_small_float(dtype)) {
-      const int64_t bit = i * width;
-      const auto byte = static_cast<unsigned>(tensor.bytes()[static_cast<size_t>(bit / 8)]);
-      set_real(out, i, small_float_value(dtype, byte >> (bit % 8) & ((1U << width) - 1)));
     } else {
       set_real(out, i, *real_at(tensor, i));
     }
