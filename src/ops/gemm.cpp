@@ -1,4 +1,5 @@
 #include "ops/elementwise.h"
+#include "ops/planned.h"
 #include "ops/records.h"
 
 namespace anyshape::ops {
@@ -33,7 +34,9 @@ Result<Facts> infer(const Call& call, InferContext& context) {
 
 }  // namespace
 
-constexpr OpDef kGemm1{.name = "Gemm", .since = 1, .sig = {kIn1, kOut, "alpha A B + beta C"}, .infer = infer};
-constexpr OpDef kGemm11{.name = "Gemm", .since = 11, .sig = {kIn11, kOut, "alpha A B + beta C"}, .infer = infer};
+constexpr OpDef kGemm1{
+    .name = "Gemm", .since = 1, .sig = {kIn1, kOut, "alpha A B + beta C"}, .infer = infer, .planned = kGemmPlanned};
+constexpr OpDef kGemm11{
+    .name = "Gemm", .since = 11, .sig = {kIn11, kOut, "alpha A B + beta C"}, .infer = infer, .planned = kGemmPlanned};
 
 }  // namespace anyshape::ops

@@ -1,5 +1,6 @@
 #include "ops/matmul.h"
 
+#include "ops/planned.h"
 #include "ops/records.h"
 
 // MatMul, MatMulInteger, QLinearMatMul.
@@ -90,7 +91,8 @@ Result<Dims> matmul_dims(InferContext& context, const Dims& a, const Dims& b) {
   return dims;
 }
 
-constexpr OpDef kMatMul1{.name = "MatMul", .since = 1, .sig = {kIn, kOut, "matrix product"}, .infer = infer};
+constexpr OpDef kMatMul1{
+    .name = "MatMul", .since = 1, .sig = {kIn, kOut, "matrix product"}, .infer = infer, .planned = kMatMulPlanned};
 constexpr OpDef kMatMulInteger10{.name = "MatMulInteger",
                                  .since = 10,
                                  .sig = {kIntegerIn, kOut, "matrix product of 8-bit integers, summed in 32 bits"},
