@@ -1,3 +1,9 @@
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "kernels/convert.h"
+#include "kernels/elementwise.h"
 #include "ops/elementwise.h"
 #include "ops/records.h"
 
@@ -16,8 +22,86 @@ Result<Facts> infer(const Call& call, InferContext&) {
   return Facts{typed(call.in(0).dtype, call.in(0).dims)};
 }
 
+// The attributes of a function.
+struct Parameters {
+  double alpha = 0, beta = 0;
+};
+using Function = double (*)(double x, const Parameters&);
+using Decode = Parameters (*)(const Call&);
+
+double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+double softplus(double x) { return std::max(x, 0.0) + std::log1p(std::exp(-std::fabs(x))); }
+
+double celu(double x, const Parameters& p) { return x > 0 ? x : p.alpha * std::expm1(x / p.alpha); }
+double elu(double x, const Parameters& p) { return x >= 0 ? x : p.alpha * std::expm1(x); }
+double gelu(double x, const Parameters& p) {
+  if (p.alpha == 0) return 0.5 * x * (1 + std::erf(x / std::numbers::sqrt2));
+  const double inner = std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x);
+  return 0.5 * x * (1 + std::tanh(inner));
+}
+double hard_sigmoid(double x, const Parameters& p) {
+  const double y = p.alpha * x + p.beta;
+  return y < 0 ? 0 : y > 1 ? 1 : y;
+}
+double hard_swish(double x, const Parameters& p) { return x * hard_sigmoid(x, p); }
+double leaky_relu(double x, const Parameters& p) { return x < 0 ? p.alpha * x : x; }
+double mish(double x, const Parameters&) { return x * std::tanh(softplus(x)); }
+double selu(double x, const Parameters& p) { return p.beta * (x > 0 ? x : p.alpha * std::expm1(x)); }
+double shrink(double x, const Parameters& p) {
+  if (x < -p.alpha) return x + p.beta;
+  return x > p.alpha ? x - p.beta : std::isnan(x) ? x : 0;
+}
+double softplus_of(double x, const Parameters&) { return softplus(x); }
+double softsign(double x, const Parameters&) { return x / (1 + std::fabs(x)); }
+double swish(double x, const Parameters& p) { return x * sigmoid(p.alpha * x); }
+double thresholded_relu(double x, const Parameters& p) { return x > p.alpha || std::isnan(x) ? x : 0; }
+
+template <double (*fn)(double)>
+double plain(double x, const Parameters&) {
+  return fn(x);
+}
+
+Parameters no_parameters(const Call&) { return {}; }
+Parameters alpha_1(const Call& call) { return {call.f("alpha", 1)}; }
+Parameters gelu_parameters(const Call& call) { return {call.s("approximate", "none") == "tanh" ? 1.0 : 0.0}; }
+Parameters hard_sigmoid_parameters(const Call& call) { return {call.f("alpha", 0.2f), call.f("beta", 0.5f)}; }
+Parameters hard_swish_parameters(const Call&) { return {1.0 / 6, 0.5}; }
+Parameters leaky_parameters(const Call& call) { return {call.f("alpha", 0.01f)}; }
+Parameters selu_parameters(const Call& call) {
+  const bool old = call.version() < 6;
+  return {call.f("alpha", old ? 1.6732f : 1.67326319217681884765625f),
+          call.f("gamma", old ? 1.0507f : 1.05070102214813232421875f)};
+}
+Parameters shrink_parameters(const Call& call) { return {call.f("lambd", 0.5f), call.f("bias", 0)}; }
+
+// Every type computes in double and rounds once.
+template <Function fn, Decode decode>
+Status reference(const Call& call, KernelArgs& args) {
+  const Parameters parameters = decode(call);
+  if (args.in(0).dtype() != args.out(0).dtype())
+    return unknown("dtype", "{} of {}", call.type(), name(args.in(0).dtype()));
+  return kernels::visit_type<kernels::kNumbers>(args.in(0).dtype(), [&]<class T>(T) -> Status {
+    kernels::apply<T, T>(args.in(0), args.out(0), [&](T x) {
+      const double y = fn(static_cast<double>(kernels::widen(x)), parameters);
+      if constexpr (kernels::kIsFloat<T>)
+        return static_cast<T>(y);
+      else
+        return static_cast<T>(kernels::truncate_to_int64(y));
+    });
+    return {};
+  });
+}
+
+template <Function fn, Decode decode = no_parameters>
+constexpr Kernel kKernels[] = {{"reference", reference<fn, decode>}};
+
+template <Function fn, Decode decode = no_parameters>
 constexpr OpDef record(std::string_view op_name, int since, std::string_view doc) {
-  return {.name = op_name, .since = since, .sig = {kIn, kOut, doc}, .infer = infer<kMaskFloat>};
+  return {.name = op_name,
+          .since = since,
+          .sig = {kIn, kOut, doc},
+          .infer = infer<kMaskFloat>,
+          .kernels = kKernels<fn, decode>};
 }
 
 // Before opset 7 the slope is one number or one per channel.
@@ -70,38 +154,84 @@ Result<Facts> infer_swiglu(const Call& call, InferContext& context) {
   return Facts{Fact::tensor(dtype, a)};
 }
 
+// The slope laid under the input: before opset 7 one entry per channel, later by the rules of broadcasting.
+Tensor laid_slope(const Call& call, const Tensor& x, const Tensor& slope) {
+  std::vector<int64_t> dims = slope.dims();
+  if (call.version() < 7) {
+    dims.assign(x.rank() > 2 ? x.rank() - 1 : 1, 1);
+    dims[0] = slope.count();
+  }
+  while (dims.size() > x.rank() && dims.front() == 1) dims.erase(dims.begin());
+  return slope.reshaped(std::move(dims));
+}
+
+Status reference_prelu(const Call& call, KernelArgs& args) {
+  const Tensor& x = args.in(0);
+  if (args.in(1).dtype() != x.dtype()) return unknown("dtype", "PRelu of {}", name(args.in(1).dtype()));
+  const Tensor slope = laid_slope(call, x, args.in(1));
+  return kernels::visit_type<kernels::kNumbers>(x.dtype(), [&]<class T>(T) -> Status {
+    return kernels::apply<T, T, T>(x, slope, args.out(0), [](T a, T b) {
+      const auto wide = kernels::widen(a);
+      return wide < 0 ? kernels::narrow<T>(kernels::wrapping(wide, kernels::widen(b), std::multiplies<>())) : a;
+    });
+  });
+}
+
+Status reference_swiglu(const Call& call, KernelArgs& args) {
+  const double alpha = call.f("alpha", 1);
+  if (args.in(1).dtype() != args.in(0).dtype()) return unknown("dtype", "SwiGLU of {}", name(args.in(1).dtype()));
+  return kernels::visit_type<kernels::kFloats>(args.in(0).dtype(), [&]<class T>(T) -> Status {
+    return kernels::apply<T, T, T>(args.in(0), args.in(1), args.out(0), [&](T a, T b) {
+      const auto gate = static_cast<double>(kernels::widen(a));
+      return static_cast<T>(swish(gate, {alpha}) * static_cast<double>(kernels::widen(b)));
+    });
+  });
+}
+
+constexpr Kernel kPReluKernels[] = {{"reference", reference_prelu}};
+constexpr Kernel kSwiGLUKernels[] = {{"reference", reference_swiglu}};
+
 }  // namespace
 
-constexpr OpDef kAcos7 = record("Acos", 7, "inverse cosine");
-constexpr OpDef kAcosh9 = record("Acosh", 9, "inverse hyperbolic cosine");
-constexpr OpDef kAsin7 = record("Asin", 7, "inverse sine");
-constexpr OpDef kAsinh9 = record("Asinh", 9, "inverse hyperbolic sine");
-constexpr OpDef kAtan7 = record("Atan", 7, "inverse tangent");
-constexpr OpDef kAtanh9 = record("Atanh", 9, "inverse hyperbolic tangent");
-constexpr OpDef kCelu12 = record("Celu", 12, "continuously differentiable exponential linear unit");
-constexpr OpDef kCos7 = record("Cos", 7, "cosine");
-constexpr OpDef kCosh9 = record("Cosh", 9, "hyperbolic cosine");
-constexpr OpDef kElu1 = record("Elu", 1, "exponential linear unit");
-constexpr OpDef kGelu20 = record("Gelu", 20, "Gaussian error linear unit");
-constexpr OpDef kHardSigmoid1 = record("HardSigmoid", 1, "piecewise linear sigmoid");
-constexpr OpDef kHardSwish14 = record("HardSwish", 14, "x times its hard sigmoid");
-constexpr OpDef kLeakyRelu1 = record("LeakyRelu", 1, "x, or alpha x where negative");
-constexpr OpDef kMish18 = record("Mish", 18, "x tanh(softplus(x))");
-constexpr OpDef kPRelu1{
-    .name = "PRelu", .since = 1, .sig = {kSlopeIn, kOut, "x, or slope x where negative"}, .infer = infer_prelu};
-constexpr OpDef kSelu1 = record("Selu", 1, "scaled exponential linear unit");
+constexpr OpDef kAcos7 = record<plain<std::acos>>("Acos", 7, "inverse cosine");
+constexpr OpDef kAcosh9 = record<plain<std::acosh>>("Acosh", 9, "inverse hyperbolic cosine");
+constexpr OpDef kAsin7 = record<plain<std::asin>>("Asin", 7, "inverse sine");
+constexpr OpDef kAsinh9 = record<plain<std::asinh>>("Asinh", 9, "inverse hyperbolic sine");
+constexpr OpDef kAtan7 = record<plain<std::atan>>("Atan", 7, "inverse tangent");
+constexpr OpDef kAtanh9 = record<plain<std::atanh>>("Atanh", 9, "inverse hyperbolic tangent");
+constexpr OpDef kCelu12 = record<celu, alpha_1>("Celu", 12, "continuously differentiable exponential linear unit");
+constexpr OpDef kCos7 = record<plain<std::cos>>("Cos", 7, "cosine");
+constexpr OpDef kCosh9 = record<plain<std::cosh>>("Cosh", 9, "hyperbolic cosine");
+constexpr OpDef kElu1 = record<elu, alpha_1>("Elu", 1, "exponential linear unit");
+constexpr OpDef kGelu20 = record<gelu, gelu_parameters>("Gelu", 20, "Gaussian error linear unit");
+constexpr OpDef kHardSigmoid1 =
+    record<hard_sigmoid, hard_sigmoid_parameters>("HardSigmoid", 1, "piecewise linear sigmoid");
+constexpr OpDef kHardSwish14 = record<hard_swish, hard_swish_parameters>("HardSwish", 14, "x times its hard sigmoid");
+constexpr OpDef kLeakyRelu1 = record<leaky_relu, leaky_parameters>("LeakyRelu", 1, "x, or alpha x where negative");
+constexpr OpDef kMish18 = record<mish>("Mish", 18, "x tanh(softplus(x))");
+constexpr OpDef kPRelu1{.name = "PRelu",
+                        .since = 1,
+                        .sig = {kSlopeIn, kOut, "x, or slope x where negative"},
+                        .infer = infer_prelu,
+                        .kernels = kPReluKernels};
+constexpr OpDef kSelu1 = record<selu, selu_parameters>("Selu", 1, "scaled exponential linear unit");
 constexpr OpDef kShrink9{.name = "Shrink",
                          .since = 9,
                          .sig = {kIn, kOut, "0 in a band around 0, moved by a bias outside"},
-                         .infer = infer<kMaskNumber>};
-constexpr OpDef kSin7 = record("Sin", 7, "sine");
-constexpr OpDef kSinh9 = record("Sinh", 9, "hyperbolic sine");
-constexpr OpDef kSoftplus1 = record("Softplus", 1, "log(1 + exp(x))");
-constexpr OpDef kSoftsign1 = record("Softsign", 1, "x / (1 + |x|)");
-constexpr OpDef kSwiGLU28{
-    .name = "SwiGLU", .since = 28, .sig = {kGateIn, kOut, "swish of a gate times a value"}, .infer = infer_swiglu};
-constexpr OpDef kSwish24 = record("Swish", 24, "x times the sigmoid of alpha x");
-constexpr OpDef kTan7 = record("Tan", 7, "tangent");
-constexpr OpDef kThresholdedRelu10 = record("ThresholdedRelu", 10, "x where above alpha, else 0");
+                         .infer = infer<kMaskNumber>,
+                         .kernels = kKernels<shrink, shrink_parameters>};
+constexpr OpDef kSin7 = record<plain<std::sin>>("Sin", 7, "sine");
+constexpr OpDef kSinh9 = record<plain<std::sinh>>("Sinh", 9, "hyperbolic sine");
+constexpr OpDef kSoftplus1 = record<softplus_of>("Softplus", 1, "log(1 + exp(x))");
+constexpr OpDef kSoftsign1 = record<softsign>("Softsign", 1, "x / (1 + |x|)");
+constexpr OpDef kSwiGLU28{.name = "SwiGLU",
+                          .since = 28,
+                          .sig = {kGateIn, kOut, "swish of a gate times a value"},
+                          .infer = infer_swiglu,
+                          .kernels = kSwiGLUKernels};
+constexpr OpDef kSwish24 = record<swish, alpha_1>("Swish", 24, "x times the sigmoid of alpha x");
+constexpr OpDef kTan7 = record<plain<std::tan>>("Tan", 7, "tangent");
+constexpr OpDef kThresholdedRelu10 =
+    record<thresholded_relu, alpha_1>("ThresholdedRelu", 10, "x where above alpha, else 0");
 
 }  // namespace anyshape::ops

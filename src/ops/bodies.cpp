@@ -254,4 +254,48 @@ Result<Fact> stack(InferContext& context, const Facts& parts, size_t axis, std::
   return out;
 }
 
+Status ScanParts::add(const std::vector<Datum>& outputs) {
+  for (size_t i = 0; i < parts_.size(); ++i) {
+    if (!outputs[first_ + i].is_tensor())
+      return refuse("body.type", "output {} of the body is no tensor, it cannot be stacked", first_ + i);
+    parts_[i].push_back(outputs[first_ + i].tensor());
+  }
+  return {};
+}
+
+Result<std::vector<TensorType>> ScanParts::none(BodyRunner& bodies, std::vector<Datum> inputs) const {
+  std::vector<TensorType> out;
+  std::optional<std::vector<Datum>> ran;
+  for (size_t i = first_; i < body_.outputs.size(); ++i) {
+    const Fact fact = declared_fact(body_.values[body_.outputs[i]], 0);
+    auto dims = fact.numeric_dims();
+    if (!dims && !ran) {
+      auto tried = bodies.run(body_, inputs);
+      ran = tried ? *std::move(tried) : std::vector<Datum>(body_.outputs.size());
+    }
+    DType dtype = fact.dtype;
+    if (!dims && (*ran)[i].is_tensor()) {
+      dims = (*ran)[i].tensor().dims();
+      dtype = (*ran)[i].tensor().dtype();
+    }
+    if (dtype == DType::undefined)
+      return unknown("body.type", "the type of output {} of a body that never ran is not known", i);
+    out.push_back({dtype, dims.value_or(std::vector<int64_t>())});
+  }
+  return out;
+}
+
+Result<bool> single_bool(const Tensor& tensor, std::string_view code) {
+  if (tensor && tensor.dtype() == DType::boolean && tensor.count() == 1) return tensor.at<uint8_t>(0) != 0;
+  return refuse(code, "the condition must be one bool, it is {}",
+                tensor ? print(Fact::of(tensor).type_only()) : "no tensor");
+}
+
+Result<Tensor> no_parts(const TensorType& one, size_t axis) {
+  std::vector<int64_t> dims = one.dims;
+  if (axis > dims.size()) return refuse("axis.range", "axis {} is out of range for rank {}", axis, dims.size() + 1);
+  dims.insert(dims.begin() + static_cast<ptrdiff_t>(axis), 0);
+  return Tensor::allocate(one.dtype, std::move(dims));
+}
+
 }  // namespace anyshape::ops

@@ -38,4 +38,35 @@ Fact declared_fact(const Value& value, Dim fill);
 // One fact per iteration stacked on a new axis of that many entries.
 Result<Fact> stack(InferContext& context, const Facts& parts, size_t axis, std::string_view code);
 
+struct TensorType {
+  DType dtype = DType::undefined;
+  std::vector<int64_t> dims;
+};
+
+// For kernels that run a body again and again: the parts of each scan output, one per iteration.
+class ScanParts {
+ public:
+  // `first`: index of the first scan output among the body's outputs.
+  ScanParts(const Graph& body, size_t first) : body_(body), first_(first), parts_(body.outputs.size() - first) {}
+
+  // Keeps what one iteration gave. Code "body.type" when a scan output is no tensor.
+  Status add(const std::vector<Datum>& outputs);
+  size_t count() const { return parts_.size(); }
+  std::vector<Tensor>& parts(size_t i) { return parts_[i]; }
+  // The outputs of a body that never ran: as the file declares them, sizes without a number being 0; where it says
+  // nothing of the rank, as one run on these inputs makes them. Each without the axis of iterations.
+  Result<std::vector<TensorType>> none(BodyRunner& bodies, std::vector<Datum> inputs) const;
+
+ private:
+  const Graph& body_;
+  size_t first_;
+  std::vector<std::vector<Tensor>> parts_;
+};
+
+// The only entry of a bool tensor. `code` of the error: "if.cond".
+Result<bool> single_bool(const Tensor& tensor, std::string_view code);
+
+// A tensor of that type with an axis of size 0 put in at `axis`.
+Result<Tensor> no_parts(const TensorType& one, size_t axis);
+
 }  // namespace anyshape::ops

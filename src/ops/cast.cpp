@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cctype>
+#include <cstring>
 
 #include "kernels/convert.h"
 #include "ops/elementwise.h"
@@ -71,12 +72,24 @@ Result<Facts> infer_cast_like(const Call& call, InferContext& context) {
   return cast_to(call, context, call.in(1).dtype);
 }
 
-Status reference(const Call&, KernelArgs& args) {
+Result<kernels::CastRules> rules_of(const Call& call) {
+  kernels::CastRules rules;
+  rules.saturate = call.i("saturate", 1) != 0;
+  const std::string_view mode = call.s("round_mode", "up");
+  if (mode == "down") rules.rounding = PowerRounding::down;
+  if (mode == "nearest") rules.rounding = PowerRounding::nearest;
+  if (mode != "up" && mode != "down" && mode != "nearest")
+    return refuse("cast.round_mode", "round_mode is \"{}\", not up, down or nearest", mode);
+  return rules;
+}
+
+Status reference(const Call& call, KernelArgs& args) {
   if (args.in(0).dtype() == args.out(0).dtype()) {
     args.out(0) = args.in(0);
     return {};
   }
-  return kernels::convert(args.in(0), args.out(0));
+  TRY(const kernels::CastRules rules, rules_of(call));
+  return kernels::convert(args.in(0), args.out(0), rules);
 }
 
 constexpr Kernel kKernels[] = {{"reference", reference}};
@@ -90,12 +103,24 @@ Result<Facts> infer_bit_cast(const Call& call, InferContext&) {
   return Facts{typed(to, call.in(0).dims)};
 }
 
+Status reference_bit_cast(const Call&, KernelArgs& args) {
+  const Tensor& in = args.in(0);
+  Tensor& out = args.out(0);
+  if (in.bytes().size() != out.bytes().size() || bits(in.dtype()) == 0)
+    return refuse("bitcast.width", "{} and {} have different widths", name(in.dtype()), name(out.dtype()));
+  if (!in.bytes().empty()) std::memcpy(out.data(), in.bytes().data(), in.bytes().size());
+  return {};
+}
+
+constexpr Kernel kBitKernels[] = {{"reference", reference_bit_cast}};
+
 }  // namespace
 
 constexpr OpDef kBitCast26{.name = "BitCast",
                            .since = 26,
                            .sig = {kIn, kOut, "the same bits as another element type"},
-                           .infer = infer_bit_cast};
+                           .infer = infer_bit_cast,
+                           .kernels = kBitKernels};
 constexpr OpDef kCast1{.name = "Cast",
                        .since = 1,
                        .sig = {kIn, kOut, "the same values as another element type"},

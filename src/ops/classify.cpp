@@ -3,6 +3,8 @@
 #include "kernels/elementwise.h"
 #include "ops/elementwise.h"
 #include "ops/records.h"
+#include "tensor/real.h"
+#include "tensor/small_float.h"
 
 // IsNaN and IsInf.
 namespace anyshape::ops {
@@ -22,6 +24,10 @@ Result<Facts> infer(const Call& call, InferContext& context) {
 
 template <class Test>
 Status run(KernelArgs& args, Test test) {
+  if (is_small_float(args.in(0).dtype())) {
+    for (int64_t i = 0; i < args.in(0).count(); ++i) args.out(0).set_int(i, test(*real_at(args.in(0), i)));
+    return {};
+  }
   return kernels::visit_type<kernels::kFloats>(args.in(0).dtype(), [&]<class T>(T) -> Status {
     kernels::apply<T, bool>(args.in(0), args.out(0), [&](T x) { return test(kernels::widen(x)); });
     return {};

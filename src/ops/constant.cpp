@@ -37,47 +37,65 @@ Result<int64_t> dense_position(const SparseTensor& sparse, int64_t n, int64_t co
   return position;
 }
 
-Result<Fact> fact_of_sparse(const SparseTensor& sparse) {
-  const auto count = element_count(sparse.dims);
-  if (!count) return refuse("constant.sparse", "the sizes [{}] do not describe a tensor", fmt::join(sparse.dims, ", "));
-  const Fact type = Fact::tensor(sparse.values.dtype(), Dims(sparse.dims.begin(), sparse.dims.end()));
-  if (*count > kDenseLimit || !sparse.values || sparse.values.dtype() == DType::string) return type;
+Status check_sparse(const SparseTensor& sparse) {
   const int64_t stored = sparse.values.count();
   const bool linear = sparse.indices.rank() == 1;
   int64_t wanted = 0;
-  if (__builtin_mul_overflow(stored, linear ? 1 : static_cast<int64_t>(sparse.dims.size()), &wanted) ||
-      (stored > 0 && sparse.indices.dtype() != DType::i64) || sparse.indices.count() != wanted ||
-      sparse.indices.rank() > 2)
-    return refuse("constant.sparse", "{} sparse indices do not fit {} values", sparse.indices.count(), stored);
-  TRY(Tensor dense, Tensor::allocate(sparse.values.dtype(), sparse.dims));
-  for (int64_t n = 0; n < stored; ++n) {
-    TRY(const int64_t position, dense_position(sparse, n, *count));
-    kernels::copy_elements(dense, position, sparse.values, n, 1);
+  const bool too_many = __builtin_mul_overflow(stored, linear ? 1 : static_cast<int64_t>(sparse.dims.size()), &wanted);
+  const bool fits = !too_many && (stored == 0 || sparse.indices.dtype() == DType::i64) &&
+                    sparse.indices.count() == wanted && sparse.indices.rank() <= 2;
+  if (fits) return {};
+  return refuse("constant.sparse", "{} sparse indices do not fit {} values", sparse.indices.count(), stored);
+}
+
+Result<Tensor> dense(const SparseTensor& sparse) {
+  if (!sparse.values) return refuse("constant.sparse", "the sparse tensor has no values");
+  TRY_OK(check_sparse(sparse));
+  TRY(Tensor out, Tensor::allocate(sparse.values.dtype(), sparse.dims));
+  for (int64_t n = 0; n < sparse.values.count(); ++n) {
+    TRY(const int64_t position, dense_position(sparse, n, out.count()));
+    kernels::copy_elements(out, position, sparse.values, n, 1);
   }
-  return Fact::of_constant(std::move(dense));
+  return out;
+}
+
+Result<Tensor> value_of(const Call& call) {
+  if (const auto* value = call.tensor("value"); value && *value) return *value;
+  if (const auto* sparse = call.sparse("sparse_value")) return dense(*sparse);
+  if (call.has_attr("value_int")) return Tensor::scalar(call.i("value_int", 0));
+  if (const auto* ints = call.ints("value_ints")) return Tensor::of_ints({static_cast<int64_t>(ints->size())}, *ints);
+  if (call.has_attr("value_float")) {
+    const float value = call.f("value_float", 0);
+    return of_floats({}, {&value, 1});
+  }
+  if (const auto* floats = call.floats("value_floats"))
+    return of_floats({static_cast<int64_t>(floats->size())}, *floats);
+  if (call.has_attr("value_string")) return Tensor::of_strings({}, {std::string(call.s("value_string", ""))});
+  if (const auto* strings = call.strings("value_strings"))
+    return Tensor::of_strings({static_cast<int64_t>(strings->size())}, *strings);
+  return refuse("constant.value", "Constant has no value");
 }
 
 Result<Facts> infer_constant(const Call& call, InferContext&) {
-  if (const auto* value = call.tensor("value"); value && *value) return Facts{Fact::of_constant(*value)};
-  if (const auto* sparse = call.sparse("sparse_value")) {
-    TRY(Fact fact, fact_of_sparse(*sparse));
-    return Facts{std::move(fact)};
+  const bool plain = call.tensor("value") && *call.tensor("value");
+  if (const auto* sparse = plain ? nullptr : call.sparse("sparse_value")) {
+    const auto count = element_count(sparse->dims);
+    if (!count)
+      return refuse("constant.sparse", "the sizes [{}] do not describe a tensor", fmt::join(sparse->dims, ", "));
+    if (*count > kDenseLimit || !sparse->values || sparse->values.dtype() == DType::string)
+      return Facts{Fact::tensor(sparse->values.dtype(), Dims(sparse->dims.begin(), sparse->dims.end()))};
   }
-  if (call.has_attr("value_int")) return Facts{Fact::of_constant(Tensor::scalar(call.i("value_int", 0)))};
-  if (const auto* ints = call.ints("value_ints"))
-    return Facts{Fact::of_constant(Tensor::of_ints({static_cast<int64_t>(ints->size())}, *ints))};
-  if (call.has_attr("value_float")) {
-    const float value = call.f("value_float", 0);
-    return Facts{Fact::of_constant(of_floats({}, {&value, 1}))};
-  }
-  if (const auto* floats = call.floats("value_floats"))
-    return Facts{Fact::of_constant(of_floats({static_cast<int64_t>(floats->size())}, *floats))};
-  if (call.has_attr("value_string"))
-    return Facts{Fact::of_constant(Tensor::of_strings({}, {std::string(call.s("value_string", ""))}))};
-  if (const auto* strings = call.strings("value_strings"))
-    return Facts{Fact::of_constant(Tensor::of_strings({static_cast<int64_t>(strings->size())}, *strings))};
-  return refuse("constant.value", "Constant has no value");
+  TRY(Tensor value, value_of(call));
+  return Facts{Fact::of_constant(std::move(value))};
 }
+
+Status reference_constant(const Call& call, KernelArgs& args) {
+  TRY(const Tensor value, value_of(call));
+  TRY(args.out(0), value.aligned());
+  return {};
+}
+
+constexpr Kernel kConstantKernels[] = {{"reference", reference_constant}};
 
 // The fill value: attribute `value`, one element; a float 0 when absent.
 Result<Tensor> fill_value(const Call& call) {
@@ -119,8 +137,11 @@ constexpr Kernel kFilledKernels[] = {{"reference", reference_filled}};
 
 }  // namespace
 
-constexpr OpDef kConstant1{
-    .name = "Constant", .since = 1, .sig = {{}, kOut, "a value kept in the model"}, .infer = infer_constant};
+constexpr OpDef kConstant1{.name = "Constant",
+                           .since = 1,
+                           .sig = {{}, kOut, "a value kept in the model"},
+                           .infer = infer_constant,
+                           .kernels = kConstantKernels};
 constexpr OpDef kConstantOfShape9{.name = "ConstantOfShape",
                                   .since = 9,
                                   .sig = {kShapeIn, kOut, "one value at every position of a shape"},

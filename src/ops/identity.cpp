@@ -13,7 +13,7 @@ Result<Facts> infer(const Call& call, InferContext&) {
 }
 
 Status reference(const Call&, KernelArgs& args) {
-  args.out(0) = args.in(0);
+  args.outputs[0] = args.inputs[0];
   return {};
 }
 

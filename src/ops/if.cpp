@@ -119,9 +119,25 @@ Result<Facts> infer(const Call& call, InferContext& context) {
   return walk_both(call, context, taken, on_data);
 }
 
+Status reference(const Call& call, KernelArgs& args) {
+  TRY(const bool taken, single_bool(args.in(0), "if.cond"));
+  const std::string_view name = taken ? "then_branch" : "else_branch";
+  const Graph* branch = call.graph(name);
+  if (!branch) return refuse("if.branch", "{} is missing", name);
+  TRY_OK(check_outputs(call, *branch, name));
+  TRY(std::vector<Datum> out, args.bodies->run(*branch, {}));
+  std::move(out.begin(), out.end(), args.outputs.begin());
+  return {};
+}
+
+constexpr Kernel kKernels[] = {{"reference", reference}};
+
 }  // namespace
 
-constexpr OpDef kIf1{
-    .name = "If", .since = 1, .sig = {kIn, kOut, "one of two bodies, chosen by a condition"}, .infer = infer};
+constexpr OpDef kIf1{.name = "If",
+                     .since = 1,
+                     .sig = {kIn, kOut, "one of two bodies, chosen by a condition"},
+                     .infer = infer,
+                     .kernels = kKernels};
 
 }  // namespace anyshape::ops

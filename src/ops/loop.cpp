@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "kernels/join.h"
 #include "ops/iterate.h"
 #include "ops/records.h"
 
@@ -133,9 +134,89 @@ Result<Facts> infer(const Call& call, InferContext& context) {
   return out;
 }
 
+Result<std::optional<int64_t>> trip_limit(const Tensor& m) {
+  if (!m) return std::optional<int64_t>();
+  if (m.count() != 1 || !is_integer(m.dtype()))
+    return refuse("loop.scalar", "the trip count must be one integer, it is {}", print(Fact::of(m).type_only()));
+  return std::optional(m.int_at(0));
+}
+
+// The state of a loop between two iterations.
+struct Running {
+  Datum cond;
+  std::vector<Datum> carried;
+  std::vector<bool> optional;  // carried values that started as optionals
+
+  std::vector<Datum> inputs(int64_t number) const {
+    std::vector<Datum> in{Tensor::scalar(number), cond};
+    for (size_t i = 0; i < carried.size(); ++i) {
+      const bool wrapped = optional[i] && carried[i] && carried[i].kind() != Datum::Kind::optional;
+      in.push_back(wrapped ? Datum::optional(carried[i]) : carried[i]);
+    }
+    return in;
+  }
+};
+
+Result<Running> start(KernelArgs& args) {
+  Running now;
+  now.cond = args.in(1);
+  if (!now.cond) {
+    TRY(Tensor yes, Tensor::allocate(DType::boolean, {}));
+    yes.set_int(0, 1);
+    now.cond = std::move(yes);
+  }
+  for (size_t i = 2; i < args.inputs.size(); ++i) {
+    if (!args.inputs[i]) return refuse("loop.inputs", "carried value {} is missing", i - 2);
+    now.carried.push_back(args.inputs[i]);
+    now.optional.push_back(args.inputs[i].kind() == Datum::Kind::optional);
+  }
+  return now;
+}
+
+Status give_outputs(const Call& call, KernelArgs& args, const Running& end, ScanParts& scans, int64_t trips) {
+  const size_t carried = end.carried.size();
+  std::vector<TensorType> none;
+  if (trips == 0 && call.outputs() > carried) {
+    TRY(none, scans.none(*args.bodies, end.inputs(0)));
+  }
+  for (size_t i = 0; i < call.outputs(); ++i) {
+    if (i < carried) {
+      args.outputs[i] = end.carried[i];
+      continue;
+    }
+    TRY(Tensor out, trips == 0 ? no_parts(none[i - carried], 0) : kernels::stack(scans.parts(i - carried), 0));
+    args.outputs[i] = std::move(out);
+  }
+  return {};
+}
+
+Status reference(const Call& call, KernelArgs& args) {
+  const Graph* body = call.graph("body");
+  if (!body) return refuse("loop.body", "the body is missing");
+  TRY(Running now, start(args));
+  TRY_OK(check_body(call, *body, now.carried.size()));
+  TRY(const auto limit, trip_limit(args.in(0)));
+  TRY(bool more, single_bool(now.cond.tensor(), "loop.cond"));
+  ScanParts scans(*body, now.carried.size() + 1);
+  int64_t number = 0;
+  for (; more && (!limit || number < *limit); ++number) {
+    TRY(std::vector<Datum> out, args.bodies->run(*body, now.inputs(number)));
+    TRY(more, single_bool(out[0].tensor(), "loop.cond"));
+    TRY_OK(scans.add(out));
+    now.cond = std::move(out[0]);
+    for (size_t i = 0; i < now.carried.size(); ++i) now.carried[i] = std::move(out[i + 1]);
+  }
+  return give_outputs(call, args, now, scans, number);
+}
+
+constexpr Kernel kKernels[] = {{"reference", reference}};
+
 }  // namespace
 
-constexpr OpDef kLoop1{
-    .name = "Loop", .since = 1, .sig = {kIn, kOut, "a body repeated by count and condition"}, .infer = infer};
+constexpr OpDef kLoop1{.name = "Loop",
+                       .since = 1,
+                       .sig = {kIn, kOut, "a body repeated by count and condition"},
+                       .infer = infer,
+                       .kernels = kKernels};
 
 }  // namespace anyshape::ops

@@ -57,15 +57,61 @@ Result<Facts> infer_has(const Call& call, InferContext& context) {
   return Facts{Fact::of_elements(DType::boolean, {}, {has})};
 }
 
+// Of the tensors inside, however deep.
+DType innermost_dtype(const Fact& type) {
+  const Fact* fact = &type;
+  while (!fact->is_tensor() && fact->item) fact = fact->item.get();
+  return fact->dtype;
+}
+
+Status make(const Call& call, KernelArgs& args) {
+  if (!args.inputs.empty() && args.inputs[0]) {
+    const bool already = args.inputs[0].kind() == Datum::Kind::optional;
+    args.outputs[0] = already ? args.inputs[0] : Datum::optional(args.inputs[0]);
+    return {};
+  }
+  const Fact* type = call.type_attr("type");
+  if (!type) return refuse("optional.type", "an empty optional needs its type");
+  args.outputs[0] = Datum::empty_optional(innermost_dtype(*type));
+  return {};
+}
+
+Status get(const Call&, KernelArgs& args) {
+  const Datum& in = args.inputs[0];
+  const bool wrapped = in.kind() == Datum::Kind::optional;
+  if (!in || (wrapped && in.items().empty())) return refuse("optional.empty", "the optional is empty");
+  args.outputs[0] = wrapped ? in.items()[0] : in;
+  return {};
+}
+
+Status has(const Call&, KernelArgs& args) {
+  const Datum in = args.inputs.empty() ? Datum() : args.inputs[0];
+  const bool content = in && (in.kind() != Datum::Kind::optional || !in.items().empty());
+  TRY(args.out(0), Tensor::allocate(DType::boolean, {}));
+  args.out(0).set_int(0, content);
+  return {};
+}
+
+constexpr Kernel kMakeKernels[] = {{"reference", make}};
+constexpr Kernel kGetKernels[] = {{"reference", get}};
+constexpr Kernel kHasKernels[] = {{"reference", has}};
+
 }  // namespace
 
-constexpr OpDef kOptional15{
-    .name = "Optional", .since = 15, .sig = {kMaybe, kOut, "a value that may be absent"}, .infer = infer_optional};
-constexpr OpDef kOptionalGetElement15{
-    .name = "OptionalGetElement", .since = 15, .sig = {kIn, kOut, "the content of an optional"}, .infer = infer_get};
+constexpr OpDef kOptional15{.name = "Optional",
+                            .since = 15,
+                            .sig = {kMaybe, kOut, "a value that may be absent"},
+                            .infer = infer_optional,
+                            .kernels = kMakeKernels};
+constexpr OpDef kOptionalGetElement15{.name = "OptionalGetElement",
+                                      .since = 15,
+                                      .sig = {kIn, kOut, "the content of an optional"},
+                                      .infer = infer_get,
+                                      .kernels = kGetKernels};
 constexpr OpDef kOptionalHasElement15{.name = "OptionalHasElement",
                                       .since = 15,
                                       .sig = {kMaybe, kOut, "whether an optional has content"},
-                                      .infer = infer_has};
+                                      .infer = infer_has,
+                                      .kernels = kHasKernels};
 
 }  // namespace anyshape::ops

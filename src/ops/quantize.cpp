@@ -1,3 +1,5 @@
+#include "kernels/quantize.h"
+
 #include "ops/elementwise.h"
 #include "ops/records.h"
 
@@ -98,20 +100,65 @@ Result<Facts> infer_dynamic(const Call& call, InferContext&) {
   return Facts{typed(DType::u8, call.in(0).dims), Fact::scalar(DType::f32), Fact::scalar(DType::u8)};
 }
 
+// The axis is read only where there is more than one scale.
+Result<kernels::QuantizeLayout> layout_of(const Call& call, const Tensor& x, const Tensor& scale) {
+  kernels::QuantizeLayout layout;
+  layout.block = call.version() >= 21 ? call.i("block_size", 0) : 0;
+  if (layout.block < 0) return refuse("quantize.block", "the block size {} is negative", layout.block);
+  if (scale.count() == 1) return layout;
+  TRY(layout.axis, normalize_axis(x.rank() == 1 && layout.block == 0 ? 0 : call.i("axis", 1), x.rank()));
+  return layout;
+}
+
+// The precision is that of the scale unless the node names one; where neither is a float that divides, f32.
+Result<DType> precision_of(const Call& call, const Tensor& scale) {
+  const int64_t code = call.version() >= 23 ? call.i("precision", 0) : 0;
+  const auto asked = code == 0 ? std::optional(scale.dtype()) : dtype_from_onnx(code);
+  if (!asked) return refuse("quantize.dtype", "precision {} is no element type", code);
+  return is_float(*asked) && bits(*asked) >= 16 ? *asked : DType::f32;
+}
+
+Status reference_quantize(const Call& call, KernelArgs& args) {
+  TRY(const auto layout, layout_of(call, args.in(0), args.in(1)));
+  kernels::QuantizeRules rules;
+  TRY(rules.precision, precision_of(call, args.in(1)));
+  rules.saturate = call.i("saturate", 1) != 0;
+  return kernels::quantize(args.in(0), args.in(1), args.in(2), layout, rules, args.out(0));
+}
+
+Status reference_dequantize(const Call& call, KernelArgs& args) {
+  TRY(const auto layout, layout_of(call, args.in(0), args.in(1)));
+  return kernels::dequantize(args.in(0), args.in(1), args.in(2), layout, args.out(0));
+}
+
+Status reference_dynamic(const Call&, KernelArgs& args) {
+  TRY(args.out(1), Tensor::allocate(DType::f32, {}));
+  TRY(args.out(2), Tensor::allocate(DType::u8, {}));
+  kernels::quantize_dynamically(args.in(0), args.out(0), args.out(1), args.out(2));
+  return {};
+}
+
+constexpr Kernel kQuantizeKernels[] = {{"reference", reference_quantize}};
+constexpr Kernel kDequantizeKernels[] = {{"reference", reference_dequantize}};
+constexpr Kernel kDynamicKernels[] = {{"reference", reference_dynamic}};
+
 }  // namespace
 
 constexpr OpDef kDequantizeLinear10{.name = "DequantizeLinear",
                                     .since = 10,
                                     .sig = {kDequantizeIn, kOut, "(x - zero point) scale"},
-                                    .infer = infer_dequantize};
+                                    .infer = infer_dequantize,
+                                    .kernels = kDequantizeKernels};
 constexpr OpDef kDynamicQuantizeLinear11{
     .name = "DynamicQuantizeLinear",
     .since = 11,
     .sig = {kDynamicIn, kDynamicOut, "8-bit form, scale and zero point of a tensor"},
-    .infer = infer_dynamic};
+    .infer = infer_dynamic,
+    .kernels = kDynamicKernels};
 constexpr OpDef kQuantizeLinear10{.name = "QuantizeLinear",
                                   .since = 10,
                                   .sig = {kQuantizeIn, kOut, "x / scale + zero point, rounded"},
-                                  .infer = infer_quantize};
+                                  .infer = infer_quantize,
+                                  .kernels = kQuantizeKernels};
 
 }  // namespace anyshape::ops

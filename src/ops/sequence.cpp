@@ -125,8 +125,9 @@ Result<Facts> infer_erase(const Call& call, InferContext& context) {
 Result<Facts> infer_insert(const Call& call, InferContext& context) {
   TRY_OK(check_sequence(call));
   const Fact &sequence = call.in(0), &added = call.in(1);
-  const bool typed = sequence.item && sequence.item->is_tensor() && added.is_tensor();
-  if (typed && sequence.item->dtype != added.dtype && added.dtype != DType::undefined)
+  const bool typed = sequence.item && sequence.item->is_tensor() && added.is_tensor() &&
+                     sequence.item->dtype != DType::undefined && added.dtype != DType::undefined;
+  if (typed && sequence.item->dtype != added.dtype)
     return refuse("sequence.type", "{} does not fit into {}", print(added), print(sequence));
   TRY(const Position at, position_of(call, context, 2, true));
   if (at.number && sequence.items && sequence.items->size() < Fact::kMaxElements) {
@@ -146,27 +147,117 @@ Result<Facts> infer_length(const Call& call, InferContext& context) {
   return Facts{Fact::of_elements(DType::i64, {}, {length_of(call.in(0), context)})};
 }
 
+Result<const std::vector<Datum>*> items_of(const KernelArgs& args) {
+  if (args.inputs.empty() || args.inputs[0].kind() != Datum::Kind::sequence)
+    return refuse("sequence.input", "input 0 must be a sequence");
+  return &args.inputs[0].items();
+}
+
+// Counted from the front, below `limit`; `fallback` when absent.
+Result<size_t> position_in(const KernelArgs& args, size_t input, size_t length, size_t limit, size_t fallback) {
+  const Tensor& position = args.in(input);
+  if (!position) {
+    if (fallback < limit) return fallback;
+    return refuse("sequence.position", "the sequence is empty");
+  }
+  if (position.count() != 1 || !is_integer(position.dtype()))
+    return refuse("sequence.position", "the position must be one integer");
+  int64_t at = position.int_at(0);
+  if (at < 0) at += static_cast<int64_t>(length);
+  if (at < 0 || static_cast<size_t>(at) >= limit)
+    return refuse("sequence.position", "position {} lies outside a sequence of {} items", position.int_at(0), length);
+  return static_cast<size_t>(at);
+}
+
+Status run_at(const Call&, KernelArgs& args) {
+  TRY(const auto* items, items_of(args));
+  TRY(const size_t at, position_in(args, 1, items->size(), items->size(), items->size()));
+  args.outputs[0] = (*items)[at];
+  return {};
+}
+
+Status run_construct(const Call&, KernelArgs& args) {
+  for (const Datum& datum : args.inputs)
+    if (!datum || datum.dtype() != args.inputs[0].dtype())
+      return refuse("sequence.type", "the items of a sequence must have one type");
+  std::vector<Datum> items(args.inputs.begin(), args.inputs.end());
+  const DType dtype = items.empty() ? DType::undefined : items[0].dtype();
+  args.outputs[0] = Datum::sequence(dtype, std::move(items));
+  return {};
+}
+
+Status run_empty(const Call& call, KernelArgs& args) {
+  const auto dtype = dtype_from_onnx(call.i("dtype", 1));
+  if (!dtype) return refuse("sequence.type", "dtype {} is no element type", call.i("dtype", 1));
+  args.outputs[0] = Datum::sequence(*dtype, {});
+  return {};
+}
+
+Status run_erase(const Call&, KernelArgs& args) {
+  TRY(const auto* items, items_of(args));
+  TRY(const size_t at, position_in(args, 1, items->size(), items->size(), items->size() - 1));
+  std::vector<Datum> left = *items;
+  left.erase(left.begin() + static_cast<ptrdiff_t>(at));
+  args.outputs[0] = Datum::sequence(args.inputs[0].dtype(), std::move(left));
+  return {};
+}
+
+Status run_insert(const Call&, KernelArgs& args) {
+  TRY(const auto* items, items_of(args));
+  TRY(const size_t at, position_in(args, 2, items->size(), items->size() + 1, items->size()));
+  const DType dtype = args.inputs[0].dtype(), added = args.inputs[1].dtype();
+  if (!args.inputs[1] || (dtype != DType::undefined && dtype != added))
+    return refuse("sequence.type", "an item of type {} does not fit into a sequence of {}", name(added), name(dtype));
+  std::vector<Datum> all = *items;
+  all.insert(all.begin() + static_cast<ptrdiff_t>(at), args.inputs[1]);
+  args.outputs[0] = Datum::sequence(added, std::move(all));
+  return {};
+}
+
+Status run_length(const Call&, KernelArgs& args) {
+  TRY(const auto* items, items_of(args));
+  args.out(0) = Tensor::scalar(static_cast<int64_t>(items->size()));
+  return {};
+}
+
+constexpr Kernel kAtKernels[] = {{"reference", run_at}};
+constexpr Kernel kConstructKernels[] = {{"reference", run_construct}};
+constexpr Kernel kEmptyKernels[] = {{"reference", run_empty}};
+constexpr Kernel kEraseKernels[] = {{"reference", run_erase}};
+constexpr Kernel kInsertKernels[] = {{"reference", run_insert}};
+constexpr Kernel kLengthKernels[] = {{"reference", run_length}};
+
 }  // namespace
 
-constexpr OpDef kSequenceAt11{
-    .name = "SequenceAt", .since = 11, .sig = {kAt, kTensorOut, "one item of a sequence"}, .infer = infer_at};
+constexpr OpDef kSequenceAt11{.name = "SequenceAt",
+                              .since = 11,
+                              .sig = {kAt, kTensorOut, "one item of a sequence"},
+                              .infer = infer_at,
+                              .kernels = kAtKernels};
 constexpr OpDef kSequenceConstruct11{.name = "SequenceConstruct",
                                      .since = 11,
                                      .sig = {kInputs, kSequenceOut, "a sequence of its inputs"},
-                                     .infer = infer_construct};
-constexpr OpDef kSequenceEmpty11{
-    .name = "SequenceEmpty", .since = 11, .sig = {{}, kSequenceOut, "a sequence without items"}, .infer = infer_empty};
+                                     .infer = infer_construct,
+                                     .kernels = kConstructKernels};
+constexpr OpDef kSequenceEmpty11{.name = "SequenceEmpty",
+                                 .since = 11,
+                                 .sig = {{}, kSequenceOut, "a sequence without items"},
+                                 .infer = infer_empty,
+                                 .kernels = kEmptyKernels};
 constexpr OpDef kSequenceErase11{.name = "SequenceErase",
                                  .since = 11,
                                  .sig = {kErase, kSequenceOut, "a sequence with one item less"},
-                                 .infer = infer_erase};
+                                 .infer = infer_erase,
+                                 .kernels = kEraseKernels};
 constexpr OpDef kSequenceInsert11{.name = "SequenceInsert",
                                   .since = 11,
                                   .sig = {kInsert, kSequenceOut, "a sequence with one item more"},
-                                  .infer = infer_insert};
+                                  .infer = infer_insert,
+                                  .kernels = kInsertKernels};
 constexpr OpDef kSequenceLength11{.name = "SequenceLength",
                                   .since = 11,
                                   .sig = {kSequence, kLengthOut, "the number of items of a sequence"},
-                                  .infer = infer_length};
+                                  .infer = infer_length,
+                                  .kernels = kLengthKernels};
 
 }  // namespace anyshape::ops

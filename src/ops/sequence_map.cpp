@@ -112,9 +112,43 @@ Result<Facts> infer(const Call& call, InferContext& context) {
   return one_by_one ? map_known(call, context, *body) : map_any(call, context, *body);
 }
 
+DType declared_dtype(const Value& value) { return value.declared ? value.declared->dtype : DType::undefined; }
+
+Status reference(const Call& call, KernelArgs& args) {
+  const Graph* body = call.graph("body");
+  if (!body) return refuse("sequencemap.body", "the body is missing");
+  if (call.outputs() > body->outputs.size())
+    return refuse("sequencemap.outputs", "the node has {} outputs, its body gives {}", call.outputs(),
+                  body->outputs.size());
+  const auto is_list = [](const Datum& datum) { return datum.kind() == Datum::Kind::sequence; };
+  if (args.inputs.empty() || !is_list(args.inputs[0])) return refuse("sequencemap.input", "input 0 must be a sequence");
+  const size_t count = args.inputs[0].items().size();
+  for (const Datum& datum : args.inputs)
+    if (is_list(datum) && datum.items().size() != count)
+      return refuse("sequencemap.length", "the sequences must be equally long: {} against {}", count,
+                    datum.items().size());
+  std::vector<std::vector<Datum>> items(call.outputs());
+  for (size_t k = 0; k < count; ++k) {
+    std::vector<Datum> in;
+    for (const Datum& datum : args.inputs) in.push_back(is_list(datum) ? datum.items()[k] : datum);
+    TRY(std::vector<Datum> out, args.bodies->run(*body, std::move(in)));
+    for (size_t i = 0; i < items.size(); ++i) items[i].push_back(std::move(out[i]));
+  }
+  for (size_t i = 0; i < items.size(); ++i) {
+    const DType dtype = items[i].empty() ? declared_dtype(body->values[body->outputs[i]]) : items[i][0].dtype();
+    args.outputs[i] = Datum::sequence(dtype, std::move(items[i]));
+  }
+  return {};
+}
+
+constexpr Kernel kKernels[] = {{"reference", reference}};
+
 }  // namespace
 
-constexpr OpDef kSequenceMap17{
-    .name = "SequenceMap", .since = 17, .sig = {kIn, kOut, "a body over the items of sequences"}, .infer = infer};
+constexpr OpDef kSequenceMap17{.name = "SequenceMap",
+                               .since = 17,
+                               .sig = {kIn, kOut, "a body over the items of sequences"},
+                               .infer = infer,
+                               .kernels = kKernels};
 
 }  // namespace anyshape::ops

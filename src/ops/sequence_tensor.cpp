@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "kernels/join.h"
 #include "ops/bodies.h"
 #include "ops/records.h"
 
@@ -162,15 +163,73 @@ Result<Facts> infer_concat(const Call& call, InferContext& context) {
   return concat_any(sequence, context, call.i("axis", 0), new_axis == 1);
 }
 
+// How many entries each part gets.
+Result<std::vector<int64_t>> part_sizes(const Tensor& split, int64_t total) {
+  std::vector<int64_t> sizes;
+  if (split && !is_integer(split.dtype())) return refuse("splittosequence.split", "split must hold integers");
+  if (!split || split.rank() == 0) {
+    const int64_t chunk = split ? split.int_at(0) : 1;
+    if (chunk < 1) return refuse("splittosequence.split", "the parts must have entries, split is {}", chunk);
+    for (int64_t left = total; left > 0; left -= std::min(left, chunk)) sizes.push_back(std::min(left, chunk));
+    return sizes;
+  }
+  int64_t left = total;
+  for (int64_t i = 0; i < split.count(); ++i) {
+    const int64_t size = split.int_at(i);
+    if (size < 0 || size > left)
+      return refuse("splittosequence.split", "part {} has {} entries, {} are left", i, size, left);
+    sizes.push_back(size);
+    left -= size;
+  }
+  if (left != 0) return refuse("splittosequence.split", "the parts leave {} entries out", left);
+  return sizes;
+}
+
+Status reference_split(const Call& call, KernelArgs& args) {
+  const Tensor& in = args.in(0);
+  TRY(const size_t axis, normalize_axis(call.i("axis", 0), in.rank()));
+  TRY(const auto sizes, part_sizes(args.in(1), in.dims()[axis]));
+  const bool squeeze = !args.in(1) && call.i("keepdims", 1) == 0;
+  std::vector<Datum> items;
+  int64_t at = 0;
+  for (int64_t size : sizes) {
+    TRY(Tensor one, kernels::part(in, axis, at, size));
+    at += size;
+    std::vector<int64_t> dims = one.dims();
+    if (squeeze) dims.erase(dims.begin() + static_cast<ptrdiff_t>(axis));
+    items.emplace_back(one.reshaped(std::move(dims)));
+  }
+  args.outputs[0] = Datum::sequence(in.dtype(), std::move(items));
+  return {};
+}
+
+Status reference_concat(const Call& call, KernelArgs& args) {
+  std::vector<Tensor> parts;
+  for (const Datum& item : args.inputs[0].items()) {
+    if (!item.is_tensor()) return refuse("concatfromsequence.type", "the items must be tensors");
+    parts.push_back(item.tensor());
+  }
+  if (parts.empty()) return refuse("concatfromsequence.empty", "an empty sequence cannot be joined");
+  const bool new_axis = call.i("new_axis", 0) == 1;
+  TRY(const size_t axis, normalize_axis(call.i("axis", 0), parts[0].rank() + (new_axis ? 1 : 0)));
+  TRY(args.out(0), new_axis ? kernels::stack(parts, axis) : kernels::join(parts, axis));
+  return {};
+}
+
+constexpr Kernel kConcatKernels[] = {{"reference", reference_concat}};
+constexpr Kernel kSplitKernels[] = {{"reference", reference_split}};
+
 }  // namespace
 
 constexpr OpDef kConcatFromSequence11{.name = "ConcatFromSequence",
                                       .since = 11,
                                       .sig = {kConcatIn, kConcatOut, "the items of a sequence joined along an axis"},
-                                      .infer = infer_concat};
+                                      .infer = infer_concat,
+                                      .kernels = kConcatKernels};
 constexpr OpDef kSplitToSequence11{.name = "SplitToSequence",
                                    .since = 11,
                                    .sig = {kSplitIn, kSplitOut, "a tensor cut along an axis"},
-                                   .infer = infer_split};
+                                   .infer = infer_split,
+                                   .kernels = kSplitKernels};
 
 }  // namespace anyshape::ops

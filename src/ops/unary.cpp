@@ -35,6 +35,7 @@ constexpr unsigned mask_of(Unary op) {
     case Unary::abs:
     case Unary::sign:
     case Unary::relu:
+    case Unary::erf:
       return kMaskNumber;
     case Unary::bitwise_not:
       return kMaskInt;
@@ -112,6 +113,7 @@ T of_int(T x) {
   if constexpr (op == Unary::sign) return static_cast<T>((x > 0) - (x < 0));
   if constexpr (op == Unary::relu) return x > 0 ? x : T(0);
   if constexpr (op == Unary::bitwise_not) return static_cast<T>(~x);
+  if constexpr (op == Unary::erf) return static_cast<T>(std::erf(static_cast<double>(x)));
   return x;
 }
 
