@@ -35,6 +35,9 @@ struct ProfiledStep {
   int64_t begin_ns = 0, end_ns = 0;
 };
 
+// The steps as a trace that browsers and ui.perfetto.dev show: JSON, one event per step.
+ANYSHAPE_API std::string chrome_trace(std::span<const ProfiledStep> steps);
+
 // An input or output of a model that runs.
 struct IoInfo {
   std::string name;

@@ -3,6 +3,7 @@
 #include <thread>
 
 #include "api/model_impl.h"
+#include "base/json.h"
 #include "ops/all.h"
 #include "passes/body.h"
 #include "plan/print.h"
@@ -211,6 +212,22 @@ void Context::observe(std::function<void(const ProfiledStep&)> observer) {
     const PlanStep& step = *time.step;
     observer({step.label, step.type, std::string(kernel_name(step)), time.begin_ns, time.end_ns});
   };
+}
+
+std::string chrome_trace(std::span<const ProfiledStep> steps) {
+  std::string out = "{\"displayTimeUnit\": \"ns\", \"traceEvents\": [";
+  const int64_t start = steps.empty() ? 0 : steps.front().begin_ns;
+  std::string_view separator = "\n";
+  for (const ProfiledStep& step : steps) {
+    // Microseconds.
+    out += fmt::format(R"({}{{"name": {}, "cat": {}, "ph": "X", "pid": 1, "tid": 1, "ts": {:.3f}, "dur": {:.3f}, )",
+                       separator, json_quote(step.name), json_quote(step.type),
+                       static_cast<double>(step.begin_ns - start) / 1e3,
+                       static_cast<double>(step.end_ns - step.begin_ns) / 1e3);
+    out += fmt::format(R"("args": {{"type": {}, "kernel": {}}}}})", json_quote(step.type), json_quote(step.kernel));
+    separator = ",\n";
+  }
+  return out + "\n]}\n";
 }
 
 Result<std::string> Session::plan_text(const Shapes& shapes) const {
