@@ -89,6 +89,11 @@ class Pass {
         if (const int64_t t = time(b); t >= 0)
           advance(b, out.y ? out.y.as_mutable<T>().data() + s_.y(t, direction_, b) : nullptr);
     }
+    for (int64_t b = 0; b < s_.batch; ++b)
+      if (lengths[static_cast<size_t>(b)] == 0) {
+        std::fill_n(h_.begin() + b * s_.hidden, s_.hidden, 0.0);
+        std::fill_n(c_.begin() + b * s_.hidden, s_.hidden, 0.0);
+      }
     store(h_, out.h);
     store(c_, out.c);
   }
@@ -180,7 +185,7 @@ class Pass {
       const double input = apply(0, gate(0, i) + peep(0, i, c[i]));
       const double forget = layer_.input_forget ? 1 - input : apply(0, gate(2, i) + peep(2, i, c[i]));
       c[i] = forget * c[i] + input * apply(1, gate(3, i));
-      h[i] = apply(0, gate(1, i) + peep(1, i, c[i])) * apply(2, c[i]);
+      h[i] = apply(0, gate(1, i) + peep(1, i, c[i])) * f_[2](c[i]);
     }
   }
 

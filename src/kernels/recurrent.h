@@ -59,7 +59,8 @@ struct RecurrentOutputs {
 };
 
 // f32 or f64 (one type in all tensors), computed in double. Steps past the length of a sequence give 0 in y; h and c
-// are those of the last step. Errors "dtype", "kernel.shape", "rnn.sequence_lens".
+// are those of the last step, 0 for a sequence without any (as ONNX Runtime has it). Errors "dtype", "kernel.shape",
+// "rnn.sequence_lens".
 Status recurrent(const Recurrent& layer, const RecurrentInputs& in, RecurrentOutputs& out);
 
 }  // namespace anyshape::kernels

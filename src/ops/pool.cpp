@@ -146,7 +146,7 @@ Result<kernels::Pool> pool_of(const Call& call, const Tensor& x, const Tensor& o
   for (Dim k : w.kernel) windows.kernel.push_back(k.constant().value_or(1));
   windows.strides = w.strides;
   windows.dilations = w.dilations;
-  TRY(Padding pads, resolve_pads(w, windows.in, windows.out));
+  TRY(Padding pads, resolve_pads(w, windows.in, windows.out, true));
   windows.pads = std::move(pads.before);
   pool.pads_end = std::move(pads.after);
   return pool;

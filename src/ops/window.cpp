@@ -74,7 +74,7 @@ Result<Dim> window_count_ceil(InferContext& context, const Window& w, size_t i, 
   return ceildiv(slack, stride) + 1;
 }
 
-Result<Padding> resolve_pads(const Window& w, std::span<const int64_t> in, std::span<const int64_t> out) {
+Result<Padding> resolve_pads(const Window& w, std::span<const int64_t> in, std::span<const int64_t> out, bool crop) {
   if (in.size() != w.rank() || out.size() != w.rank())
     return refuse("kernel.shape", "the windows do not fit the input");
   Padding pads{w.pads_begin, w.pads_end};
@@ -83,8 +83,9 @@ Result<Padding> resolve_pads(const Window& w, std::span<const int64_t> in, std::
     if (!w.same()) continue;
     const auto extent = w.extent(i).constant();
     if (!extent) return refuse("kernel.shape", "the windows do not fit the input");
-    const int64_t total = std::max<int64_t>(0, (out[i] - 1) * w.strides[i] + *extent - in[i]);
-    pads.before[i] = w.auto_pad == AutoPad::same_upper ? total / 2 : total - total / 2;
+    int64_t total = (out[i] - 1) * w.strides[i] + *extent - in[i];
+    if (!crop) total = std::max<int64_t>(0, total);
+    pads.before[i] = (w.auto_pad == AutoPad::same_upper ? total : total + 1) / 2;
     pads.after[i] = total - pads.before[i];
   }
   return pads;

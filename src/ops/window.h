@@ -42,7 +42,10 @@ Result<Dim> window_count_ceil(InferContext& context, const Window& window, size_
 struct Padding {
   std::vector<int64_t> before, after;
 };
-Result<Padding> resolve_pads(const Window& window, std::span<const int64_t> in, std::span<const int64_t> out);
+// A window smaller than its stride may leave cells over: with `crop` they are cut off on both sides (as ONNX Runtime's
+// pools do), otherwise all at the end.
+Result<Padding> resolve_pads(const Window& window, std::span<const int64_t> in, std::span<const int64_t> out,
+                             bool crop = false);
 
 // A tensor input of rank `rank`, its dims. Codes "input.kind", "rank".
 Result<Dims> dims_of_rank(const Call& call, size_t input, size_t rank);
