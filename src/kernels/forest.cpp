@@ -43,17 +43,18 @@ Result<const Forest::Node*> leaf_of(const Forest& forest, int64_t root, std::spa
   return node;
 }
 
-void add_vote(Forest::Aggregate aggregate, const Forest::Vote& vote, ForestScores& out) {
+void add_vote(const Forest& forest, const Forest::Vote& vote, ForestScores& out) {
   const auto target = static_cast<size_t>(vote.target);
   double& score = out.score[target];
   if (!out.voted[target])
     score = vote.weight;
-  else if (aggregate == Forest::Aggregate::min)
+  else if (forest.aggregate == Forest::Aggregate::min)
     score = std::min(score, vote.weight);
-  else if (aggregate == Forest::Aggregate::max)
+  else if (forest.aggregate == Forest::Aggregate::max)
     score = std::max(score, vote.weight);
   else
     score += vote.weight;
+  if (forest.in_float) score = static_cast<double>(static_cast<float>(score));
   out.voted[target] = true;
 }
 
@@ -63,7 +64,7 @@ Result<ForestScores> evaluate(const Forest& forest, std::span<const double> row,
   ForestScores out{std::vector<double>(targets), std::vector<bool>(targets)};
   for (int64_t root : forest.roots) {
     TRY(const Forest::Node* leaf, leaf_of(forest, root, row));
-    for (size_t i = 0; i < leaf->count; ++i) add_vote(forest.aggregate, forest.votes[leaf->first + i], out);
+    for (size_t i = 0; i < leaf->count; ++i) add_vote(forest, forest.votes[leaf->first + i], out);
   }
   if (forest.aggregate == Forest::Aggregate::average)
     for (double& score : out.score) score /= static_cast<double>(forest.roots.size());

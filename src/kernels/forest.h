@@ -29,6 +29,8 @@ struct Forest {
   std::vector<Vote> votes;
   std::vector<double> members;
   Aggregate aggregate = Aggregate::sum;
+  // Sums are rounded to float after each vote: which class a row at the threshold gets hangs on it.
+  bool in_float = false;
 };
 
 struct ForestScores {

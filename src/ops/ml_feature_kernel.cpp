@@ -13,6 +13,7 @@ namespace anyshape::ops {
 
 Status run_array_feature_extractor(const Call&, KernelArgs& args) {
   const Tensor &x = args.in(0), &columns = args.in(1);
+  if (columns.dtype() != DType::i64) return refuse("dtype", "the indices are {}", name(columns.dtype()));
   const int64_t width = x.dims().back(), rows = width == 0 ? 0 : x.count() / width;
   for (int64_t r = 0; r < rows; ++r)
     for (int64_t k = 0; k < columns.count(); ++k) {

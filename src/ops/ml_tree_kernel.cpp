@@ -240,7 +240,8 @@ Status run_tree_regressor(const Call& call, KernelArgs& args) {
 
 Status run_tree_classifier(const Call& call, KernelArgs& args) {
   const Labels labels = labels_of(call, "classlabels_int64s", "classlabels_strings");
-  TRY(const Forest forest, ListForm(call).read("class", std::max<int64_t>(labels.count, 1)));
+  TRY(Forest forest, ListForm(call).read("class", std::max<int64_t>(labels.count, 1)));
+  forest.in_float = args.in(0).dtype() != DType::f64;
   TRY(const Classes classes, read_classes(call, forest, static_cast<size_t>(labels.count)));
   TRY(const FeatureRows rows, feature_rows(args.in(0)));
   const auto width = static_cast<size_t>(args.out(1).dims()[1]);
