@@ -1,5 +1,6 @@
 #include "run/ort/api.h"
 
+#include <algorithm>
 #include <map>
 #include <mutex>
 #include <string_view>
@@ -99,6 +100,7 @@ Status Library::check(StatusObject* status) const {
   std::string message = functions_.error_message(status);
   functions_.release_status(status);
   message.resize(message.find_last_not_of(" \n\t.") + 1);
+  std::replace(message.begin(), message.end(), '\n', ' ');
   constexpr int kNoSuchFile = 3;
   if (number == kNoSuchFile) return usage(code_of(number), "{}", message);
   if (is_out_of_memory(message)) return system_error("ort.memory", "{}", message);

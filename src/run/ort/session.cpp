@@ -9,7 +9,7 @@ namespace {
 using namespace ort;
 using LibraryPtr = std::shared_ptr<const Library>;
 
-// An output as the model declares it.
+// An input or output as the model declares it.
 struct Port {
   std::string name;
   int kind = kUnknown;
@@ -55,6 +55,17 @@ Result<std::string> name_of(const LibraryPtr& library, const SessionObject* sess
   return name;
 }
 
+Result<Port> read_port(const LibraryPtr& library, const SessionObject* session, size_t i, bool input) {
+  const Functions& f = library->functions();
+  Port port;
+  TRY(port.name, name_of(library, session, i, input));
+  TypeInfo* type = nullptr;
+  TRY_OK(library->check((input ? f.input_type : f.output_type)(session, i, &type)));
+  const TypePtr owner(type, f.release_type);
+  TRY_OK(read_type(library, type, port));
+  return port;
+}
+
 using OptionsPtr = std::unique_ptr<Options, void (*)(Options*)>;
 
 Result<OptionsPtr> make_options(const LibraryPtr& library, const OrtOptions& wanted) {
@@ -77,7 +88,7 @@ struct OrtSession::Impl {
   LibraryPtr library;
   SessionObject* session = nullptr;
   std::vector<std::string> inputs, outputs;
-  std::vector<Port> ports;
+  std::vector<Port> input_ports, output_ports;
   std::vector<const char*> output_names;
 
   ~Impl() {
@@ -94,18 +105,14 @@ Status OrtSession::Impl::read_names() {
   TRY_OK(library->check(f.input_count(session, &input_count)));
   TRY_OK(library->check(f.output_count(session, &output_count)));
   for (size_t i = 0; i < input_count; ++i) {
-    TRY(std::string name, name_of(library, session, i, true));
-    inputs.push_back(std::move(name));
+    TRY(Port port, read_port(library, session, i, true));
+    inputs.push_back(port.name);
+    input_ports.push_back(std::move(port));
   }
   for (size_t i = 0; i < output_count; ++i) {
-    Port port;
-    TRY(port.name, name_of(library, session, i, false));
-    TypeInfo* type = nullptr;
-    TRY_OK(library->check(f.output_type(session, i, &type)));
-    const TypePtr owner(type, f.release_type);
-    TRY_OK(read_type(library, type, port));
+    TRY(Port port, read_port(library, session, i, false));
     outputs.push_back(port.name);
-    ports.push_back(std::move(port));
+    output_ports.push_back(std::move(port));
   }
   for (const std::string& name : outputs) output_names.push_back(name.c_str());
   return {};
@@ -113,7 +120,7 @@ Status OrtSession::Impl::read_names() {
 
 Result<Datum> OrtSession::Impl::take_output(size_t i, const ValuePtr& value) const {
   if (value == nullptr) return Datum();
-  if (ports[i].kind != kOptional) return from_ort(library, value, ports[i].dtype);
+  if (output_ports[i].kind != kOptional) return from_ort(library, value, output_ports[i].dtype);
   int filled = 0;
   TRY_OK(library->check(library->functions().has_value(value.get(), &filled)));
   if (filled == 0) return Datum::empty_optional(DType::undefined);
@@ -146,7 +153,8 @@ Result<std::unique_ptr<OrtSession>> OrtSession::load(const OrtOptions& options, 
 
 Result<std::unique_ptr<OrtSession>> OrtSession::load(const OrtOptions& options, const std::filesystem::path& model) {
   auto session = load(options, &model, {});
-  if (!session && session.error().place.empty()) return at(model.string(), std::move(session).error());
+  if (!session && session.error().place.empty() && session.error().code != "ort.library")
+    return at(model.string(), std::move(session).error());
   return session;
 }
 
@@ -163,7 +171,7 @@ Result<std::vector<Datum>> OrtSession::run(std::span<const Datum> inputs) const 
   std::vector<const Value*> given;
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (!inputs[i]) continue;
-    auto value = to_ort(library, inputs[i]);
+    auto value = to_ort(library, inputs[i], impl_->input_ports[i].dtype);
     if (!value) return at(fmt::format("input \"{:.200}\"", impl_->inputs[i]), std::move(value).error());
     names.push_back(impl_->inputs[i].c_str());
     given.push_back(value->get());

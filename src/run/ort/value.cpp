@@ -40,18 +40,19 @@ Result<ValuePtr> tensor_to_ort(const LibraryPtr& library, const Tensor& tensor) 
   return own(library, made, std::make_shared<Tensor>(aligned));
 }
 
-Result<ValuePtr> sequence_to_ort(const LibraryPtr& library, const Datum& datum) {
+// A sequence of its items, or a map of its keys and values.
+Result<ValuePtr> container_to_ort(const LibraryPtr& library, const Datum& datum, int kind) {
   std::vector<ValuePtr> items;
   std::vector<const Value*> pointers;
   for (const Datum& item : datum.items()) {
-    if (!item.is_tensor()) return refuse("ort.value", "ONNX Runtime takes sequences of tensors only");
-    TRY(ValuePtr value, tensor_to_ort(library, item.tensor()));
+    if (!item.is_tensor() && item.kind() != Datum::Kind::map)
+      return refuse("ort.value", "ONNX Runtime takes sequences of tensors and of maps only");
+    TRY(ValuePtr value, to_ort(library, item, item.dtype()));
     pointers.push_back(value.get());
     items.push_back(std::move(value));
   }
-  if (items.empty()) return refuse("ort.value", "ONNX Runtime's C interface has no way to give it an empty sequence");
   Value* made = nullptr;
-  TRY_OK(library->check(library->functions().create_container(pointers.data(), pointers.size(), kSequence, &made)));
+  TRY_OK(library->check(library->functions().create_container(pointers.data(), pointers.size(), kind, &made)));
   return own(library, made, std::make_shared<std::vector<ValuePtr>>(std::move(items)));
 }
 
@@ -154,17 +155,21 @@ DType element_dtype(int code) {
   return DType::undefined;
 }
 
-Result<ValuePtr> to_ort(const LibraryPtr& library, const Datum& datum) {
+Result<ValuePtr> to_ort(const LibraryPtr& library, const Datum& datum, DType dtype) {
+  if (datum.dtype() != DType::undefined) dtype = datum.dtype();
+  const bool empty = datum.items().empty();
   switch (datum.kind()) {
     case Datum::Kind::tensor:
       return tensor_to_ort(library, datum.tensor());
     case Datum::Kind::sequence:
-      return sequence_to_ort(library, datum);
+      return empty ? make_empty_sequence(library, dtype) : container_to_ort(library, datum, kSequence);
     case Datum::Kind::optional:
-      if (!datum.items().empty()) return to_ort(library, datum.items()[0]);
-      return refuse("ort.value", "ONNX Runtime's C interface has no way to give it an empty optional");
+      if (!empty) return to_ort(library, datum.items()[0], dtype);
+      return refuse("ort.value", "ONNX Runtime cannot be given an optional without content");
+    case Datum::Kind::map:
+      return container_to_ort(library, datum, kMap);
     default:
-      return refuse("ort.value", "maps and absent values cannot be given to ONNX Runtime");
+      return refuse("ort.value", "an absent value cannot be given to ONNX Runtime");
   }
 }
 
