@@ -88,6 +88,7 @@ Status Bench::add_side(const std::string& engine) {
     sessions_.push_back(*std::move(session));
     side.contenders.push_back({threads, Context(sessions_.back(), threads)});
   }
+  side.engine = sessions_.back().engine();
   sides_.push_back(std::move(side));
   return {};
 }

@@ -87,6 +87,8 @@ std::string text_of(const Session& session, Ran& ran, const RunArguments& argume
 }
 
 Status run_model(const RunArguments& arguments, std::string& text) {
+  if (!arguments.profile.empty() && arguments.engine.engine != "anyshape")
+    return fail(usage_error("usage.profile", "only --engine anyshape tells its steps to --profile"));
   const auto model = Model::load(arguments.model);
   if (!model) return fail(model.error());
   const auto session = make_session(*model, arguments.engine);
@@ -108,9 +110,11 @@ Status run_model(const RunArguments& arguments, std::string& text) {
 }  // namespace
 
 Result<Session> make_session(const Model& model, const EngineArguments& arguments) {
-  if (arguments.engine != "anyshape")
-    return fail(usage_error("usage.later", fmt::format("this build does not have --engine {} yet", arguments.engine)));
-  return Session::from_model(model);
+  SessionOptions options;
+  if (arguments.engine == "onnxruntime") options.engine = Engine::onnxruntime;
+  options.ort_library = arguments.library;
+  options.ort_threads = arguments.threads;
+  return Session::from_model(model, options);
 }
 
 int run_run(const RunArguments& arguments) {
