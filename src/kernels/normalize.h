@@ -57,6 +57,8 @@ Status local_response_norm(const LocalResponse& norm, const Channels& layout, co
 
 // Along the middle axis. hard: 1 at the first largest entry, else 0.
 enum class SoftmaxKind { soft, log, hard };
+// Softmax of f16 or bf16 as ONNX's reference computes it: every step rounded, of bf16 also the sum after each term.
+Status softmax_16(const Channels& layout, const Tensor& x, Tensor& out);
 Status softmax(SoftmaxKind kind, const Channels& layout, const Tensor& x, Tensor& out);
 
 }  // namespace anyshape::kernels
