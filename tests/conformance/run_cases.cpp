@@ -3,13 +3,15 @@
 // kernels; by an optimised plan (the default); by a plan of the same model with every input axis a symbol and output
 // shapes dropped. Prints failures, with --list a row per operator, and `N passed, N failed`.
 // run_cases --folders DIR: the same for every folder below DIR that has a model.onnx and test_data_set_N beside it;
-// floats may differ by 1e-4 of their value.
+// floats may differ by 1e-4 of their value, or by what --rtol and --atol say.
+// --expected FILE: names of cases that are known to fail, each with its reason; they count apart.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <set>
 #include <sstream>
 #include <string>
 
@@ -37,10 +39,12 @@ struct Options {
   fs::path data;
   std::string mode = "plan", op, kind, only;
   bool list = false, folders = false;
+  Tolerance folder_tolerance{1e-4, 1e-5};
+  std::set<std::string> expected;
 };
 
 struct Tally {
-  int passed = 0, failed = 0;
+  int passed = 0, failed = 0, expected = 0;
 };
 
 std::vector<Listed> read_manifest(const fs::path& data) {
@@ -56,12 +60,12 @@ std::vector<Listed> read_manifest(const fs::path& data) {
 }
 
 // Names are paths from `data`.
-std::vector<Listed> find_folders(const fs::path& data) {
+std::vector<Listed> find_folders(const fs::path& data, const Tolerance& tolerance) {
   std::vector<Listed> out;
   for (const auto& entry : fs::recursive_directory_iterator(data)) {
     if (entry.path().filename() != "model.onnx") continue;
     const fs::path folder = entry.path().parent_path();
-    Listed one{"", fs::relative(folder, data).string(), {1e-4, 1e-5}, 0};
+    Listed one{"", fs::relative(folder, data).string(), tolerance, 0};
     while (fs::exists(folder / fmt::format("test_data_set_{}", one.sets))) ++one.sets;
     out.push_back(std::move(one));
   }
@@ -139,6 +143,21 @@ Status run_case(const Options& options, const Listed& listed, std::string& op) {
   return {};
 }
 
+constexpr size_t kMostExpected = 30;
+
+std::set<std::string> read_expected(const fs::path& path) {
+  std::set<std::string> out;
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream fields(line);
+    std::string name, reason;
+    if (line.starts_with('#') || !(fields >> name)) continue;
+    if (!(fields >> reason)) fmt::print("no reason is given for {}\n", name);
+    if (!reason.empty()) out.insert(name);
+  }
+  return out;
+}
+
 Options parse(int argc, char** argv) {
   Options options;
   for (int i = 1; i < argc; ++i) {
@@ -154,6 +173,12 @@ Options parse(int argc, char** argv) {
       options.only = next();
     else if (arg == "--list")
       options.list = true;
+    else if (arg == "--rtol")
+      options.folder_tolerance.relative = std::stod(next());
+    else if (arg == "--atol")
+      options.folder_tolerance.absolute = std::stod(next());
+    else if (arg == "--expected")
+      options.expected = read_expected(next());
     else if (arg == "--folders")
       options.folders = true;
     else
@@ -168,18 +193,23 @@ int main(int argc, char** argv) {
   const Options options = parse(argc, argv);
   std::map<std::string, Tally> by_op;
   Tally all;
-  for (const Listed& listed : options.folders ? find_folders(options.data) : read_manifest(options.data)) {
+  for (const Listed& listed :
+       options.folders ? find_folders(options.data, options.folder_tolerance) : read_manifest(options.data)) {
     if (!options.kind.empty() && options.kind != listed.kind) continue;
     if (!options.only.empty() && options.only != listed.name) continue;
     std::string op;
     const Status ran = run_case(options, listed, op);
     if (!options.op.empty() && options.op != op) continue;
+    if (!ran && options.expected.contains(fs::path(listed.name).filename().string())) {
+      all.expected++;
+      continue;
+    }
     (ran ? all.passed : all.failed)++;
     (ran ? by_op[op].passed : by_op[op].failed)++;
     if (!ran) fmt::print("FAIL {}/{}: {}\n", listed.kind, listed.name, ran.error().text());
   }
   if (options.list)
     for (const auto& [op, tally] : by_op) fmt::print("{:30} {:5} passed {:5} failed\n", op, tally.passed, tally.failed);
-  fmt::print("{} passed, {} failed\n", all.passed, all.failed);
-  return all.failed == 0 && all.passed > 0 ? 0 : 1;
+  fmt::print("{} passed, {} failed, {} expected to fail\n", all.passed, all.failed, all.expected);
+  return all.failed == 0 && all.passed > 0 && options.expected.size() <= kMostExpected ? 0 : 1;
 }
