@@ -18,9 +18,19 @@
 
 namespace anyshape {
 
+enum class Engine {
+  anyshape,
+  onnxruntime,  // its C library, loaded when the first session of it is made; for comparing with what is deployed
+};
+
 struct SessionOptions {
   bool optimize = true;              // false: reference kernels only
   std::vector<std::string> without;  // names of passes to leave out
+  Engine engine = Engine::anyshape;
+  // Of ONNX Runtime only, whose threads belong to the session. `ort_library`: the file or a folder with it; empty: the
+  // variable ANYSHAPE_ORT_LIB, then Python's packages, then the system's folders.
+  std::filesystem::path ort_library = {};
+  int ort_threads = 0;  // 0: as ONNX Runtime sees fit
 };
 
 struct RunOptions {
@@ -35,6 +45,9 @@ struct ProfiledStep {
   int64_t begin_ns = 0, end_ns = 0;
 };
 
+// The steps as a trace that browsers and ui.perfetto.dev show: JSON, one event per step.
+ANYSHAPE_API std::string chrome_trace(std::span<const ProfiledStep> steps);
+
 // An input or output of a model that runs.
 struct IoInfo {
   std::string name;
@@ -46,7 +59,7 @@ struct IoInfo {
 class ANYSHAPE_API Session {
  public:
   // Errors: those of Model::load, "run.missing" (an operator without kernel), and the refusal of a model that takes no
-  // shape at all.
+  // shape at all; of ONNX Runtime "ort.*" and "library.open".
   static Result<Session> load(const std::filesystem::path& path, const SessionOptions& options = {});
   static Result<Session> from_bytes(std::vector<std::byte> bytes, const SessionOptions& options = {});
   static Result<Session> from_model(const Model& model, const SessionOptions& options = {});
@@ -55,7 +68,10 @@ class ANYSHAPE_API Session {
   const std::vector<IoInfo>& inputs() const;
   const std::vector<IoInfo>& outputs() const;
 
-  // Steps with their kernels and why, buffers and the peak as formulas; at `shapes` also as numbers.
+  // "anyshape", or "onnxruntime 1.31.1".
+  std::string engine() const;
+  // Steps with their kernels and why, buffers and the peak as formulas; at `shapes` also as numbers. Usage error
+  // "plan.engine" for ONNX Runtime.
   Result<std::string> plan_text(const Shapes& shapes = {}) const;
 
   struct Impl;
@@ -70,7 +86,7 @@ class ANYSHAPE_API Session {
 // The memory of runs. Used by one thread at a time. A failed run leaves it usable.
 class ANYSHAPE_API Context {
  public:
-  // `threads`: how many work on one run; 0: all cores.
+  // `threads`: how many work on one run; 0: all cores. ONNX Runtime has its own.
   explicit Context(const Session& session, int threads = 0);
   ~Context();
   Context(Context&&) noexcept;
@@ -91,7 +107,7 @@ class ANYSHAPE_API Context {
 
   // Bytes held for intermediate values.
   int64_t memory() const;
-  // Called after each step; empty: off.
+  // Called after each step; empty: off. ONNX Runtime does not tell its steps, and knows no reserve, limits or seed.
   void observe(std::function<void(const ProfiledStep&)> observer);
 
  private:

@@ -98,6 +98,7 @@ Result<AnyValue> AnyValue::read(const std::filesystem::path& path, Kind kind, DT
     return usage("value.file", "{}: values are read from .npy and .pb files", path.string());
   const Fact::Kind wanted_kind = kind == Kind::sequence   ? Fact::Kind::sequence
                                  : kind == Kind::optional ? Fact::Kind::optional
+                                 : kind == Kind::map      ? Fact::Kind::map
                                                           : Fact::Kind::tensor;
   TRY(Datum datum, onnx::read_datum(path, wanted_kind));
   return wrap(std::move(datum));

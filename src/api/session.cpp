@@ -3,10 +3,13 @@
 #include <thread>
 
 #include "api/model_impl.h"
+#include "base/json.h"
 #include "ops/all.h"
 #include "passes/body.h"
 #include "plan/print.h"
 #include "run/cpu/model.h"
+#include "run/cpu/own.h"
+#include "run/ort/session.h"
 
 namespace anyshape {
 namespace {
@@ -24,9 +27,35 @@ AnyValue::Kind kind_of(Fact::Kind kind) {
   }
 }
 
-IoInfo info_of(std::string name, const Fact& fact) {
+// As inferred; as declared where no rule tells the type.
+IoInfo info_of(const Value& value, const Fact& fact) {
+  if (fact.kind == Fact::Kind::unknown && value.declared) {
+    const Declared& declared = *value.declared;
+    const DType inner = declared.item ? declared.item->dtype : DType::undefined;
+    return {value.name, kind_of(declared.kind), declared.kind == Fact::Kind::tensor ? declared.dtype : inner};
+  }
   const DType inner = fact.item ? fact.item->dtype : DType::undefined;
-  return {std::move(name), kind_of(fact.kind), fact.is_tensor() ? fact.dtype : inner};
+  return {value.name, kind_of(fact.kind), fact.is_tensor() ? fact.dtype : inner};
+}
+
+void add_infos(const Typed& typed, std::vector<IoInfo>& inputs, std::vector<IoInfo>& outputs) {
+  const Graph& graph = typed.graph();
+  for (ValueId id : graph.required_inputs()) inputs.push_back(info_of(graph.values[id], typed.facts()[id]));
+  for (ValueId id : graph.outputs) outputs.push_back(info_of(graph.values[id], typed.facts()[id]));
+}
+
+// From the file where the model is still as it was read: only there external data is found.
+Result<std::unique_ptr<OrtSession>> load_ort(const Model::Impl& source, const SessionOptions& options) {
+  OrtOptions wanted;
+  wanted.library = options.ort_library;
+  wanted.threads = options.ort_threads;
+  wanted.optimize = options.optimize;
+  if (source.owners.empty() && !source.file.path.empty()) return OrtSession::load(wanted, source.file.path);
+  if (source.owners.empty()) return OrtSession::load(wanted, source.file.file->bytes());
+  std::vector<std::byte> bytes;
+  const onnx::Encoded encoded = onnx::serialize(source.file.proto);
+  for (const onnx::Bytes piece : encoded.pieces()) bytes.insert(bytes.end(), piece.begin(), piece.end());
+  return OrtSession::load(wanted, bytes);
 }
 
 // Bounds, equalities and divisibility are enforced; a condition with != is only reported by check.
@@ -85,7 +114,8 @@ Result<std::vector<Datum>> hollow_inputs(const Plan& plan, const Shapes& shapes)
 
 struct Session::Impl {
   std::string name;
-  CpuModel model;
+  CpuModel model;  // without plan: ort runs
+  std::unique_ptr<OrtSession> ort;
   std::vector<IoInfo> inputs, outputs;
 };
 
@@ -101,6 +131,15 @@ Result<Session> Session::from_bytes(std::vector<std::byte> bytes, const SessionO
 
 Result<Session> Session::from_model(const Model& model, const SessionOptions& options) {
   const Model::Impl& source = model.impl();
+  auto impl = std::make_shared<Impl>();
+  impl->name = source.name;
+  if (options.engine == Engine::onnxruntime) {
+    auto loaded = load_ort(source, options);
+    if (!loaded) return at(source.name, std::move(loaded).error());
+    impl->ort = *std::move(loaded);
+    add_infos(source.typed(), impl->inputs, impl->outputs);
+    return Session(std::move(impl));
+  }
   const Typed typed = solve(inline_functions(source.graph));
   PlanOptions plan_options;
   plan_options.optimize = options.optimize;
@@ -108,29 +147,26 @@ Result<Session> Session::from_model(const Model& model, const SessionOptions& op
   plan_options.assumed = assumed_of(source, typed);
   auto made = CpuModel::make(source.graph, typed, plan_options);
   if (!made) return at(source.name, std::move(made).error());
-  auto impl = std::make_shared<Impl>();
-  impl->name = source.name;
   impl->model = *std::move(made);
-  for (ValueId id : typed.graph().required_inputs())
-    impl->inputs.push_back(info_of(typed.graph().values[id].name, typed.facts()[id]));
-  for (ValueId id : typed.graph().outputs)
-    impl->outputs.push_back(info_of(typed.graph().values[id].name, typed.facts()[id]));
+  add_infos(typed, impl->inputs, impl->outputs);
   return Session(std::move(impl));
 }
 
 const std::vector<IoInfo>& Session::inputs() const { return impl_->inputs; }
 const std::vector<IoInfo>& Session::outputs() const { return impl_->outputs; }
+std::string Session::engine() const { return impl_->ort ? "onnxruntime " + impl_->ort->version() : "anyshape"; }
 
 struct Context::Impl {
   std::shared_ptr<const Session::Impl> session;
   Workers workers;
-  Executor executor;
+  std::optional<Executor> executor;  // none: ONNX Runtime runs
   Executor::Refusal refusal;
   StepObserver observer;
   std::vector<Datum> inputs, outputs;
 
   Impl(std::shared_ptr<const Session::Impl> shared, int threads)
-      : session(std::move(shared)), workers(threads), executor(session->model.plan, workers) {
+      : session(std::move(shared)), workers(session->ort ? 1 : threads) {
+    if (!session->ort) executor.emplace(session->model.plan, workers);
     refusal = [this](std::span<const Datum> given, const PlanStage::Guard* guard) {
       return session->model.refusal(given, guard);
     };
@@ -139,6 +175,7 @@ struct Context::Impl {
   }
 
   Status run(std::span<const AnyValue> given, bool own_outputs, const RunOptions& options);
+  Status run_ort(bool own_outputs);
 };
 
 Context::Context(const Session& session, int threads)
@@ -150,13 +187,15 @@ Context::Context(Context&&) noexcept = default;
 Context& Context::operator=(Context&&) noexcept = default;
 
 Status Context::reserve(const Shapes& largest) {
-  TRY(const auto inputs, hollow_inputs(impl_->executor.plan(), largest));
-  return impl_->executor.reserve(inputs, &impl_->refusal);
+  if (!impl_->executor) return {};
+  TRY(const auto inputs, hollow_inputs(impl_->executor->plan(), largest));
+  return impl_->executor->reserve(inputs, &impl_->refusal);
 }
 
 Result<std::vector<std::optional<std::vector<int64_t>>>> Context::output_shapes(const Shapes& shapes) {
-  TRY(const auto inputs, hollow_inputs(impl_->executor.plan(), shapes));
-  return impl_->executor.output_sizes(inputs, &impl_->refusal);
+  if (!impl_->executor) return std::vector<std::optional<std::vector<int64_t>>>(impl_->outputs.size());
+  TRY(const auto inputs, hollow_inputs(impl_->executor->plan(), shapes));
+  return impl_->executor->output_sizes(inputs, &impl_->refusal);
 }
 
 Status Context::Impl::run(std::span<const AnyValue> given, bool own_outputs, const RunOptions& options) {
@@ -169,6 +208,11 @@ Status Context::Impl::run(std::span<const AnyValue> given, bool own_outputs, con
     if (reinterpret_cast<uintptr_t>(inputs[i].tensor().bytes().data()) % unit == 0) continue;
     TRY(inputs[i].tensor(), inputs[i].tensor().aligned());
   }
+  if (session->ort) {
+    Status status = run_ort(own_outputs);
+    if (!status) return at(session->name, std::move(status).error());
+    return {};
+  }
   Executor::Run run;
   run.inputs = inputs;
   run.outputs = outputs;
@@ -177,8 +221,20 @@ Status Context::Impl::run(std::span<const AnyValue> given, bool own_outputs, con
   run.seed = options.seed;
   run.observer = observer ? &observer : nullptr;
   run.refusal = &refusal;
-  Status status = executor.run(run);
+  Status status = executor->run(run);
   if (!status) return at(session->name, std::move(status).error());
+  return {};
+}
+
+Status Context::Impl::run_ort(bool own_outputs) {
+  TRY(std::vector<Datum> made, session->ort->run(inputs));
+  for (size_t i = 0; i < made.size(); ++i) {
+    if (own_outputs || !outputs[i].is_tensor()) {
+      outputs[i] = std::move(made[i]);
+    } else {
+      TRY_OK(copy_into(outputs[i], made[i], session->outputs[i].name));
+    }
+  }
   return {};
 }
 
@@ -200,7 +256,7 @@ Status Context::run_into(std::span<const AnyValue> inputs, std::span<AnyValue> o
   return {};
 }
 
-int64_t Context::memory() const { return impl_->executor.arena_bytes(); }
+int64_t Context::memory() const { return impl_->executor ? impl_->executor->arena_bytes() : 0; }
 
 void Context::observe(std::function<void(const ProfiledStep&)> observer) {
   if (!observer) {
@@ -213,7 +269,24 @@ void Context::observe(std::function<void(const ProfiledStep&)> observer) {
   };
 }
 
+std::string chrome_trace(std::span<const ProfiledStep> steps) {
+  std::string out = "{\"displayTimeUnit\": \"ns\", \"traceEvents\": [";
+  const int64_t start = steps.empty() ? 0 : steps.front().begin_ns;
+  std::string_view separator = "\n";
+  for (const ProfiledStep& step : steps) {
+    // Microseconds.
+    out += fmt::format(R"({}{{"name": {}, "cat": {}, "ph": "X", "pid": 1, "tid": 1, "ts": {:.3f}, "dur": {:.3f}, )",
+                       separator, json_quote(step.name), json_quote(step.type),
+                       static_cast<double>(step.begin_ns - start) / 1e3,
+                       static_cast<double>(step.end_ns - step.begin_ns) / 1e3);
+    out += fmt::format(R"("args": {{"type": {}, "kernel": {}}}}})", json_quote(step.type), json_quote(step.kernel));
+    separator = ",\n";
+  }
+  return out + "\n]}\n";
+}
+
 Result<std::string> Session::plan_text(const Shapes& shapes) const {
+  if (impl_->ort) return usage("plan.engine", "ONNX Runtime has no plan to print");
   const Plan& plan = *impl_->model.plan;
   if (shapes.empty()) return print_plan(plan, nullptr);
   TRY(const auto inputs, hollow_inputs(plan, shapes));

@@ -89,7 +89,7 @@ std::string real_text(DType dtype, double value) {
   const size_t e = digits.find('e');
   if (size != 0 && (size < 1e-4 || size >= 1e16)) return digits;
   const int exponent = std::atoi(digits.c_str() + e + 1);
-  return fmt::format("{:.{}f}", value, std::max(precision - 1 - exponent, 1));
+  return fmt::format("{:.{}f}", std::strtod(digits.c_str(), nullptr), std::max(precision - 1 - exponent, 1));
 }
 
 Status to_strings(const Tensor& from, Tensor& to) {

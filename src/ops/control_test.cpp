@@ -1,68 +1,9 @@
 #include <gtest/gtest.h>
 
-#include "ops/all.h"
-#include "ops/testing.h"
+#include "ops/graph_maker.h"
 
 namespace anyshape::ops {
 namespace {
-
-// A graph written node by node; names that only the enclosing graph knows are captured.
-class Maker {
- public:
-  explicit Maker(Maker* outer = nullptr) : outer_(outer) {}
-
-  Maker& input(const std::string& name) {
-    graph->inputs.push_back(add(name));
-    return *this;
-  }
-  Maker& constant(const std::string& name, std::vector<int64_t> dims, std::vector<int64_t> values) {
-    Value& value = graph->values[add(name)];
-    value.is_initializer = true;
-    value.constant = Fact::of_constant(Tensor::of_ints(std::move(dims), values));
-    return *this;
-  }
-  Maker& truth(const std::string& name) {
-    constant(name, {}, {1});
-    return node("Cast", {name}, {name + ".bool"}, "to=9");
-  }
-  Maker& node(const std::string& type, const std::vector<std::string>& in, const std::vector<std::string>& out,
-              std::string_view attributes = "",
-              std::vector<std::pair<std::string, std::shared_ptr<Graph>>> bodies = {}) {
-    Node made;
-    made.name = out.front();
-    made.type = type;
-    made.version = 17;
-    made.op = all_ops().find("", type, 17);
-    for (const auto& name : in) made.in.push_back(name.empty() ? kNoValue : use(name));
-    for (const auto& name : out) made.out.push_back(add(name));
-    Symbols unused;
-    made.attributes = parse_attributes(attributes, unused);
-    for (auto& [name, body] : bodies) made.attributes.push_back({name, body});
-    graph->nodes.push_back(std::move(made));
-    return *this;
-  }
-  std::shared_ptr<Graph> finish(const std::vector<std::string>& outputs) {
-    for (const auto& name : outputs) graph->outputs.push_back(use(name));
-    graph->finish();
-    return graph;
-  }
-
- private:
-  ValueId add(const std::string& name) {
-    graph->values.emplace_back().name = name;
-    return static_cast<ValueId>(graph->values.size() - 1);
-  }
-  ValueId use(const std::string& name) {
-    if (const auto id = graph->find(name)) return *id;
-    EXPECT_TRUE(outer_) << name;
-    const ValueId outside = outer_->use(name), inside = add(name);
-    graph->captures.push_back({outside, inside});
-    return inside;
-  }
-
-  std::shared_ptr<Graph> graph = std::make_shared<Graph>();
-  Maker* outer_;
-};
 
 struct Answer {
   std::string outputs, needs, doubts;
@@ -98,11 +39,11 @@ Answer walk(const Graph& graph, std::initializer_list<const char*> inputs, bool 
 
 // then: x reshaped to [4, -1]; else: x as it is. The condition compares the first axis of x with 4.
 std::shared_ptr<Graph> branches_by_shape(const char* then_target) {
-  Maker main;
+  GraphMaker main;
   main.input("x").constant("zero", {}, {0}).constant("four", {}, {4});
   main.node("Shape", {"x"}, {"dims"}).node("Gather", {"dims", "zero"}, {"first"});
   main.node("Equal", {"first", "four"}, {"is_four"});
-  Maker taken(&main), other(&main);
+  GraphMaker taken(&main), other(&main);
   std::vector<int64_t> target{std::string_view(then_target) == "4" ? 4 : 7, -1};
   taken.constant("target", {2}, target).node("Reshape", {"x", "target"}, {"t"});
   other.node("Identity", {"x"}, {"e"});
@@ -122,9 +63,9 @@ TEST(If, OnlyTheBranchTakenMustBeLegal) {
 }
 
 TEST(If, ConditionOnData) {
-  Maker main;
+  GraphMaker main;
   main.input("x").input("c");
-  Maker taken(&main), other(&main);
+  GraphMaker taken(&main), other(&main);
   taken.node("Concat", {"x", "x"}, {"t"}, "axis=0");
   other.node("Identity", {"x"}, {"e"});
   main.node("If", {"c"}, {"y"}, "", {{"then_branch", taken.finish({"t"})}, {"else_branch", other.finish({"e"})}});
@@ -132,11 +73,11 @@ TEST(If, ConditionOnData) {
 }
 
 TEST(If, BothBranchesRefused) {
-  Maker main;
+  GraphMaker main;
   main.input("x").input("c");
   std::vector<std::shared_ptr<Graph>> bodies;
   for (int i = 0; i < 2; ++i) {
-    Maker body(&main);
+    GraphMaker body(&main);
     body.constant("t", {1}, {7}).node("Reshape", {"x", "t"}, {"r"});
     bodies.push_back(body.finish({"r"}));
   }
@@ -146,9 +87,9 @@ TEST(If, BothBranchesRefused) {
 
 // Carries v; each iteration appends `added`, gathers row i of a table and gives v as it was as a scan output if asked.
 std::shared_ptr<Graph> growing_loop(bool scan_carried) {
-  Maker main;
+  GraphMaker main;
   main.input("count").input("v").input("added").input("table").truth("yes");
-  Maker body(&main);
+  GraphMaker body(&main);
   body.input("i").input("c").input("v_in");
   body.node("Identity", {"c"}, {"c_out"});
   body.node("Concat", {"v_in", "added"}, {"v_out"}, "axis=0");
@@ -197,9 +138,9 @@ TEST(Loop, BudgetOfTheNumericWalk) {
 }
 
 TEST(Loop, CollectsASequence) {
-  Maker main;
+  GraphMaker main;
   main.input("count").input("x").truth("yes").node("SequenceEmpty", {}, {"none"}, "dtype=1");
-  Maker body(&main);
+  GraphMaker body(&main);
   body.input("i").input("c").input("list");
   body.node("Identity", {"c"}, {"c_out"}).node("Gather", {"x", "i"}, {"row"}, "axis=0");
   body.node("SequenceInsert", {"list", "row"}, {"longer"});
@@ -211,9 +152,9 @@ TEST(Loop, CollectsASequence) {
 }
 
 std::shared_ptr<Graph> running_sum(const char* attributes) {
-  Maker main;
+  GraphMaker main;
   main.input("start").input("x").input("w");
-  Maker body(&main);
+  GraphMaker body(&main);
   body.input("state").input("row").input("factor");
   body.node("Mul", {"row", "factor"}, {"scaled"}).node("Add", {"state", "scaled"}, {"sum"});
   body.node("Identity", {"sum"}, {"each"});
@@ -236,9 +177,9 @@ TEST(Scan, StateAndOutputs) {
 }
 
 TEST(SequenceMap, EveryItem) {
-  Maker main;
+  GraphMaker main;
   main.input("a").input("b").node("SequenceConstruct", {"a", "b"}, {"list"});
-  Maker body(&main);
+  GraphMaker body(&main);
   body.input("item").node("Concat", {"item", "item"}, {"twice"}, "axis=0");
   main.node("SequenceMap", {"list"}, {"mapped"}, "", {{"body", body.finish({"twice"})}});
   main.constant("one", {}, {1}).node("SequenceAt", {"mapped", "one"}, {"y"});

@@ -1,3 +1,4 @@
+#include "ops/elementwise.h"
 #include "ops/movement.h"
 #include "ops/records.h"
 
@@ -88,12 +89,19 @@ Result<Facts> infer_tile(const Call& call, InferContext& context) {
   return repeated(call, std::move(dims));
 }
 
+// The only entry of a tensor, which may be a float: in version 1 all inputs of Tile have one type.
+std::optional<Dim> whole_entry(const Fact& fact) {
+  const auto entries = known_entries(fact);
+  if (!entries || entries->size() != 1 || (*entries)[0].den != 1) return std::nullopt;
+  return (*entries)[0].num;
+}
+
 Result<Facts> infer_tile_axis(const Call& call, InferContext& context) {
   TRY(Dims dims, call.dims(0));
-  const auto axis_entry = call.in(2).single();
+  const auto axis_entry = whole_entry(call.in(2));
   if (!axis_entry || !axis_entry->is_constant()) return unknown("infer.axes", "the axis is not known");
   TRY(const size_t axis, normalize_axis(*axis_entry->constant(), dims.size()));
-  const auto tiles = call.in(1).single();
+  const auto tiles = whole_entry(call.in(1));
   const Dim count = tiles ? *tiles : context.fresh(call.in(1), "tiles");
   TRY_OK(context.require(Condition::ge(count, 0), "tile.repeats", "axis {} cannot be repeated {} times", axis,
                          print(count)));

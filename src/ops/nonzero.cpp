@@ -13,8 +13,13 @@ constexpr Port kCompressIn[] = {{"input"}, {"condition", Port::value}};
 constexpr Port kCompressOut[] = {{"output"}};
 constexpr int64_t kCountLimit = int64_t{1} << 24;
 
+// An empty string counts as zero.
 bool is_zero(const Tensor& tensor, int64_t i, bool& known) {
   bool zero = false;
+  known = true;
+  if (tensor.dtype() == DType::string) return tensor.strings()[static_cast<size_t>(i)].empty();
+  if (tensor.dtype() == DType::c64) return tensor.at<float>(2 * i) == 0 && tensor.at<float>(2 * i + 1) == 0;
+  if (tensor.dtype() == DType::c128) return tensor.at<double>(2 * i) == 0 && tensor.at<double>(2 * i + 1) == 0;
   known = kernels::visit_type<kernels::kAll>(tensor.dtype(), [&]<class T>(T) -> Status {
             zero = kernels::widen(tensor.at<T>(i)) == kernels::Compute<T>(0);
             return {};
@@ -45,7 +50,7 @@ Result<Facts> infer_nonzero(const Call& call, InferContext& context) {
   TRY(const Dims dims, call.dims(0));
   const auto exact = count_nonzero(context, in, kCountLimit);
   const Dim count = exact ? Dim(*exact) : context.fresh(in, "nonzero", 0, product(dims));
-  Fact out = Fact::tensor(DType::i64, {std::max<size_t>(dims.size(), 1), count});
+  Fact out = Fact::tensor(DType::i64, {dims.size(), count});
   Dim longest = dims.empty() ? Dim(1) : dims[0];
   for (size_t i = 1; i < dims.size(); ++i) longest = max(longest, dims[i]);
   out.bounds = Bounds{0, longest - 1};
@@ -60,7 +65,7 @@ Status reference_nonzero(const Call&, KernelArgs& args) {
     if (!is_zero(in, i, known)) hits.push_back(i);
   if (!known) return unknown("dtype", "no kernel for elements of type {}", name(in.dtype()));
   const auto found = static_cast<int64_t>(hits.size());
-  const auto dims = in.rank() == 0 ? std::vector<int64_t>{1} : in.dims();
+  const auto& dims = in.dims();
   const auto strides = row_strides(dims);
   TRY(args.out(0), Tensor::allocate(DType::i64, {static_cast<int64_t>(dims.size()), found}));
   for (size_t axis = 0; axis < dims.size(); ++axis)

@@ -65,11 +65,18 @@ Result<Facts> infer_grid(const Call& call, InferContext& context) {
   return Facts{Fact::tensor(call.in(0).dtype, std::move(out))};
 }
 
+Status check_rois(const KernelArgs& args) {
+  if (args.in(0).dtype() == args.in(1).dtype()) return {};
+  return refuse("dtype", "X is {}, rois are {}", name(args.in(0).dtype()), name(args.in(1).dtype()));
+}
+
 Status run_max_roi(const Call& call, KernelArgs& args) {
+  TRY_OK(check_rois(args));
   return kernels::max_roi_pool(call.f("spatial_scale", 1), args.in(0), args.in(1), args.out(0));
 }
 
 Status run_align(const Call& call, KernelArgs& args) {
+  TRY_OK(check_rois(args));
   kernels::RoiAlign how;
   how.scale = call.f("spatial_scale", 1);
   how.samples = call.i("sampling_ratio", 0);
@@ -82,7 +89,8 @@ Status run_align(const Call& call, KernelArgs& args) {
     return refuse("roi.mode", "the coordinates \"{}\" do not exist", coordinates);
   how.maximum = mode == "max";
   how.half_pixel = coordinates == "half_pixel";
-  std::vector<int64_t> batch = ints_of(args.in(2));
+  if (!is_integer(args.in(2).dtype())) return refuse("dtype", "batch_indices are {}", name(args.in(2).dtype()));
+  const std::vector<int64_t> batch = ints_of(args.in(2));
   for (int64_t image : batch)
     if (image < 0 || image >= args.in(0).dims()[0]) return refuse("roi.batch", "a region lies in image {}", image);
   return kernels::roi_align(how, args.in(0), args.in(1), batch, args.out(0));

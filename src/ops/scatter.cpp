@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <complex>
+#include <utility>
 
 #include "kernels/dispatch.h"
 #include "ops/movement.h"
@@ -41,12 +43,33 @@ T reduced(Reduction reduction, T old, T update) {
   }
 }
 
+// Complex numbers are ordered by real part, then by imaginary part.
+template <class T>
+Status write_complex(Reduction reduction, Tensor& out, int64_t to, const Tensor& updates, int64_t from, int64_t count) {
+  using Complex = std::complex<T>;
+  auto* values = reinterpret_cast<Complex*>(out.data());
+  for (int64_t i = 0; i < count; ++i) {
+    Complex& a = values[to + i];
+    const auto b = updates.at<Complex>(from + i);
+    const bool less = std::pair(a.real(), a.imag()) < std::pair(b.real(), b.imag());
+    if (reduction == Reduction::add)
+      a += b;
+    else if (reduction == Reduction::mul)
+      a *= b;
+    else if (less == (reduction == Reduction::max))
+      a = b;
+  }
+  return {};
+}
+
 // out[to + i] = reduce(out[to + i], updates[from + i]) for i < count.
 Status write(Reduction reduction, Tensor& out, int64_t to, const Tensor& updates, int64_t from, int64_t count) {
   if (reduction == Reduction::none) {
     kernels::copy_elements(out, to, updates, from, count);
     return {};
   }
+  if (out.dtype() == DType::c64) return write_complex<float>(reduction, out, to, updates, from, count);
+  if (out.dtype() == DType::c128) return write_complex<double>(reduction, out, to, updates, from, count);
   return kernels::visit_type<kernels::kAll>(out.dtype(), [&]<class T>(T) -> Status {
     auto values = out.as_mutable<T>();
     for (int64_t i = 0; i < count; ++i) {

@@ -1,5 +1,9 @@
+#include <array>
+#include <cmath>
+
 #include "ops/common.h"
 #include "ops/records.h"
+#include "tensor/real.h"
 
 // The domain ai.onnx.preview.training.
 namespace anyshape::ops {
@@ -46,17 +50,102 @@ Result<Facts> infer_gradient(const Call& call, InferContext&) {
   return out;
 }
 
+// The learning rate and the number of steps done.
+struct Progress {
+  double rate = 0;
+  int64_t step = 0;
+};
+
+Result<Progress> progress_of(const KernelArgs& args) {
+  const auto rate = args.in(0).count() == 1 ? real_at(args.in(0), 0) : std::nullopt;
+  if (!rate || args.in(1).count() != 1 || !is_integer(args.in(1).dtype()))
+    return refuse("optimizer.inputs", "R must be one float and T one integer");
+  return Progress{*rate, args.in(1).int_at(0)};
+}
+
+// `update` turns one entry of the parameter, the gradient and the states into the new parameter and states.
+template <size_t groups, class Update>
+Status for_all_entries(KernelArgs& args, Update update) {
+  const size_t count = (args.inputs.size() - 2) / groups;
+  for (size_t p = 0; p < count; ++p) {
+    for (size_t g = 0; g < groups; ++g)
+      if (args.in(2 + g * count + p).dims() != args.in(2 + p).dims() || !is_float(args.in(2 + g * count + p).dtype()))
+        return refuse("optimizer.inputs", "a parameter, its gradient and its states must be floats of one shape");
+    for (int64_t i = 0; i < args.in(2 + p).count(); ++i) {
+      std::array<double, groups> x;
+      for (size_t g = 0; g < groups; ++g) x[g] = *real_at(args.in(2 + g * count + p), i);
+      update(x);
+      set_real(args.out(p), i, x[0]);
+      for (size_t g = 2; g < groups; ++g) set_real(args.out((g - 1) * count + p), i, x[g]);
+    }
+  }
+  return {};
+}
+
+Status adagrad(const Call& call, KernelArgs& args) {
+  TRY(const Progress now, progress_of(args));
+  const double norm = call.f("norm_coefficient", 0), epsilon = call.f("epsilon", 1e-6f);
+  const double rate = now.rate / (1 + static_cast<double>(now.step) * call.f("decay_factor", 0));
+  return for_all_entries<3>(args, [&](std::array<double, 3>& x) {
+    const double gradient = norm * x[0] + x[1];
+    x[2] += gradient * gradient;
+    x[0] -= rate * gradient / (std::sqrt(x[2]) + epsilon);
+  });
+}
+
+Status adam(const Call& call, KernelArgs& args) {
+  TRY(const Progress now, progress_of(args));
+  const double alpha = call.f("alpha", 0.9f), beta = call.f("beta", 0.999f), epsilon = call.f("epsilon", 1e-6f);
+  const double norm = call.f("norm_coefficient", 0), after = call.f("norm_coefficient_post", 0);
+  double rate = now.rate;
+  const auto steps = static_cast<double>(now.step);
+  if (now.step > 0) rate *= std::sqrt(1 - std::pow(beta, steps)) / (1 - std::pow(alpha, steps));
+  return for_all_entries<4>(args, [&](std::array<double, 4>& x) {
+    const double gradient = norm * x[0] + x[1];
+    x[2] = alpha * x[2] + (1 - alpha) * gradient;
+    x[3] = beta * x[3] + (1 - beta) * gradient * gradient;
+    x[0] = (1 - after) * (x[0] - rate * x[2] / (std::sqrt(x[3]) + epsilon));
+  });
+}
+
+Status momentum(const Call& call, KernelArgs& args) {
+  TRY(const Progress now, progress_of(args));
+  const std::string_view mode = call.s("mode", "standard");
+  if (mode != "standard" && mode != "nesterov")
+    return refuse("optimizer.mode", "mode is \"{}\", not standard or nesterov", mode);
+  const double alpha = call.f("alpha", 0), norm = call.f("norm_coefficient", 0);
+  const double beta = now.step > 0 ? call.f("beta", 0) : 1;
+  return for_all_entries<3>(args, [&](std::array<double, 3>& x) {
+    const double gradient = norm * x[0] + x[1];
+    x[2] = alpha * x[2] + beta * gradient;
+    x[0] -= now.rate * (mode == "standard" ? x[2] : gradient + alpha * x[2]);
+  });
+}
+
+constexpr Kernel kAdagradKernels[] = {{"reference", adagrad}};
+constexpr Kernel kAdamKernels[] = {{"reference", adam}};
+constexpr Kernel kMomentumKernels[] = {{"reference", momentum}};
+
 }  // namespace
 
-constexpr OpDef kTrainingAdagrad1{
-    .name = "Adagrad", .domain = kTraining, .sig = {kIn, kOut, "one step of Adagrad"}, .infer = infer_three};
-constexpr OpDef kTrainingAdam1{
-    .name = "Adam", .domain = kTraining, .sig = {kIn, kOut, "one step of Adam"}, .infer = infer_four};
+constexpr OpDef kTrainingAdagrad1{.name = "Adagrad",
+                                  .domain = kTraining,
+                                  .sig = {kIn, kOut, "one step of Adagrad"},
+                                  .infer = infer_three,
+                                  .kernels = kAdagradKernels};
+constexpr OpDef kTrainingAdam1{.name = "Adam",
+                               .domain = kTraining,
+                               .sig = {kIn, kOut, "one step of Adam"},
+                               .infer = infer_four,
+                               .kernels = kAdamKernels};
 constexpr OpDef kTrainingGradient1{.name = "Gradient",
                                    .domain = kTraining,
                                    .sig = {kGradientIn, kOut, "derivatives of one output by the inputs"},
                                    .infer = infer_gradient};
-constexpr OpDef kTrainingMomentum1{
-    .name = "Momentum", .domain = kTraining, .sig = {kIn, kOut, "one step with momentum"}, .infer = infer_three};
+constexpr OpDef kTrainingMomentum1{.name = "Momentum",
+                                   .domain = kTraining,
+                                   .sig = {kIn, kOut, "one step with momentum"},
+                                   .infer = infer_three,
+                                   .kernels = kMomentumKernels};
 
 }  // namespace anyshape::ops

@@ -113,7 +113,7 @@ T of_int(T x) {
   if constexpr (op == Unary::sign) return static_cast<T>((x > 0) - (x < 0));
   if constexpr (op == Unary::relu) return x > 0 ? x : T(0);
   if constexpr (op == Unary::bitwise_not) return static_cast<T>(~x);
-  if constexpr (op == Unary::erf) return static_cast<T>(std::erf(static_cast<double>(x)));
+  if constexpr (op == Unary::erf) return static_cast<T>(std::erf(static_cast<float>(x)));
   return x;
 }
 

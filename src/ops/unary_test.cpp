@@ -53,6 +53,55 @@ TEST(Unary, Kernels) {
   });
 }
 
+TEST(Activation, Kernels) {
+  check_kernel_rows({
+      {"Elu", 6, "f64[2] = [-inf, 2]", "alpha=0.5", "f64[2] = [-0.5, 2]"},
+      {"Selu", 1, "f64[1] = [1]", "gamma=2.0", "f64[1] = [2]"},
+      {"Gelu", 20, "f32[3] = [0, -inf, 40]", "", "f32[3] = [0, nan, 40]"},
+      {"HardSigmoid", 1, "f16[3] = [-9, 0, 9]", "", "f16[3] = [0, 0.5, 1]"},
+      {"HardSwish", 14, "f32[3] = [-3, 3, nan]", "", "f32[3] = [-0, 3, nan]"},
+      {"LeakyRelu", 16, "bf16[2] = [-2, 2]", "alpha=0.5", "bf16[2] = [-1, 2]"},
+      {"Softplus", 1, "f32[2] = [1000, -1000]", "", "f32[2] = [1000, 0]"},
+      {"Softsign", 1, "f32[2] = [-1, 3]", "", "f32[2] = [-0.5, 0.75]"},
+      {"Shrink", 9, "i32[4] = [-3, -1, 1, 3]", "lambd=1.5 bias=1.0", "i32[4] = [-2, 0, 0, 2]"},
+      {"ThresholdedRelu", 10, "f32[3] = [1, 1.5, nan]", "", "f32[3] = [0, 1.5, nan]"},
+      {"PRelu", 6, "f32[1, 2, 2] = [-1, 1, -1, 1]; f32[2] = [2, 3]", "", "f32[1, 2, 2] = [-2, 1, -3, 1]"},
+      {"PRelu", 9, "i32[2] = [-1, 1]; i32[1] = [4]", "", "i32[2] = [-4, 1]"},
+      {"Acos", 7, "f32[2] = [1, 2]", "", "f32[2] = [0, nan]"},
+      {"Erf", 9, "i8[2] = [-9, 0]", "", "i8[2] = [-1, 0]"},
+      {"SwiGLU", 28, "f32[2] = [0, 100]; f32[2] = [5, 2]", "", "f32[2] = [0, 200]"},
+  });
+}
+
+TEST(Optimizer, Kernels) {
+  const std::string domain = "ai.onnx.preview.training:";
+  check_kernel_rows({
+      {domain + "Momentum", 1, "f32[] = [0.5]; i64[] = [0]; f32[1] = [2]; f32[1] = [1]; f32[1] = [4]",
+       "alpha=0.5 beta=0.25 mode=standard norm_coefficient=0.0", "f32[1] = [0.5]; f32[1] = [3]"},
+      {domain + "Adagrad", 1, "f64[] = [2]; i64[] = [1]; f64[1] = [1]; f64[1] = [3]; f64[1] = [16]",
+       "decay_factor=1.0 epsilon=1.0", "f64[1] = [0.5]; f64[1] = [25]"},
+      {domain + "Adam", 1, "f32[] = [1]; i64[] = [0]; f32[1] = [1]; f32[1] = [2]; f32[1] = [0]; f32[1] = [0]",
+       "alpha=0.5 beta=0.75 epsilon=1.0", "f32[1] = [0.5]; f32[1] = [1]; f32[1] = [1]"},
+      {domain + "Adam", 1, "f32[2] = [1, 1]; i64[] = [0]; f32[1] = [1]; f32[1] = [2]; f32[1] = [0]; f32[1] = [0]", "",
+       "error[optimizer.inputs]"},
+  });
+}
+
+TEST(Random, TheSameSeedGivesTheSameNumbers) {
+  for (const char* op : {"RandomNormal", "RandomUniform"}) {
+    const auto draw = [&](const char* attributes) { return kernel_answer({op, 1, "", attributes, "f32[4]"}); };
+    EXPECT_EQ(draw("shape=[4] seed=1.5"), draw("shape=[4] seed=1.5")) << op;
+    EXPECT_NE(draw("shape=[4] seed=1.5"), draw("shape=[4] seed=2.5")) << op;
+  }
+  check_kernel_rows({
+      {"RandomUniform", 1, "", "shape=[2] low=3.0 high=3.0 dtype=@f64", "f64[2] = [3, 3]"},
+      {"RandomNormalLike", 1, "string[2] = [a, b]", "mean=2.0 scale=0.0 dtype=@f16", "f16[2] = [2, 2]"},
+      {"Bernoulli", 15, "f32[4] = [0, 1, 0, 1]", "dtype=@bool", "bool[4] = [0, 1, 0, 1]"},
+      {"Multinomial", 7, "f32[2, 3] = [-inf, 0, -inf, -inf, -inf, 0]", "sample_size=2 dtype=@i64",
+       "i64[2, 2] = [1, 1, 2, 2]"},
+  });
+}
+
 TEST(Variadic, RulesAndKernels) {
   check_rows({
       {"Min", 13, "i64[] = [s]; i64[] = [512]", "", "i64[] = [min(s, 512)]"},

@@ -44,6 +44,13 @@ int compare(const Tensor& tensor, int64_t i, int64_t j) {
   return a < b ? -1 : (b < a ? 1 : 0);
 }
 
+// By real part, then by imaginary part.
+template <class T>
+int compare_complex(const Tensor& tensor, int64_t i, int64_t j) {
+  const int real = compare<T>(tensor, 2 * i, 2 * j);
+  return real != 0 ? real : compare<T>(tensor, 2 * i + 1, 2 * j + 1);
+}
+
 using Compare = int (*)(const Tensor&, int64_t, int64_t);
 
 Result<Compare> comparison(DType dtype) {
@@ -51,6 +58,8 @@ Result<Compare> comparison(DType dtype) {
     return Compare([](const Tensor& t, int64_t i, int64_t j) {
       return t.strings()[static_cast<size_t>(i)].compare(t.strings()[static_cast<size_t>(j)]);
     });
+  if (dtype == DType::c64) return Compare(compare_complex<float>);
+  if (dtype == DType::c128) return Compare(compare_complex<double>);
   Compare out = nullptr;
   TRY_OK(kernels::visit_type<kernels::kAll>(dtype, [&]<class T>(T) -> Status {
     out = compare<T>;

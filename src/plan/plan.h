@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ir/graph.h"
+#include "passes/pipeline.h"
 #include "solve/solve.h"
 #include "sym/formula.h"
 
@@ -117,6 +118,7 @@ struct Plan {
   std::vector<PlanStage> stages;
   Facts types;  // by value: dtype and constants, for Calls at run time
   std::map<const Graph*, std::shared_ptr<const Plan>> bodies;
+  std::vector<Program::Ran> passes;
   // Past this size of any axis the claims behind the plan end; 0: never.
   int64_t largest_axis = 0;
 };

@@ -29,9 +29,10 @@ void for_each_body(const Node& node, Visit visit) {
 
 }  // namespace
 
-Planner::Planner(const Typed& typed, std::shared_ptr<const Graph> graph, const Facts& facts, const PlanOptions& options)
-    : typed_(typed), graph_(*graph), facts_(facts), options_(options), plan_(std::make_shared<Plan>()) {
-  plan_->graph = std::move(graph);
+Planner::Planner(const Typed& typed, const Program& program, const PlanOptions& options)
+    : typed_(typed), graph_(*program.graph), facts_(program.facts), options_(options), plan_(std::make_shared<Plan>()) {
+  plan_->graph = program.graph;
+  plan_->passes = program.passes;
   plan_->values.resize(graph_.values.size());
   plan_->stages.emplace_back();
   plan_->largest_axis = typed.size_claim_used() ? kSizeClaim : 0;

@@ -2,6 +2,7 @@
 
 #include <unordered_map>
 
+#include "passes/pipeline.h"
 #include "plan/plan.h"
 
 namespace anyshape {
@@ -9,7 +10,7 @@ namespace anyshape {
 // Builds a plan node by node, in the order of the graph.
 class Planner {
  public:
-  Planner(const Typed& typed, std::shared_ptr<const Graph> graph, const Facts& facts, const PlanOptions& options);
+  Planner(const Typed& typed, const Program& program, const PlanOptions& options);
 
   Result<std::shared_ptr<const Plan>> run();
 

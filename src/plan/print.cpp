@@ -36,6 +36,9 @@ class Printer {
   std::string run() {
     for (const PlanInput& input : plan_.inputs) line("input", input.name, input.value);
     for (size_t i = 0; i < plan_.outputs.size(); ++i) line("output", plan_.output_names[i], plan_.outputs[i]);
+    for (const auto& ran : plan_.passes)
+      if (ran.nodes_before != ran.nodes_after)
+        out_ += fmt::format("pass {}: {} -> {} nodes\n", ran.pass, ran.nodes_before, ran.nodes_after);
     out_ += fmt::format("\n{} steps\n", plan_.steps.size());
     size_t stage = 0;
     for (size_t i = 0; i < plan_.steps.size(); ++i) {

@@ -2,6 +2,8 @@
 // under DATA_DIR/<kind>/<case> and compares the outputs with the expected ones. Modes: node by node with reference
 // kernels; by an optimised plan (the default); by a plan of the same model with every input axis a symbol and output
 // shapes dropped. Prints failures, with --list a row per operator, and `N passed, N failed`.
+// run_cases --folders DIR: the same for every folder below DIR that has a model.onnx and test_data_set_N beside it;
+// floats may differ by 1e-4 of their value.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -34,7 +36,7 @@ struct Listed {
 struct Options {
   fs::path data;
   std::string mode = "plan", op, kind, only;
-  bool list = false;
+  bool list = false, folders = false;
 };
 
 struct Tally {
@@ -50,6 +52,20 @@ std::vector<Listed> read_manifest(const fs::path& data) {
     fields >> one.kind >> one.name >> one.tolerance.relative >> one.tolerance.absolute >> one.sets;
     out.push_back(std::move(one));
   }
+  return out;
+}
+
+// Names are paths from `data`.
+std::vector<Listed> find_folders(const fs::path& data) {
+  std::vector<Listed> out;
+  for (const auto& entry : fs::recursive_directory_iterator(data)) {
+    if (entry.path().filename() != "model.onnx") continue;
+    const fs::path folder = entry.path().parent_path();
+    Listed one{"", fs::relative(folder, data).string(), {1e-4, 1e-5}, 0};
+    while (fs::exists(folder / fmt::format("test_data_set_{}", one.sets))) ++one.sets;
+    out.push_back(std::move(one));
+  }
+  std::sort(out.begin(), out.end(), [](const Listed& a, const Listed& b) { return a.name < b.name; });
   return out;
 }
 
@@ -119,6 +135,7 @@ Status run_case(const Options& options, const Listed& listed, std::string& op) {
   if (!options.op.empty() && options.op != op) return {};
   for (int set = 0; set < listed.sets; ++set)
     TRY_OK(run_set(options.mode, graph, folder / fmt::format("test_data_set_{}", set), listed.tolerance));
+  if (listed.sets == 0) return refuse("case.data", "there is no test_data_set_0");
   return {};
 }
 
@@ -137,6 +154,8 @@ Options parse(int argc, char** argv) {
       options.only = next();
     else if (arg == "--list")
       options.list = true;
+    else if (arg == "--folders")
+      options.folders = true;
     else
       options.data = arg;
   }
@@ -149,7 +168,7 @@ int main(int argc, char** argv) {
   const Options options = parse(argc, argv);
   std::map<std::string, Tally> by_op;
   Tally all;
-  for (const Listed& listed : read_manifest(options.data)) {
+  for (const Listed& listed : options.folders ? find_folders(options.data) : read_manifest(options.data)) {
     if (!options.kind.empty() && options.kind != listed.kind) continue;
     if (!options.only.empty() && options.only != listed.name) continue;
     std::string op;

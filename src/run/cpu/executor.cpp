@@ -105,6 +105,11 @@ Executor::Executor(std::shared_ptr<const Plan> plan, Workers& workers)
     std::for_each(step.out.begin(), step.out.end(), use);
     std::for_each(step.captured.begin(), step.captured.end(), use);
   }
+  // A size is read off a value when the stage begins, before its first step.
+  for (const PlanStage& stage : plan_->stages)
+    for (const auto& read : stage.reads)
+      if (last[read.value] != plan_->steps.size())
+        last[read.value] = std::max<size_t>(last[read.value], stage.first_step);
   for (uint32_t value : plan_->outputs) {
     while (plan_->values[value].kind == Kind::window) value = plan_->values[value].index;
     last[value] = plan_->steps.size();
