@@ -24,7 +24,7 @@ void for_each_line(const Channels& layout, const Tensor& x, Tensor& out, Visit v
 }
 
 template <class T>
-void soft_line(SoftmaxKind kind, const T* from, T* to, int64_t size, int64_t step) {
+void soft_line(SoftmaxKind kind, DType storage, const T* from, T* to, int64_t size, int64_t step) {
   double top = static_cast<double>(from[0]);
   int64_t at = 0;
   for (int64_t i = 1; i < size; ++i)
@@ -37,23 +37,27 @@ void soft_line(SoftmaxKind kind, const T* from, T* to, int64_t size, int64_t ste
     for (int64_t i = 0; i < size; ++i) to[i * step] = static_cast<T>(i == at);
     return;
   }
+  const auto power = [&](int64_t i) {
+    return rounded(storage, std::exp(rounded(storage, static_cast<double>(from[i * step]) - top)));
+  };
   double sum = 0;
-  for (int64_t i = 0; i < size; ++i) sum += std::exp(static_cast<double>(from[i * step]) - top);
+  for (int64_t i = 0; i < size; ++i) sum = rounded_sum(storage, sum + power(i));
+  sum = rounded(storage, sum);
   const double log_sum = std::log(sum);
-  for (int64_t i = 0; i < size; ++i) {
-    const double below = static_cast<double>(from[i * step]) - top;
-    to[i * step] = static_cast<T>(kind == SoftmaxKind::log ? below - log_sum : std::exp(below) / sum);
-  }
+  for (int64_t i = 0; i < size; ++i)
+    to[i * step] =
+        static_cast<T>(kind == SoftmaxKind::log ? static_cast<double>(from[i * step]) - top - log_sum : power(i) / sum);
 }
 
 }  // namespace
 
-Status softmax(SoftmaxKind kind, const Channels& layout, const Tensor& x, Tensor& out) {
+Status softmax(SoftmaxKind kind, const Channels& layout, const Tensor& x, Tensor& out, DType storage) {
   TRY_OK(require_layout(layout, x, out));
   if (x.count() == 0) return {};
   return visit_real(x.dtype(), [&]<class T>(T) -> Status {
-    for_each_line<T>(layout, x, out,
-                     [&](const T* from, T* to, int64_t step) { soft_line(kind, from, to, layout.channels, step); });
+    for_each_line<T>(layout, x, out, [&](const T* from, T* to, int64_t step) {
+      soft_line(kind, storage, from, to, layout.channels, step);
+    });
     return {};
   });
 }

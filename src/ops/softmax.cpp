@@ -31,7 +31,9 @@ Status reference(const Call& call, KernelArgs& args) {
     if (i < axis) layout.outer *= dims[i];
     if (i > axis) (flattens ? layout.channels : layout.inner) *= dims[i];
   }
-  return run_wide(args, [&](KernelArgs& wide) { return kernels::softmax(kind, layout, wide.in(0), wide.out(0)); });
+  const DType steps = kind == Kind::soft ? args.in(0).dtype() : DType::f32;
+  return run_wide(args,
+                  [&](KernelArgs& wide) { return kernels::softmax(kind, layout, wide.in(0), wide.out(0), steps); });
 }
 
 template <Kind kind>
