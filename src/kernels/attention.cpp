@@ -54,12 +54,6 @@ void head_values(const Sizes& s, const double* weights, const Tensor& v, int64_t
   for (double sum : sums) *to++ = static_cast<T>(sum);
 }
 
-double rounded(DType storage, double value) {
-  if (storage == DType::f16) return static_cast<double>(static_cast<float>(Half(value)));
-  if (storage == DType::bf16) return static_cast<double>(static_cast<float>(BFloat16(value)));
-  return value;
-}
-
 void round_all(DType storage, std::vector<double>& values) {
   if (storage != DType::f16 && storage != DType::bf16) return;
   for (double& value : values) value = rounded(storage, value);
@@ -127,8 +121,7 @@ class Bias {
   int64_t strides_[4] = {0, 0, 0, 0};
 };
 
-// The softmax of one row, in place; a row whose bias masks all of it becomes 0. NumPy sums f16 in float and bf16 in
-// bf16.
+// The softmax of one row, in place; a row whose bias masks all of it becomes 0.
 void soften(DType storage, double* scores, const std::vector<double>& bias) {
   double top = kMasked, sum = 0;
   bool all_masked = true;
@@ -136,11 +129,10 @@ void soften(DType storage, double* scores, const std::vector<double>& bias) {
     all_masked &= bias[i] == kMasked;
     top = scores[i] > top || std::isnan(scores[i]) ? scores[i] : top;
   }
-  const DType summed = storage == DType::bf16 ? storage : DType::f32;
   for (size_t i = 0; i < bias.size(); ++i) {
     const double below = rounded(storage, scores[i] - top);
     scores[i] = top == kMasked ? 0 : rounded(storage, std::exp(below));
-    sum = rounded(summed, sum + scores[i]);
+    sum = rounded_sum(storage, sum + scores[i]);
   }
   sum = rounded(storage, sum);
   for (size_t i = 0; i < bias.size(); ++i) scores[i] = all_masked || sum == 0 ? 0 : scores[i] / sum;

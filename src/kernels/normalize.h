@@ -55,10 +55,9 @@ struct LocalResponse {
 };
 Status local_response_norm(const LocalResponse& norm, const Channels& layout, const Tensor& x, Tensor& out);
 
-// Along the middle axis. hard: 1 at the first largest entry, else 0.
+// Along the middle axis. hard: 1 at the first largest entry, else 0. `storage`: f16 or bf16 rounds every step of `soft`
+// to that type, as ONNX's reference does.
 enum class SoftmaxKind { soft, log, hard };
-// Softmax of f16 or bf16 as ONNX's reference computes it: every step rounded, of bf16 also the sum after each term.
-Status softmax_16(const Channels& layout, const Tensor& x, Tensor& out);
-Status softmax(SoftmaxKind kind, const Channels& layout, const Tensor& x, Tensor& out);
+Status softmax(SoftmaxKind kind, const Channels& layout, const Tensor& x, Tensor& out, DType storage = DType::f32);
 
 }  // namespace anyshape::kernels

@@ -24,27 +24,7 @@ void for_each_line(const Channels& layout, const Tensor& x, Tensor& out, Visit v
 }
 
 template <class T>
-void soft_line_16(const T* from, T* to, int64_t size, int64_t step) {
-  double top = static_cast<float>(from[0]);
-  for (int64_t i = 1; i < size && !std::isnan(top); ++i) {
-    const double value = static_cast<float>(from[i * step]);
-    if (value > top || std::isnan(value)) top = value;
-  }
-  const auto power = [&](int64_t i) {
-    const T below(static_cast<float>(static_cast<double>(static_cast<float>(from[i * step])) - top));
-    return T(static_cast<float>(std::exp(static_cast<double>(static_cast<float>(below)))));
-  };
-  float sum = 0;
-  for (int64_t i = 0; i < size; ++i) {
-    sum += static_cast<float>(power(i));
-    if constexpr (std::is_same_v<T, BFloat16>) sum = static_cast<float>(T(sum));
-  }
-  sum = static_cast<float>(T(sum));
-  for (int64_t i = 0; i < size; ++i) to[i * step] = T(static_cast<float>(power(i)) / sum);
-}
-
-template <class T>
-void soft_line(SoftmaxKind kind, const T* from, T* to, int64_t size, int64_t step) {
+void soft_line(SoftmaxKind kind, DType storage, const T* from, T* to, int64_t size, int64_t step) {
   double top = static_cast<double>(from[0]);
   int64_t at = 0;
   for (int64_t i = 1; i < size; ++i)
@@ -57,38 +37,27 @@ void soft_line(SoftmaxKind kind, const T* from, T* to, int64_t size, int64_t ste
     for (int64_t i = 0; i < size; ++i) to[i * step] = static_cast<T>(i == at);
     return;
   }
+  const auto power = [&](int64_t i) {
+    return rounded(storage, std::exp(rounded(storage, static_cast<double>(from[i * step]) - top)));
+  };
   double sum = 0;
-  for (int64_t i = 0; i < size; ++i) sum += std::exp(static_cast<double>(from[i * step]) - top);
+  for (int64_t i = 0; i < size; ++i) sum = rounded_sum(storage, sum + power(i));
+  sum = rounded(storage, sum);
   const double log_sum = std::log(sum);
-  for (int64_t i = 0; i < size; ++i) {
-    const double below = static_cast<double>(from[i * step]) - top;
-    to[i * step] = static_cast<T>(kind == SoftmaxKind::log ? below - log_sum : std::exp(below) / sum);
-  }
+  for (int64_t i = 0; i < size; ++i)
+    to[i * step] =
+        static_cast<T>(kind == SoftmaxKind::log ? static_cast<double>(from[i * step]) - top - log_sum : power(i) / sum);
 }
 
 }  // namespace
 
-Status softmax_16(const Channels& layout, const Tensor& x, Tensor& out) {
-  TRY_OK(require_layout(layout, x, out));
-  if (x.count() == 0) return {};
-  const auto lines = [&]<class T>(T) {
-    for_each_line<T>(layout, x, out,
-                     [&](const T* from, T* to, int64_t step) { soft_line_16(from, to, layout.channels, step); });
-  };
-  if (x.dtype() == DType::f16) {
-    lines(Half());
-  } else {
-    lines(BFloat16());
-  }
-  return {};
-}
-
-Status softmax(SoftmaxKind kind, const Channels& layout, const Tensor& x, Tensor& out) {
+Status softmax(SoftmaxKind kind, const Channels& layout, const Tensor& x, Tensor& out, DType storage) {
   TRY_OK(require_layout(layout, x, out));
   if (x.count() == 0) return {};
   return visit_real(x.dtype(), [&]<class T>(T) -> Status {
-    for_each_line<T>(layout, x, out,
-                     [&](const T* from, T* to, int64_t step) { soft_line(kind, from, to, layout.channels, step); });
+    for_each_line<T>(layout, x, out, [&](const T* from, T* to, int64_t step) {
+      soft_line(kind, storage, from, to, layout.channels, step);
+    });
     return {};
   });
 }

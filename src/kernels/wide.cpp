@@ -9,6 +9,12 @@ Result<Tensor> converted(const Tensor& tensor, DType dtype) {
   return out;
 }
 
+double rounded(DType storage, double value) {
+  if (storage == DType::f16) return static_cast<double>(static_cast<float>(Half(value)));
+  if (storage == DType::bf16) return static_cast<double>(static_cast<float>(BFloat16(value)));
+  return value;
+}
+
 Status require_one_type(std::initializer_list<const Tensor*> tensors) {
   const Tensor* first = nullptr;
   for (const Tensor* tensor : tensors) {

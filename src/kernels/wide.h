@@ -16,6 +16,13 @@ Status visit_real(DType dtype, Visit visit) {
   return unknown("dtype", "no kernel for elements of type {}", name(dtype));
 }
 
+// The value as an f16 or bf16 holds it; as it is for other types. For operators whose steps ONNX rounds one by one.
+double rounded(DType storage, double value);
+// The same for a sum in the making, which NumPy keeps in float for f16 and in bf16 for bf16.
+inline double rounded_sum(DType storage, double value) {
+  return storage == DType::bf16 ? rounded(storage, value) : value;
+}
+
 // The present tensors among these have the element type of the first. Error "dtype".
 Status require_one_type(std::initializer_list<const Tensor*> tensors);
 

@@ -31,10 +31,9 @@ Status reference(const Call& call, KernelArgs& args) {
     if (i < axis) layout.outer *= dims[i];
     if (i > axis) (flattens ? layout.channels : layout.inner) *= dims[i];
   }
-  const DType dtype = args.in(0).dtype();
-  if (kind == kernels::SoftmaxKind::soft && (dtype == DType::f16 || dtype == DType::bf16))
-    return kernels::softmax_16(layout, args.in(0), args.out(0));
-  return run_wide(args, [&](KernelArgs& wide) { return kernels::softmax(kind, layout, wide.in(0), wide.out(0)); });
+  const DType steps = kind == Kind::soft ? args.in(0).dtype() : DType::f32;
+  return run_wide(args,
+                  [&](KernelArgs& wide) { return kernels::softmax(kind, layout, wide.in(0), wide.out(0), steps); });
 }
 
 template <Kind kind>
