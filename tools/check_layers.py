@@ -51,6 +51,7 @@ OS_HOME = re.compile(r"src/base/os/")
 CONFINED = [
     (re.compile(r"protozero/"), re.compile(r"src/format/onnx/[^/]+\.cpp"), "src/format/onnx/*.cpp"),
     (re.compile(r"simdjson(\.h|/)"), re.compile(r".*\.cpp"), ".cpp files"),
+    (re.compile(r"zlib\.h"), re.compile(r"src/base/"), "src/base"),
     (re.compile(r"CLI(11\.hpp|/)"), re.compile(r"apps/cli/"), "apps/cli"),
 ]
 

@@ -23,13 +23,10 @@ struct Questions {
 
 Result<Questions> read_questions(const CheckArguments& arguments) {
   Questions questions;
-  for (const std::string& text : arguments.shapes) {
-    auto shape = parse_shape(text);
-    if (!shape) return tl::unexpected(shape.error());
-    if (!questions.point) questions.point.emplace();
-    if (!questions.point->insert(*std::move(shape)).second)
-      return tl::unexpected(
-          Error{Error::Kind::usage, "shape.syntax", "", fmt::format("\"{}\" gives an input twice", text), ""});
+  if (!arguments.shapes.empty()) {
+    auto point = parse_shapes(arguments.shapes);
+    if (!point) return tl::unexpected(point.error());
+    questions.point = *std::move(point);
   }
   if (!arguments.shapes_file.empty()) {
     auto lines = read_shapes_file(arguments.shapes_file);
@@ -178,6 +175,17 @@ int Checker::run(const std::string& file) {
 }
 
 }  // namespace
+
+Result<Shapes> parse_shapes(const std::vector<std::string>& texts) {
+  Shapes shapes;
+  for (const std::string& text : texts) {
+    auto shape = parse_shape(text);
+    if (!shape) return tl::unexpected(shape.error());
+    if (!shapes.insert(*std::move(shape)).second)
+      return tl::unexpected(usage_error("shape.syntax", fmt::format("\"{}\" gives an input twice", text)));
+  }
+  return shapes;
+}
 
 int run_check(const CheckArguments& arguments) {
   const auto questions = read_questions(arguments);

@@ -5,6 +5,7 @@
 
 #include "anyshape/check.h"
 #include "anyshape/error.h"
+#include "inputs.h"
 
 namespace anyshape::cli {
 
@@ -18,6 +19,9 @@ int report_error(const Error& error);
 // Writes to the file, or to standard output when none is given.
 int write_output(const std::string& file, const std::string& text);
 
+// The values of --shape, one for each input at most. Usage error "shape.syntax".
+Result<Shapes> parse_shapes(const std::vector<std::string>& texts);
+
 struct CheckArguments {
   std::vector<std::string> models, shapes, require;
   std::string shapes_file, against, fail_on = "error", format = "text", output;
@@ -30,5 +34,37 @@ int run_explain(const std::string& model, const std::string& value);
 int run_infer(const std::string& model, const std::string& output, bool expressions);
 int run_info(const std::string& model);
 int run_rules();
+
+struct EngineArguments {
+  std::string engine = "anyshape", library;
+  int threads = 0;
+};
+
+// The model in the engine asked for.
+Result<Session> make_session(const Model& model, const EngineArguments& arguments);
+
+struct RunArguments {
+  std::string model, output, format = "npy", profile;
+  InputArguments inputs;
+  EngineArguments engine;
+  int64_t repeat = 0;  // timed runs; 0: run once, time nothing
+};
+
+struct TestArguments {
+  std::vector<std::string> folders;
+  EngineArguments engine;
+  bool quiet = false;
+};
+
+struct BenchArguments {
+  std::string model, peer, library;
+  std::vector<std::string> shapes;
+  int threads = 0;  // 0: the better of 1 and 2
+};
+
+int run_run(const RunArguments& arguments);
+int run_test(const TestArguments& arguments);
+int run_bench(const BenchArguments& arguments);
+int run_plan(const std::string& model, const std::vector<std::string>& shapes);
 
 }  // namespace anyshape::cli

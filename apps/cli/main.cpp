@@ -13,11 +13,7 @@
 namespace anyshape::cli {
 namespace {
 
-constexpr std::string_view kLater[] = {"export", "fix", "run", "test", "verify", "bench", "plan", "mql5"};
-
-Error usage_error(std::string code, std::string message, std::string hint) {
-  return {Error::Kind::usage, std::move(code), {}, std::move(message), std::move(hint)};
-}
+constexpr std::string_view kLater[] = {"export", "fix", "verify", "mql5"};
 
 // An option that may be given several times, one value each.
 template <class T>
@@ -26,14 +22,22 @@ CLI::Option* add_repeated(CLI::App* app, const std::string& flag, T& values, con
 }
 
 struct Program {
-  CLI::App app{"Proves which input shapes an ONNX model takes, and why.", "anyshape"};
+  CLI::App app{"Proves which input shapes an ONNX model takes, and runs all of them.", "anyshape"};
   CheckArguments check;
+  RunArguments run;
+  TestArguments test;
+  BenchArguments bench;
   std::string policy = "any", target, custom_shape;
   std::string model, value, output, dims = "names";
+  std::vector<std::string> shapes;
   std::function<int()> command;
 
   Program();
   void add_check();
+  void add_run();
+  void add_plan();
+  void add_test();
+  void add_bench();
   void add_others();
   int run_check_command();
 };
@@ -44,6 +48,10 @@ Program::Program() {
   app.failure_message(CLI::FailureMessage::simple);
   add_check();
   add_others();
+  add_run();
+  add_plan();
+  add_test();
+  add_bench();
 }
 
 void Program::add_check() {
@@ -94,6 +102,63 @@ void Program::add_others() {
 
   CLI::App* rules = app.add_subcommand("rules", "The rules behind the findings of check");
   rules->callback([this] { command = [] { return run_rules(); }; });
+}
+
+void add_engine(CLI::App* sub, EngineArguments& arguments) {
+  sub->add_option("--engine", arguments.engine, "which engine runs the model")
+      ->check(CLI::IsMember({"anyshape", "onnxruntime"}));
+  sub->add_option("--ort-lib", arguments.library, "ONNX Runtime's library, or a folder with it");
+}
+
+CLI::Option* add_threads(CLI::App* sub, int& threads) {
+  return sub->add_option("--threads", threads, "how many threads work on one run; 0: all cores")
+      ->check(CLI::Range(0, 1024));
+}
+
+void Program::add_run() {
+  CLI::App* sub = app.add_subcommand("run", "Run a model on files or random numbers");
+  sub->add_option("MODEL", run.model, "an ONNX file")->required();
+  add_repeated(sub, "--input", run.inputs.files, "NAME=FILE.npy or NAME=FILE.pb");
+  sub->add_option("--npz", run.inputs.npz, "inputs by name; arrays of other names are left out");
+  add_repeated(sub, "--random", run.inputs.random, "NAME=1x120x1, NAME=scalar; NAME: as declared, 1 for symbols");
+  sub->add_option("--seed", run.inputs.seed, "of random inputs and random operators");
+  sub->add_option("--repeat", run.repeat, "run so many times more and print the times")
+      ->check(CLI::Range(int64_t{1}, int64_t{1'000'000'000}));
+  CLI::Option* folder = sub->add_option("-o", run.output, "the folder for the outputs");
+  sub->add_option("--output-format", run.format, "output_0.npy, ..., outputs.npz, or output_0.pb, ...")
+      ->check(CLI::IsMember({"npy", "npz", "pb"}))
+      ->needs(folder);
+  add_engine(sub, run.engine);
+  add_threads(sub, run.engine.threads);
+  sub->add_option("--profile", run.profile, "write a Chrome trace of the last run, one row per step");
+  sub->callback([this] { command = [this] { return run_run(run); }; });
+}
+
+void Program::add_plan() {
+  CLI::App* sub = app.add_subcommand("plan", "How a model will run: steps, kernels, memory as formulas");
+  sub->add_option("MODEL", model, "an ONNX file")->required();
+  add_repeated(sub, "--shape", shapes, "NAME=1x120x1, NAME=scalar: the formulas as numbers, too");
+  sub->callback([this] { command = [this] { return run_plan(model, shapes); }; });
+}
+
+void Program::add_test() {
+  CLI::App* sub = app.add_subcommand("test", "Run ONNX test folders and compare");
+  sub->add_option("DIR", test.folders, "folders with model.onnx and test_data_set_*, at any depth")->required();
+  add_engine(sub, test.engine);
+  add_threads(sub, test.engine.threads);
+  sub->add_flag("--quiet", test.quiet, "print failures and the last line only");
+  sub->callback([this] { command = [this] { return run_test(test); }; });
+}
+
+void Program::add_bench() {
+  CLI::App* sub = app.add_subcommand("bench", "How long does a run take, also against another engine?");
+  sub->add_option("MODEL", bench.model, "an ONNX file")->required();
+  add_repeated(sub, "--shape", bench.shapes, "NAME=1x120x1; an input named again starts the next group of shapes");
+  sub->add_option("--peer", bench.peer, "time this engine, too, in turns")->check(CLI::IsMember({"onnxruntime"}));
+  sub->add_option("--ort-lib", bench.library, "ONNX Runtime's library, or a folder with it");
+  sub->add_option("--threads", bench.threads, "threads of each engine; default: the better of 1 and 2")
+      ->check(CLI::Range(1, 1024));
+  sub->callback([this] { command = [this] { return run_bench(bench); }; });
 }
 
 int usage_failure(const std::string& message, int argc, char** argv) {

@@ -64,5 +64,7 @@ ANYSHAPE_API Result<std::pair<std::string, std::vector<int64_t>>> parse_shape(st
 ANYSHAPE_API Result<std::vector<Shapes>> read_shapes_file(const std::filesystem::path& path);
 // Usage error input.unknown, with the nearest name, if the model has no input of that name.
 ANYSHAPE_API Status check_input_names(const Model& model, const Shapes& shapes);
+// The name of an input that somebody who wrote `name` most likely meant; empty: none is near.
+ANYSHAPE_API std::string nearest_input(const Model& model, std::string_view name);
 
 }  // namespace anyshape

@@ -10,6 +10,8 @@ namespace anyshape {
 
 // True when standard output is a terminal and NO_COLOR is not set.
 ANYSHAPE_API bool colour_wanted();
+// True when standard error is a terminal.
+ANYSHAPE_API bool progress_wanted();
 
 // Writes a text file, complete or not at all.
 ANYSHAPE_API Status write_text(const std::filesystem::path& path, std::string_view text);

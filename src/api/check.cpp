@@ -66,6 +66,12 @@ AxisStory to_story(const Explanation& explanation) {
   return story;
 }
 
+std::vector<std::string> input_names(const Graph& graph) {
+  std::vector<std::string> names;
+  for (ValueId id : graph.inputs) names.push_back(graph.values[id].name);
+  return names;
+}
+
 }  // namespace
 
 Result<Report> check(const Model& model, const CheckOptions& options) {
@@ -112,10 +118,12 @@ Result<std::vector<Shapes>> read_shapes_file(const std::filesystem::path& path) 
   return parse_shape_lines(path.string(), {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }
 
+std::string nearest_input(const Model& model, std::string_view name) {
+  return nearest(name, input_names(*model.impl().graph));
+}
+
 Status check_input_names(const Model& model, const Shapes& shapes) {
-  const Graph& graph = *model.impl().graph;
-  std::vector<std::string> names;
-  for (ValueId id : graph.inputs) names.push_back(graph.values[id].name);
+  const std::vector<std::string> names = input_names(*model.impl().graph);
   for (const auto& [input, sizes] : shapes) {
     if (std::find(names.begin(), names.end(), input) != names.end()) continue;
     Error error = usage("input.unknown", "the model has no input \"{}\"", input).value();

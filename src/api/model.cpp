@@ -8,7 +8,7 @@
 #include "check/report.h"
 #include "format/onnx/import.h"
 #include "format/onnx/walk.h"
-#include "ops/all.h"
+#include "ops/custom.h"
 
 namespace anyshape {
 namespace {
@@ -83,7 +83,7 @@ Result<Model> Model::Impl::make(onnx::ModelFile file, std::string name,
   impl->name = std::move(name);
   impl->file = std::move(file);
   impl->owners = std::move(owners);
-  auto graph = onnx::import_model(impl->file, all_ops());
+  auto graph = onnx::import_model(impl->file, current_ops());
   if (!graph) return at(impl->name, std::move(graph).error());
   impl->graph = *std::move(graph);
   return Model(std::move(impl));

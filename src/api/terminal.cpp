@@ -13,6 +13,8 @@ bool colour_wanted() {
   return stdout_is_terminal() && (no_colour == nullptr || *no_colour == '\0');
 }
 
+bool progress_wanted() { return stderr_is_terminal(); }
+
 Status write_text(const std::filesystem::path& path, std::string_view text) {
   TRY(AtomicFile file, AtomicFile::create(path));
   TRY_OK(file.write(std::as_bytes(std::span(text))));

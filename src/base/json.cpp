@@ -4,23 +4,10 @@
 
 #include <utility>
 
+#include "base/utf8.h"
+
 namespace anyshape {
 namespace {
-
-// The length of the UTF-8 sequence at the start of `text`, 0 when it is none.
-size_t utf8_length(std::string_view text) {
-  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char lead = byte(0);
-  const size_t length = lead < 0x80 ? 1 : lead >= 0xc2 && lead < 0xe0 ? 2 : lead >= 0xe0 && lead < 0xf0 ? 3 : 4;
-  if (lead >= 0x80 && (lead < 0xc2 || lead > 0xf4)) return 0;
-  if (text.size() < length) return 0;
-  for (size_t i = 1; i < length; ++i)
-    if ((byte(i) & 0xc0) != 0x80) return 0;
-  const bool overlong = (lead == 0xe0 && byte(1) < 0xa0) || (lead == 0xf0 && byte(1) < 0x90);
-  const bool surrogate = lead == 0xed && byte(1) >= 0xa0;
-  const bool too_large = lead == 0xf4 && byte(1) >= 0x90;
-  return overlong || surrogate || too_large ? 0 : length;
-}
 
 void append_character(std::string& out, std::string_view sequence) {
   switch (const char c = sequence[0]) {

@@ -90,8 +90,8 @@ Fact Fact::of(const Datum& datum) {
   const bool is_sequence = datum.kind() == Datum::Kind::sequence;
   Facts items;
   for (const Datum& item : datum.items()) items.push_back(of(item));
-  fact =
-      is_sequence ? sequence(tensor_of_unknown_rank(datum.dtype())) : optional(tensor_of_unknown_rank(datum.dtype()));
+  Fact item = datum.dtype() == DType::undefined ? Fact() : tensor_of_unknown_rank(datum.dtype());
+  fact = is_sequence ? sequence(std::move(item)) : optional(std::move(item));
   if (!items.empty() && (!is_sequence || !items[0].is_tensor()))
     fact.item = std::make_shared<const Fact>(items[0].type_only());
   fact.length = static_cast<int64_t>(items.size());

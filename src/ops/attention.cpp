@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "ops/attention_kernel.h"
 #include "ops/records.h"
 #include "ops/window.h"
 
@@ -166,14 +167,21 @@ Result<Facts> infer_flex(const Call& call, InferContext& context) {
   return Facts{Fact::tensor(call.in(0).dtype, {s.batch, s.q_heads, s.q_length, s.v_head})};
 }
 
+constexpr Kernel kKernels[] = {{"reference", run_attention}};
+constexpr Kernel kFlexKernels[] = {{"reference", run_flex_attention}};
+
 }  // namespace
 
-constexpr OpDef kAttention23{
-    .name = "Attention", .since = 23, .sig = {kIn, kOut, "scaled dot-product attention"}, .infer = infer};
+constexpr OpDef kAttention23{.name = "Attention",
+                             .since = 23,
+                             .sig = {kIn, kOut, "scaled dot-product attention"},
+                             .infer = infer,
+                             .kernels = kKernels};
 constexpr OpDef kPreviewFlexAttention1{.name = "FlexAttention",
                                        .since = 1,
                                        .domain = "ai.onnx.preview",
                                        .sig = {kInFlex, kOutFlex, "attention with bodies that modify its scores"},
-                                       .infer = infer_flex};
+                                       .infer = infer_flex,
+                                       .kernels = kFlexKernels};
 
 }  // namespace anyshape::ops

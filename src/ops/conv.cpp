@@ -1,6 +1,11 @@
+#include "kernels/conv.h"
+
 #include <algorithm>
 
+#include "kernels/wide.h"
+#include "kernels/zero_point.h"
 #include "ops/records.h"
+#include "ops/wide.h"
 #include "ops/window.h"
 
 namespace anyshape::ops {
@@ -143,25 +148,103 @@ Result<Facts> infer_causal(const Call& call, InferContext& context) {
   return Facts{Fact::tensor(call.in(0).dtype, x), Fact::tensor(call.in(0).dtype, state)};
 }
 
+Result<kernels::Conv> read_conv(const Call& call, const Tensor& x, const Tensor& w, const Tensor& out) {
+  if (x.rank() < 3 || w.rank() != x.rank() || out.rank() != x.rank())
+    return refuse("kernel.shape", "the tensors of a convolution do not fit each other");
+  TRY(const Window window, read_window(call, Dims(w.dims().begin() + 2, w.dims().end())));
+  TRY(Padding pads, resolve_pads(window, std::span(x.dims()).subspan(2), std::span(out.dims()).subspan(2)));
+  return kernels::Conv{window.strides, window.dilations, std::move(pads.before), call.i("group", 1)};
+}
+
+Status reference(const Call& call, KernelArgs& args) {
+  TRY(const kernels::Conv conv, read_conv(call, args.in(0), args.in(1), args.out(0)));
+  return run_wide(
+      args, [&](KernelArgs& wide) { return kernels::conv(conv, wide.in(0), wide.in(1), wide.in(2), wide.out(0)); });
+}
+
+// One number, or one per output channel, which is axis 0 of `rank` axes.
+kernels::Parameter channel_parameter(const Tensor& tensor, size_t rank) {
+  std::vector<int64_t> dims;
+  if (tensor && tensor.count() != 1) {
+    dims.assign(rank, 1);
+    dims[0] = tensor.count();
+  }
+  return {tensor, std::move(dims)};
+}
+
+// The convolution of the inputs without their zero points, as f64.
+Result<Tensor> centered_conv(const Call& call, const Tensor& x, const Tensor& x_zero, const Tensor& w,
+                             const Tensor& w_zero, const Tensor& bias, const Tensor& out) {
+  TRY(const kernels::Conv conv, read_conv(call, x, w, out));
+  TRY(const Tensor left, kernels::centered(x, {x_zero, {}}));
+  TRY(const Tensor right, kernels::centered(w, channel_parameter(w_zero, w.rank())));
+  TRY(Tensor sums, Tensor::allocate(DType::f64, out.dims()));
+  Tensor wide_bias;
+  if (bias) {
+    TRY(wide_bias, kernels::converted(bias, DType::f64));
+  }
+  TRY_OK(kernels::conv(conv, left, right, wide_bias, sums));
+  return sums;
+}
+
+Status reference_integer(const Call& call, KernelArgs& args) {
+  TRY(const Tensor sums, centered_conv(call, args.in(0), args.in(2), args.in(1), args.in(3), {}, args.out(0)));
+  kernels::sums_to_i32(sums, args.out(0));
+  return {};
+}
+
+Status reference_qlinear(const Call& call, KernelArgs& args) {
+  TRY(const Tensor sums, centered_conv(call, args.in(0), args.in(2), args.in(3), args.in(5), args.in(8), args.out(0)));
+  const kernels::Parameter x_scale{args.in(1), {}};
+  const auto w_scale = channel_parameter(args.in(4), args.out(0).rank() - 1);
+  return kernels::requantize(sums, x_scale, w_scale, args.in(6), args.in(7), args.out(0));
+}
+
+Status reference_deform(const Call& call, KernelArgs& args) {
+  TRY(kernels::Conv conv, read_conv(call, args.in(0), args.in(1), args.out(0)));
+  const kernels::DeformConv deform{std::move(conv), call.i("offset_group", 1)};
+  return run_wide(args, [&](KernelArgs& wide) {
+    return kernels::deform_conv(deform, wide.in(0), wide.in(1), wide.in(2), wide.in(3), wide.in(4), wide.out(0));
+  });
+}
+
+Status reference_causal(const Call& call, KernelArgs& args) {
+  const bool silu = call.s("activation", "none") != "none";
+  return run_wide(args, [&](KernelArgs& wide) {
+    return kernels::causal_conv(wide.in(0), wide.in(1), wide.in(2), wide.in(3), silu, wide.out(0), wide.out(1));
+  });
+}
+
+constexpr Kernel kKernels[] = {{"reference", reference}};
+constexpr Kernel kIntegerKernels[] = {{"reference", reference_integer}};
+constexpr Kernel kQLinearKernels[] = {{"reference", reference_qlinear}};
+constexpr Kernel kDeformKernels[] = {{"reference", reference_deform}};
+constexpr Kernel kCausalKernels[] = {{"reference", reference_causal}};
+
 }  // namespace
 
 constexpr OpDef kCausalConvWithState27{
     .name = "CausalConvWithState",
     .since = 27,
     .sig = {kInCausal, kOutCausal, "depthwise convolution over the past, with the state of earlier calls"},
-    .infer = infer_causal};
-constexpr OpDef kConv1{.name = "Conv", .since = 1, .sig = {kIn, kOut, "convolution"}, .infer = infer};
+    .infer = infer_causal,
+    .kernels = kCausalKernels};
+constexpr OpDef kConv1{
+    .name = "Conv", .since = 1, .sig = {kIn, kOut, "convolution"}, .infer = infer, .kernels = kKernels};
 constexpr OpDef kConvInteger10{.name = "ConvInteger",
                                .since = 10,
                                .sig = {kInInteger, kOut, "convolution of 8-bit integers into int32"},
-                               .infer = infer_integer};
+                               .infer = infer_integer,
+                               .kernels = kIntegerKernels};
 constexpr OpDef kDeformConv19{.name = "DeformConv",
                               .since = 19,
                               .sig = {kInDeform, kOut, "convolution with learned sampling offsets"},
-                              .infer = infer_deform};
+                              .infer = infer_deform,
+                              .kernels = kDeformKernels};
 constexpr OpDef kQLinearConv10{.name = "QLinearConv",
                                .since = 10,
                                .sig = {kInQLinear, kOut, "convolution of quantized tensors"},
-                               .infer = infer_qlinear};
+                               .infer = infer_qlinear,
+                               .kernels = kQLinearKernels};
 
 }  // namespace anyshape::ops

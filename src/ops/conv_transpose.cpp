@@ -1,6 +1,8 @@
 #include <algorithm>
 
+#include "kernels/conv.h"
 #include "ops/records.h"
+#include "ops/wide.h"
 #include "ops/window.h"
 
 namespace anyshape::ops {
@@ -101,9 +103,36 @@ Result<Facts> infer(const Call& call, InferContext& context) {
   return Facts{Fact::tensor(call.in(0).dtype, std::move(out))};
 }
 
+// The cells cut off before the first one: as written, or what is left over when the size of the output is settled.
+int64_t cut_before(const Plan& p, size_t i, int64_t in, int64_t out) {
+  const Window& w = p.window;
+  if (p.output_shape.empty() && !w.same()) return w.auto_pad == AutoPad::valid ? 0 : w.pads_begin[i];
+  const int64_t extent = w.extent(i).constant().value_or(1);
+  const int64_t total = std::max<int64_t>(0, w.strides[i] * (in - 1) + extent + p.output_padding[i] - out);
+  return w.auto_pad == AutoPad::same_upper ? total / 2 : total - total / 2;
+}
+
+Status reference(const Call& call, KernelArgs& args) {
+  const Tensor &x = args.in(0), &w = args.in(1), &out = args.out(0);
+  if (x.rank() < 3 || w.rank() != x.rank() || out.rank() != x.rank())
+    return refuse("kernel.shape", "the tensors of a convolution do not fit each other");
+  TRY(const Plan p, read_plan(call, Dims(w.dims().begin(), w.dims().end())));
+  kernels::Conv conv{p.window.strides, p.window.dilations, {}, call.i("group", 1)};
+  for (size_t i = 0; i < p.window.rank(); ++i)
+    conv.pads.push_back(cut_before(p, i, x.dims()[i + 2], out.dims()[i + 2]));
+  return run_wide(args, [&](KernelArgs& wide) {
+    return kernels::conv_transpose(conv, wide.in(0), wide.in(1), wide.in(2), wide.out(0));
+  });
+}
+
+constexpr Kernel kKernels[] = {{"reference", reference}};
+
 }  // namespace
 
-constexpr OpDef kConvTranspose1{
-    .name = "ConvTranspose", .since = 1, .sig = {kIn, kOut, "transposed convolution"}, .infer = infer};
+constexpr OpDef kConvTranspose1{.name = "ConvTranspose",
+                                .since = 1,
+                                .sig = {kIn, kOut, "transposed convolution"},
+                                .infer = infer,
+                                .kernels = kKernels};
 
 }  // namespace anyshape::ops

@@ -1,5 +1,7 @@
+#include "kernels/matmul.h"
 #include "ops/elementwise.h"
 #include "ops/records.h"
+#include "ops/wide.h"
 
 namespace anyshape::ops {
 namespace {
@@ -16,8 +18,15 @@ Result<Facts> infer(const Call& call, InferContext& context) {
   return Facts{Fact::tensor(call.in(0).dtype, Dims(in.begin(), in.end() - 2))};
 }
 
+Status reference(const Call&, KernelArgs& args) {
+  return run_wide(args, [](KernelArgs& wide) { return kernels::determinants(wide.in(0), wide.out(0)); });
+}
+
+constexpr Kernel kKernels[] = {{"reference", reference}};
+
 }  // namespace
 
-constexpr OpDef kDet11{.name = "Det", .since = 11, .sig = {kIn, kOut, "determinants"}, .infer = infer};
+constexpr OpDef kDet11{
+    .name = "Det", .since = 11, .sig = {kIn, kOut, "determinants"}, .infer = infer, .kernels = kKernels};
 
 }  // namespace anyshape::ops

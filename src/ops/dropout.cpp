@@ -1,3 +1,7 @@
+#include <random>
+
+#include "kernels/copy.h"
+#include "kernels/wide.h"
 #include "ops/elementwise.h"
 #include "ops/records.h"
 
@@ -29,17 +33,68 @@ Result<Facts> infer12(const Call& call, InferContext&) {
   return results(call);
 }
 
+// The share of entries to drop; 0 outside of training.
+Result<double> drop_ratio(const Call& call, const KernelArgs& args) {
+  if (call.version() < 12) {
+    const bool trains = call.version() < 7 && call.i("is_test", 0) == 0;
+    return trains ? static_cast<double>(call.f("ratio", 0.5f)) : 0.0;
+  }
+  const Tensor &ratio = args.in(1), &training = args.in(2);
+  if (!training || training.count() != 1 || training.int_at(0) == 0) return 0.0;
+  if (!ratio || ratio.count() != 1) return 0.5;
+  TRY(const Tensor wide, kernels::converted(ratio, DType::f64));
+  return wide.at<double>(0);
+}
+
+// Uniform in 0..1 with 53 bits from two draws, as NumPy makes them.
+double uniform(std::mt19937& engine) {
+  const auto high = static_cast<double>(engine() >> 5), low = static_cast<double>(engine() >> 6);
+  return (high * 0x1p26 + low) * 0x1p-53;
+}
+
+// A tensor of bool, or of the element type of the data before opset 10.
+Status fill_mask(const std::vector<bool>& kept, Tensor& mask) {
+  TRY(Tensor flags, Tensor::allocate(DType::boolean, mask.dims()));
+  for (size_t i = 0; i < kept.size(); ++i) flags.set_int(static_cast<int64_t>(i), kept[i]);
+  return kernels::convert(flags, mask);
+}
+
+Status reference(const Call& call, KernelArgs& args) {
+  const Tensor& data = args.in(0);
+  TRY(const double ratio, drop_ratio(call, args));
+  if (!(ratio >= 0 && ratio < 1)) return refuse("dropout.ratio", "the ratio is {}, not in 0..1", ratio);
+  std::vector<bool> kept(static_cast<size_t>(data.count()), true);
+  if (ratio == 0) {
+    kernels::copy_elements(args.out(0), 0, data, 0, data.count());
+  } else {
+    const bool seeded = call.version() >= 12 && call.has_attr("seed");
+    std::mt19937 engine(static_cast<uint32_t>(seeded ? static_cast<uint64_t>(call.i("seed", 0)) : args.seed));
+    TRY(const Tensor wide, kernels::converted(data, DType::f64));
+    TRY(Tensor result, Tensor::allocate(DType::f64, data.dims()));
+    for (size_t i = 0; i < kept.size(); ++i) {
+      kept[i] = uniform(engine) >= ratio;
+      result.as_mutable<double>()[i] = kept[i] ? wide.as<double>()[i] / (1 - ratio) : 0.0;
+    }
+    TRY_OK(kernels::convert(result, args.out(0)));
+  }
+  return call.has_output(1) ? fill_mask(kept, args.out(1)) : Status();
+}
+
+constexpr Kernel kKernels[] = {{"reference", reference}};
+
 }  // namespace
 
 constexpr OpDef kDropout1{.name = "Dropout",
                           .since = 1,
                           .sig = {kIn1, kOut, "the input; in training, some entries zeroed"},
                           .infer = infer1,
+                          .kernels = kKernels,
                           .pure = false};
 constexpr OpDef kDropout12{.name = "Dropout",
                            .since = 12,
                            .sig = {kIn12, kOut, "the input; in training, some entries zeroed"},
                            .infer = infer12,
+                           .kernels = kKernels,
                            .pure = false};
 
 }  // namespace anyshape::ops

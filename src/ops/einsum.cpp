@@ -1,8 +1,10 @@
 #include <algorithm>
 #include <array>
 
+#include "kernels/matmul.h"
 #include "ops/elementwise.h"
 #include "ops/records.h"
+#include "ops/wide.h"
 
 namespace anyshape::ops {
 namespace {
@@ -153,9 +155,71 @@ Result<Facts> infer(const Call& call, InferContext& context) {
   return Facts{Fact::tensor(dtype, std::move(dims))};
 }
 
+// Loops of a kernel run: one per letter, and one per axis of the ellipsis, those counted from its back.
+class Loops {
+ public:
+  // The loop of this name with a size of at least this; REQUIRES: sizes were checked by the rule.
+  size_t find(int name, int64_t size) {
+    for (size_t i = 0; i < names_.size(); ++i)
+      if (names_[i] == name) {
+        if (sizes_[i] == 1) sizes_[i] = size;
+        return i;
+      }
+    names_.push_back(name);
+    sizes_.push_back(size);
+    return names_.size() - 1;
+  }
+  const std::vector<int64_t>& sizes() const { return sizes_; }
+
+ private:
+  std::vector<int> names_;
+  std::vector<int64_t> sizes_;
+};
+
+// Axis by axis the loop of a term; ellipsis axis i from the back is called -1 - i.
+Result<std::vector<size_t>> loops_of(const Term& term, const std::vector<int64_t>& dims, Loops& loops) {
+  const size_t letters = term.size() - (term.find('.') != Term::npos);
+  if (dims.size() < letters) return refuse("einsum.rank", "the term \"{}\" does not fit rank {}", term, dims.size());
+  std::vector<size_t> out;
+  for (char c : term) {
+    if (c != '.') {
+      if (out.size() == dims.size()) break;
+      out.push_back(loops.find(c, dims[out.size()]));
+      continue;
+    }
+    for (size_t hidden = dims.size() - letters; hidden > 0; --hidden)
+      out.push_back(loops.find(-static_cast<int>(hidden), dims[out.size()]));
+  }
+  return out;
+}
+
+Status reference(const Call& call, KernelArgs& args) {
+  TRY(const Equation equation, parse_equation(call.s("equation", "")));
+  return run_wide(args, [&](KernelArgs& wide) -> Status {
+    if (!wide.out(0)) return unknown("einsum.output", "the output is not known");
+    Loops loops;
+    kernels::Einsum einsum;
+    TRY_OK(loops_of(equation.output.value_or(implicit_output(equation)), wide.out(0).dims(), loops));
+    einsum.kept = loops.sizes().size();
+    std::vector<Tensor> operands;
+    for (size_t i = 0; i < wide.inputs.size(); ++i) {
+      operands.push_back(wide.in(i));
+      TRY(auto axes, loops_of(equation.inputs[i], operands[i].dims(), loops));
+      einsum.operands.push_back(std::move(axes));
+    }
+    einsum.loops = loops.sizes();
+    return kernels::einsum(einsum, operands, wide.out(0));
+  });
+}
+
+constexpr Kernel kKernels[] = {{"reference", reference}};
+
 }  // namespace
 
-constexpr OpDef kEinsum12{
-    .name = "Einsum", .since = 12, .sig = {kIn, kOut, "products summed over named indices"}, .infer = infer};
+constexpr OpDef kEinsum12{.name = "Einsum",
+                          .since = 12,
+                          .sig = {kIn, kOut, "products summed over named indices"},
+                          .infer = infer,
+                          .kernels = kKernels};
 
 }  // namespace anyshape::ops

@@ -1,5 +1,8 @@
+#include "kernels/matmul.h"
 #include "ops/elementwise.h"
+#include "ops/planned.h"
 #include "ops/records.h"
+#include "ops/wide.h"
 
 namespace anyshape::ops {
 namespace {
@@ -31,9 +34,30 @@ Result<Facts> infer(const Call& call, InferContext& context) {
   return Facts{Fact::tensor(dtype, out)};
 }
 
+Status reference(const Call& call, KernelArgs& args) {
+  const kernels::Gemm gemm{.transpose_a = call.i("transA", 0) != 0,
+                           .transpose_b = call.i("transB", 0) != 0,
+                           .alpha = call.f("alpha", 1),
+                           .beta = call.f("beta", 1)};
+  return run_wide(
+      args, [&](KernelArgs& wide) { return kernels::gemm(gemm, wide.in(0), wide.in(1), wide.in(2), wide.out(0)); });
+}
+
+constexpr Kernel kKernels[] = {{"reference", reference}};
+
 }  // namespace
 
-constexpr OpDef kGemm1{.name = "Gemm", .since = 1, .sig = {kIn1, kOut, "alpha A B + beta C"}, .infer = infer};
-constexpr OpDef kGemm11{.name = "Gemm", .since = 11, .sig = {kIn11, kOut, "alpha A B + beta C"}, .infer = infer};
+constexpr OpDef kGemm1{.name = "Gemm",
+                       .since = 1,
+                       .sig = {kIn1, kOut, "alpha A B + beta C"},
+                       .infer = infer,
+                       .kernels = kKernels,
+                       .planned = kGemmPlanned};
+constexpr OpDef kGemm11{.name = "Gemm",
+                        .since = 11,
+                        .sig = {kIn11, kOut, "alpha A B + beta C"},
+                        .infer = infer,
+                        .kernels = kKernels,
+                        .planned = kGemmPlanned};
 
 }  // namespace anyshape::ops

@@ -1,4 +1,5 @@
 #include "ops/common.h"
+#include "ops/movement.h"
 #include "ops/records.h"
 
 namespace anyshape::ops {
@@ -21,7 +22,11 @@ constexpr Kernel kKernels[] = {{"reference", reference}};
 
 }  // namespace
 
-constexpr OpDef kIdentity1{
-    .name = "Identity", .since = 1, .sig = {kIn, kOut, "the same value"}, .infer = infer, .kernels = kKernels};
+constexpr OpDef kIdentity1{.name = "Identity",
+                           .since = 1,
+                           .sig = {kIn, kOut, "the same value"},
+                           .infer = infer,
+                           .kernels = kKernels,
+                           .view = same_elements_view};
 
 }  // namespace anyshape::ops

@@ -1,5 +1,9 @@
+#include <algorithm>
 #include <numeric>
 
+#include "kernels/boxes.h"
+#include "kernels/elementwise.h"
+#include "kernels/reals.h"
 #include "ops/movement.h"
 #include "ops/records.h"
 
@@ -117,14 +121,136 @@ Result<Facts> infer_decoder(const Call& call, InferContext& context) {
   return Facts{Fact::tensor(DType::u8, {height, width, format == "Grayscale" ? 1 : 3})};
 }
 
+// A threshold that may be absent or an empty list.
+float number_in(const Tensor& tensor, float fallback) {
+  return tensor.dtype() == DType::f32 && tensor.count() > 0 ? tensor.at<float>(0) : fallback;
+}
+
+Status run_nms(const Call& call, KernelArgs& args) {
+  const Tensor &boxes = args.in(0), &scores = args.in(1), &most = args.in(2);
+  if (boxes.dtype() != DType::f32 || scores.dtype() != DType::f32)
+    return unknown("dtype", "no kernel for boxes of type {}", name(boxes.dtype()));
+  kernels::Suppression how;
+  how.most = most && most.count() > 0 ? most.int_at(0) : 0;
+  how.overlap = number_in(args.in(3), 0);
+  how.has_least = args.in(4) && args.in(4).count() > 0;
+  how.least = number_in(args.in(4), 0);
+  how.centers = call.i("center_point_box", 0) != 0;
+  const auto rows = kernels::suppress(how, boxes, scores);
+  TRY(args.out(0), Tensor::allocate(DType::i64, {static_cast<int64_t>(rows.size()), 3}));
+  auto to = args.out(0).as_mutable<int64_t>();
+  for (size_t i = 0; i < rows.size(); ++i)
+    std::copy(rows[i].begin(), rows[i].end(), to.begin() + 3 * static_cast<ptrdiff_t>(i));
+  return {};
+}
+
+struct Blocks {
+  std::vector<int64_t> image, block, dilations, strides, pads;
+};
+
+// Where the cells of the blocks lie in the image: visit(block cell, block, pixel) for those that are inside.
+template <class Visit>
+void for_each_block_cell(const Blocks& how, Visit visit) {
+  const size_t rank = how.image.size();
+  std::vector<int64_t> blocks(rank);
+  for (size_t i = 0; i < rank; ++i) {
+    const int64_t room = how.image[i] + how.pads[i] + how.pads[rank + i] - how.dilations[i] * (how.block[i] - 1) - 1;
+    blocks[i] = room / how.strides[i] + 1;
+  }
+  for_each_index(how.block, [&](const std::vector<int64_t>& cell, int64_t c) {
+    for_each_index(blocks, [&](const std::vector<int64_t>& at, int64_t b) {
+      int64_t pixel = 0;
+      for (size_t i = 0; i < rank; ++i) {
+        const int64_t x = at[i] * how.strides[i] + cell[i] * how.dilations[i] - how.pads[i];
+        if (x < 0 || x >= how.image[i]) return;
+        pixel = pixel * how.image[i] + x;
+      }
+      visit(c, b, pixel);
+    });
+  });
+}
+
+// Floats are added up in double and rounded once; integers wrap; bools are true where one is.
+template <class T>
+using Sum = std::conditional_t<kernels::kIsFloat<T>, double, std::conditional_t<std::is_same_v<T, bool>, int64_t, T>>;
+
+template <class T>
+void add_blocks(const Blocks& how, const Tensor& in, int64_t parts, Tensor& out) {
+  const int64_t area = *element_count(how.block), pixels = *element_count(how.image), blocks = in.dims()[2];
+  const auto planes = out.dims()[0] * out.dims()[1];
+  const auto* from = reinterpret_cast<const T*>(in.bytes().data());
+  auto* to = reinterpret_cast<T*>(out.data());
+  std::vector<Sum<T>> sums(static_cast<size_t>(pixels * parts));
+  for (int64_t plane = 0; plane < planes; ++plane) {
+    std::fill(sums.begin(), sums.end(), Sum<T>{});
+    for_each_block_cell(how, [&](int64_t cell, int64_t b, int64_t pixel) {
+      for (int64_t k = 0; k < parts; ++k) {
+        Sum<T>& sum = sums[static_cast<size_t>(pixel * parts + k)];
+        const auto value = static_cast<Sum<T>>(kernels::widen(from[((plane * area + cell) * blocks + b) * parts + k]));
+        sum = kernels::wrapping(sum, value, [](auto x, auto y) { return x + y; });
+      }
+    });
+    for (size_t i = 0; i < sums.size(); ++i)
+      to[plane * pixels * parts + static_cast<int64_t>(i)] = static_cast<T>(static_cast<kernels::Compute<T>>(sums[i]));
+  }
+}
+
+Status run_col2im(const Call& call, KernelArgs& args) {
+  const Tensor& in = args.in(0);
+  if (!args.out(0)) return unknown("col2im.image", "the image is not known");
+  if (args.out(0).count() == 0) return {};
+  Blocks how{ints_of(args.in(1)), ints_of(args.in(2)), {}, {}, {}};
+  TRY(how.dilations, list_of(call, "dilations", how.image.size(), 1, 1));
+  TRY(how.strides, list_of(call, "strides", how.image.size(), 1, 1));
+  TRY(how.pads, list_of(call, "pads", 2 * how.image.size(), 0, 0));
+  const bool is_complex = in.dtype() == DType::c64 || in.dtype() == DType::c128;
+  const DType part = in.dtype() == DType::c64 ? DType::f32 : in.dtype() == DType::c128 ? DType::f64 : in.dtype();
+  return kernels::visit_type<kernels::kAll>(part, [&]<class T>(T) -> Status {
+    add_blocks<T>(how, in, is_complex ? 2 : 1, args.out(0));
+    return {};
+  });
+}
+
+// Position i of n, from -1 to 1.
+double grid_line(int64_t i, int64_t n, bool align_corners) {
+  const auto x = static_cast<double>(i), count = static_cast<double>(n);
+  if (align_corners) return n == 1 ? -1 : -1 + 2 * x / (count - 1);
+  return -1 + (2 * x + 1) / count;
+}
+
+Status run_grid(const Call& call, KernelArgs& args) {
+  if (!args.out(0)) return unknown("affinegrid.size", "the size is not known");
+  TRY(const auto theta, kernels::to_reals(args.in(0)));
+  const bool align_corners = call.i("align_corners", 0) != 0;
+  const auto& dims = args.out(0).dims();
+  const size_t space = dims.size() - 2;
+  std::vector<double> grid(static_cast<size_t>(args.out(0).count()));
+  for_each_index(dims, [&](const std::vector<int64_t>& index, int64_t n) {
+    const size_t row = (static_cast<size_t>(index[0]) * space + static_cast<size_t>(index.back())) * (space + 1);
+    double sum = theta[row + space];
+    for (size_t k = 0; k < space; ++k)
+      sum += theta[row + k] * grid_line(index[space - k], dims[space - k], align_corners);
+    grid[static_cast<size_t>(n)] = sum;
+  });
+  return kernels::from_reals(grid, args.out(0));
+}
+
+constexpr Kernel kNmsKernels[] = {{"reference", run_nms}};
+constexpr Kernel kCol2ImKernels[] = {{"reference", run_col2im}};
+constexpr Kernel kGridKernels[] = {{"reference", run_grid}};
+
 }  // namespace
 
 constexpr OpDef kAffineGrid20{.name = "AffineGrid",
                               .since = 20,
                               .sig = {kGridIn, kGridOut, "sampling positions of an affine map"},
-                              .infer = infer_grid};
-constexpr OpDef kCol2Im18{
-    .name = "Col2Im", .since = 18, .sig = {kCol2ImIn, kOut, "blocks added up into an image"}, .infer = infer_col2im};
+                              .infer = infer_grid,
+                              .kernels = kGridKernels};
+constexpr OpDef kCol2Im18{.name = "Col2Im",
+                          .since = 18,
+                          .sig = {kCol2ImIn, kOut, "blocks added up into an image"},
+                          .infer = infer_col2im,
+                          .kernels = kCol2ImKernels};
 constexpr OpDef kImageDecoder20{.name = "ImageDecoder",
                                 .since = 20,
                                 .sig = {kDecoderIn, kDecoderOut, "an image file decoded"},
@@ -132,6 +258,7 @@ constexpr OpDef kImageDecoder20{.name = "ImageDecoder",
 constexpr OpDef kNonMaxSuppression10{.name = "NonMaxSuppression",
                                      .since = 10,
                                      .sig = {kNmsIn, kNmsOut, "boxes that overlap no better one"},
-                                     .infer = infer_nms};
+                                     .infer = infer_nms,
+                                     .kernels = kNmsKernels};
 
 }  // namespace anyshape::ops

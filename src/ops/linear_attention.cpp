@@ -1,3 +1,4 @@
+#include "ops/attention_kernel.h"
 #include "ops/records.h"
 #include "ops/window.h"
 
@@ -112,15 +113,20 @@ Result<Facts> infer_rotary(const Call& call, InferContext& context) {
   return Facts{call.in(0).type_only()};
 }
 
+constexpr Kernel kLinearKernels[] = {{"reference", run_linear_attention}};
+constexpr Kernel kRotaryKernels[] = {{"reference", run_rotary_embedding}};
+
 }  // namespace
 
 constexpr OpDef kLinearAttention27{.name = "LinearAttention",
                                    .since = 27,
                                    .sig = {kInLinear, kOutLinear, "attention by a recurrent state"},
-                                   .infer = infer_linear};
+                                   .infer = infer_linear,
+                                   .kernels = kLinearKernels};
 constexpr OpDef kRotaryEmbedding23{.name = "RotaryEmbedding",
                                    .since = 23,
                                    .sig = {kInRotary, kOut, "rotation of embeddings by position"},
-                                   .infer = infer_rotary};
+                                   .infer = infer_rotary,
+                                   .kernels = kRotaryKernels};
 
 }  // namespace anyshape::ops

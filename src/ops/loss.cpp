@@ -1,5 +1,9 @@
+#include "kernels/loss.h"
+
+#include "kernels/normalize.h"
 #include "ops/elementwise.h"
 #include "ops/records.h"
+#include "ops/wide.h"
 
 // SoftmaxCrossEntropyLoss and NegativeLogLikelihoodLoss.
 namespace anyshape::ops {
@@ -44,15 +48,50 @@ Result<Facts> infer(const Call& call, InferContext& context) {
   return Facts{Fact::tensor(dtype, reduction == "none" ? labels : Dims()), Fact::tensor(dtype, scores)};
 }
 
+kernels::Loss read_loss(const Call& call) {
+  kernels::Loss loss;
+  const auto reduction = call.s("reduction", "mean");
+  if (reduction == "none") loss.reduction = kernels::Reduction::none;
+  if (reduction == "sum") loss.reduction = kernels::Reduction::sum;
+  if (call.has_attr("ignore_index")) loss.ignore = call.i("ignore_index", 0);
+  return loss;
+}
+
+Status reference_likelihood(const Call& call, KernelArgs& args) {
+  return run_wide(args, [&](KernelArgs& wide) {
+    return kernels::likelihood_loss(read_loss(call), wide.in(0), wide.in(1), wide.in(2), wide.out(0));
+  });
+}
+
+Status reference_softmax(const Call& call, KernelArgs& args) {
+  return run_wide(args, [&](KernelArgs& wide) -> Status {
+    const Tensor& scores = wide.in(0);
+    if (scores.rank() < 2) return refuse("kernel.shape", "a loss takes scores of rank 2 or more");
+    Tensor logs = call.has_output(1) ? wide.out(1) : Tensor();
+    if (!logs) {
+      TRY(logs, Tensor::allocate(scores.dtype(), scores.dims()));
+    }
+    kernels::Channels layout{scores.dims()[0], scores.dims()[1], 1};
+    for (size_t i = 2; i < scores.rank(); ++i) layout.inner *= scores.dims()[i];
+    TRY_OK(kernels::softmax(kernels::SoftmaxKind::log, layout, scores, logs));
+    return kernels::likelihood_loss(read_loss(call), logs, wide.in(1), wide.in(2), wide.out(0));
+  });
+}
+
+constexpr Kernel kLikelihoodKernels[] = {{"reference", reference_likelihood}};
+constexpr Kernel kSoftmaxKernels[] = {{"reference", reference_softmax}};
+
 }  // namespace
 
 constexpr OpDef kNegativeLogLikelihoodLoss12{.name = "NegativeLogLikelihoodLoss",
                                              .since = 12,
                                              .sig = {kLikelihoodIn, kLikelihoodOut, "loss of log-probabilities"},
-                                             .infer = infer};
+                                             .infer = infer,
+                                             .kernels = kLikelihoodKernels};
 constexpr OpDef kSoftmaxCrossEntropyLoss12{.name = "SoftmaxCrossEntropyLoss",
                                            .since = 12,
                                            .sig = {kSoftmaxIn, kSoftmaxOut, "cross entropy of scores and labels"},
-                                           .infer = infer};
+                                           .infer = infer,
+                                           .kernels = kSoftmaxKernels};
 
 }  // namespace anyshape::ops

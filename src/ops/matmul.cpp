@@ -1,6 +1,10 @@
 #include "ops/matmul.h"
 
+#include "kernels/matmul.h"
+#include "kernels/zero_point.h"
+#include "ops/planned.h"
 #include "ops/records.h"
+#include "ops/wide.h"
 
 // MatMul, MatMulInteger, QLinearMatMul.
 namespace anyshape::ops {
@@ -72,6 +76,51 @@ Result<Facts> infer_qlinear(const Call& call, InferContext& context) {
   return Facts{Fact::tensor(call.in(7).dtype, std::move(dims))};
 }
 
+Status reference(const Call&, KernelArgs& args) {
+  return run_wide(args, [](KernelArgs& wide) { return kernels::matmul(wide.in(0), wide.in(1), wide.out(0)); });
+}
+
+// The parameter of the left matrix: one number, or one per row.
+kernels::Parameter row_parameter(const Tensor& tensor) {
+  if (!tensor || tensor.count() == 1) return {tensor, {}};
+  if (tensor.rank() == 1) return {tensor, {tensor.count(), 1}};
+  return {tensor, tensor.dims()};
+}
+
+kernels::Parameter column_parameter(const Tensor& tensor) {
+  if (!tensor || tensor.count() == 1) return {tensor, {}};
+  return {tensor, tensor.dims()};
+}
+
+// a * b as f64 without their zero points.
+Result<Tensor> centered_product(const Tensor& a, const Tensor& a_zero, const Tensor& b, const Tensor& b_zero,
+                                const Tensor& out) {
+  TRY(const Tensor left, kernels::centered(a, row_parameter(a_zero)));
+  TRY(const Tensor right, kernels::centered(b, column_parameter(b_zero)));
+  TRY(Tensor sums, Tensor::allocate(DType::f64, out.dims()));
+  TRY_OK(kernels::matmul(left, right, sums));
+  return sums;
+}
+
+Status reference_integer(const Call&, KernelArgs& args) {
+  TRY(const Tensor sums, centered_product(args.in(0), args.in(2), args.in(1), args.in(3), args.out(0)));
+  kernels::sums_to_i32(sums, args.out(0));
+  return {};
+}
+
+Status reference_qlinear(const Call&, KernelArgs& args) {
+  const Tensor &a = args.in(0), &b = args.in(3);
+  TRY(const Tensor sums, centered_product(a, args.in(2), b, args.in(5), args.out(0)));
+  kernels::Parameter left = row_parameter(args.in(1)), right = column_parameter(args.in(4));
+  if (b.rank() == 1 && !left.dims.empty()) left.dims.pop_back();
+  if (a.rank() == 1 && right.dims.size() > 1) right.dims.erase(right.dims.end() - 2);
+  return kernels::requantize(sums, left, right, args.in(6), args.in(7), args.out(0));
+}
+
+constexpr Kernel kKernels[] = {{"reference", reference}};
+constexpr Kernel kIntegerKernels[] = {{"reference", reference_integer}};
+constexpr Kernel kQLinearKernels[] = {{"reference", reference_qlinear}};
+
 }  // namespace
 
 Result<Dims> matmul_dims(InferContext& context, const Dims& a, const Dims& b) {
@@ -90,14 +139,21 @@ Result<Dims> matmul_dims(InferContext& context, const Dims& a, const Dims& b) {
   return dims;
 }
 
-constexpr OpDef kMatMul1{.name = "MatMul", .since = 1, .sig = {kIn, kOut, "matrix product"}, .infer = infer};
+constexpr OpDef kMatMul1{.name = "MatMul",
+                         .since = 1,
+                         .sig = {kIn, kOut, "matrix product"},
+                         .infer = infer,
+                         .kernels = kKernels,
+                         .planned = kMatMulPlanned};
 constexpr OpDef kMatMulInteger10{.name = "MatMulInteger",
                                  .since = 10,
                                  .sig = {kIntegerIn, kOut, "matrix product of 8-bit integers, summed in 32 bits"},
-                                 .infer = infer_integer};
+                                 .infer = infer_integer,
+                                 .kernels = kIntegerKernels};
 constexpr OpDef kQLinearMatMul10{.name = "QLinearMatMul",
                                  .since = 10,
                                  .sig = {kQLinearIn, kOut, "matrix product of quantized matrices"},
-                                 .infer = infer_qlinear};
+                                 .infer = infer_qlinear,
+                                 .kernels = kQLinearKernels};
 
 }  // namespace anyshape::ops

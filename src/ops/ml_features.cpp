@@ -154,45 +154,74 @@ Result<Facts> infer_dictionary(const Call& call, InferContext&) {
   return Facts{Fact::tensor(dtype, {1, static_cast<int64_t>(ints + strings)})};
 }
 
+constexpr Kernel kArrayFeatureExtractor[] = {{"reference", run_array_feature_extractor}};
+constexpr Kernel kBinarizer[] = {{"reference", run_binarizer}};
+constexpr Kernel kCastMap[] = {{"reference", run_cast_map}};
+constexpr Kernel kCategoryMapper[] = {{"reference", run_category_mapper}};
+constexpr Kernel kDictVectorizer[] = {{"reference", run_dict_vectorizer}};
+constexpr Kernel kFeatureVectorizer[] = {{"reference", run_feature_vectorizer}};
+constexpr Kernel kImputer[] = {{"reference", run_imputer}};
+constexpr Kernel kLabelEncoder[] = {{"reference", run_label_encoder}};
+constexpr Kernel kNormalizer[] = {{"reference", run_normalizer}};
+constexpr Kernel kOneHotEncoder[] = {{"reference", run_one_hot_encoder}};
+constexpr Kernel kScaler[] = {{"reference", run_scaler}};
+
 }  // namespace
 
 constexpr OpDef kMlArrayFeatureExtractor1{.name = "ArrayFeatureExtractor",
                                           .domain = kMl,
                                           .sig = {kExtractorIn, kExtractorOut, "chosen columns of the last axis"},
-                                          .infer = infer_extractor};
+                                          .infer = infer_extractor,
+                                          .kernels = kArrayFeatureExtractor};
 constexpr OpDef kMlBinarizer1{.name = "Binarizer",
                               .domain = kMl,
                               .sig = {kMlIn, kMlOut, "1 above a threshold, else 0"},
-                              .infer = infer_binarizer};
+                              .infer = infer_binarizer,
+                              .kernels = kBinarizer};
 constexpr OpDef kMlCastMap1{.name = "CastMap",
                             .domain = kMl,
                             .sig = {kMlIn, kMlOut, "the values of a map as a tensor"},
-                            .infer = infer_cast_map};
+                            .infer = infer_cast_map,
+                            .kernels = kCastMap};
 constexpr OpDef kMlCategoryMapper1{.name = "CategoryMapper",
                                    .domain = kMl,
                                    .sig = {kMlIn, kMlOut, "strings to integers or back"},
-                                   .infer = infer_category};
+                                   .infer = infer_category,
+                                   .kernels = kCategoryMapper};
 constexpr OpDef kMlDictVectorizer1{.name = "DictVectorizer",
                                    .domain = kMl,
                                    .sig = {kMlIn, kMlOut, "a map as a row, ordered by a vocabulary"},
-                                   .infer = infer_dictionary};
+                                   .infer = infer_dictionary,
+                                   .kernels = kDictVectorizer};
 constexpr OpDef kMlFeatureVectorizer1{.name = "FeatureVectorizer",
                                       .domain = kMl,
                                       .sig = {kVariadicIn, kMlOut, "columns of several inputs side by side"},
-                                      .infer = infer_vectorizer};
-constexpr OpDef kMlImputer1{
-    .name = "Imputer", .domain = kMl, .sig = {kMlIn, kMlOut, "missing values replaced"}, .infer = infer_imputer};
-constexpr OpDef kMlLabelEncoder1{
-    .name = "LabelEncoder", .domain = kMl, .sig = {kMlIn, kMlOut, "keys to values by a table"}, .infer = infer_label};
+                                      .infer = infer_vectorizer,
+                                      .kernels = kFeatureVectorizer};
+constexpr OpDef kMlImputer1{.name = "Imputer",
+                            .domain = kMl,
+                            .sig = {kMlIn, kMlOut, "missing values replaced"},
+                            .infer = infer_imputer,
+                            .kernels = kImputer};
+constexpr OpDef kMlLabelEncoder1{.name = "LabelEncoder",
+                                 .domain = kMl,
+                                 .sig = {kMlIn, kMlOut, "keys to values by a table"},
+                                 .infer = infer_label,
+                                 .kernels = kLabelEncoder};
 constexpr OpDef kMlNormalizer1{.name = "Normalizer",
                                .domain = kMl,
                                .sig = {kMlIn, kMlOut, "rows divided by their norm"},
-                               .infer = infer_normalizer};
+                               .infer = infer_normalizer,
+                               .kernels = kNormalizer};
 constexpr OpDef kMlOneHotEncoder1{.name = "OneHotEncoder",
                                   .domain = kMl,
                                   .sig = {kMlIn, kMlOut, "a 1 at each entry's category"},
-                                  .infer = infer_one_hot};
-constexpr OpDef kMlScaler1{
-    .name = "Scaler", .domain = kMl, .sig = {kMlIn, kMlOut, "(x - offset) * scale"}, .infer = infer_scaler};
+                                  .infer = infer_one_hot,
+                                  .kernels = kOneHotEncoder};
+constexpr OpDef kMlScaler1{.name = "Scaler",
+                           .domain = kMl,
+                           .sig = {kMlIn, kMlOut, "(x - offset) * scale"},
+                           .infer = infer_scaler,
+                           .kernels = kScaler};
 
 }  // namespace anyshape::ops

@@ -120,7 +120,7 @@ Result<Facts> infer_tree_classifier(const Call& call, InferContext& context) {
   TRY(const Dims dims, tree_rows(call, context));
   const Labels labels = labels_of(call, "classlabels_int64s", "classlabels_strings");
   if (labels.count == 0) return refuse("treeensemble.labels", "the class labels are missing");
-  return labels_and_scores({dims[0], dims[1]}, labels.dtype, std::max<int64_t>(labels.count, 2));
+  return labels_and_scores({dims[0], dims[1]}, labels.dtype, labels.count);
 }
 
 Result<Facts> infer_tree_regressor(const Call& call, InferContext& context) {
@@ -147,40 +147,57 @@ Result<Facts> infer_zip_map(const Call& call, InferContext& context) {
   return Facts{out};
 }
 
+constexpr Kernel kLinearClassifier[] = {{"reference", run_linear_classifier}};
+constexpr Kernel kLinearRegressor[] = {{"reference", run_linear_regressor}};
+constexpr Kernel kSVMClassifier[] = {{"reference", run_svm_classifier}};
+constexpr Kernel kSVMRegressor[] = {{"reference", run_svm_regressor}};
+constexpr Kernel kTreeEnsemble[] = {{"reference", run_tree_ensemble}};
+constexpr Kernel kTreeEnsembleClassifier[] = {{"reference", run_tree_classifier}};
+constexpr Kernel kTreeEnsembleRegressor[] = {{"reference", run_tree_regressor}};
+constexpr Kernel kZipMap[] = {{"reference", run_zip_map}};
+
 }  // namespace
 
 constexpr OpDef kMlLinearClassifier1{.name = "LinearClassifier",
                                      .domain = kMl,
                                      .sig = {kMlIn, kMlLabelScores, "linear classification"},
-                                     .infer = infer_linear_classifier};
+                                     .infer = infer_linear_classifier,
+                                     .kernels = kLinearClassifier};
 constexpr OpDef kMlLinearRegressor1{.name = "LinearRegressor",
                                     .domain = kMl,
                                     .sig = {kMlIn, kMlOut, "linear regression"},
-                                    .infer = infer_linear_regressor};
+                                    .infer = infer_linear_regressor,
+                                    .kernels = kLinearRegressor};
 constexpr OpDef kMlSVMClassifier1{.name = "SVMClassifier",
                                   .domain = kMl,
                                   .sig = {kMlIn, kMlLabelScores, "support vector classification"},
-                                  .infer = infer_svm_classifier};
+                                  .infer = infer_svm_classifier,
+                                  .kernels = kSVMClassifier};
 constexpr OpDef kMlSVMRegressor1{.name = "SVMRegressor",
                                  .domain = kMl,
                                  .sig = {kMlIn, kMlOut, "support vector regression"},
-                                 .infer = infer_svm_regressor};
+                                 .infer = infer_svm_regressor,
+                                 .kernels = kSVMRegressor};
 constexpr OpDef kMlTreeEnsemble5{.name = "TreeEnsemble",
                                  .since = 5,
                                  .domain = kMl,
                                  .sig = {kMlIn, kMlOut, "trees that vote for targets"},
-                                 .infer = infer_tree_regressor};
+                                 .infer = infer_tree_regressor,
+                                 .kernels = kTreeEnsemble};
 constexpr OpDef kMlTreeEnsembleClassifier1{.name = "TreeEnsembleClassifier",
                                            .domain = kMl,
                                            .sig = {kMlIn, kMlLabelScores, "trees that vote for classes"},
-                                           .infer = infer_tree_classifier};
+                                           .infer = infer_tree_classifier,
+                                           .kernels = kTreeEnsembleClassifier};
 constexpr OpDef kMlTreeEnsembleRegressor1{.name = "TreeEnsembleRegressor",
                                           .domain = kMl,
                                           .sig = {kMlIn, kMlOut, "trees that vote for targets"},
-                                          .infer = infer_tree_regressor};
+                                          .infer = infer_tree_regressor,
+                                          .kernels = kTreeEnsembleRegressor};
 constexpr OpDef kMlZipMap1{.name = "ZipMap",
                            .domain = kMl,
                            .sig = {kMlIn, kMlOut, "scores as maps from class labels"},
-                           .infer = infer_zip_map};
+                           .infer = infer_zip_map,
+                           .kernels = kZipMap};
 
 }  // namespace anyshape::ops

@@ -200,6 +200,21 @@ Result<std::optional<std::vector<int64_t>>> axes_of(const Call& call, std::optio
   return Axes(*std::move(numbers));
 }
 
+std::vector<ViewRule> same_elements_view(const Call&, const Facts&) {
+  ViewRule rule;
+  rule.reshape = true;
+  return {rule};
+}
+
+ViewRule whole_window(size_t rank) {
+  ViewRule rule;
+  rule.axis.resize(rank);
+  std::iota(rule.axis.begin(), rule.axis.end(), size_t{0});
+  rule.start.assign(rank, 0);
+  rule.step.assign(rank, 1);
+  return rule;
+}
+
 std::optional<std::vector<int64_t>> axes_in(const Call& call, const KernelArgs& args, std::optional<size_t> input) {
   if (input) return args.in(*input) ? std::optional(ints_of(args.in(*input))) : std::nullopt;
   const auto* axes = call.ints("axes");

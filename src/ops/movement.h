@@ -44,6 +44,11 @@ void carry_all(const Call& call, const Kernel& reference, std::span<const size_t
 // The output has every entry of the input and no other: bounds keep that both ends are taken.
 void keep_attained(const Fact& in, Fact& out);
 
+// OpDef::view of operators whose only output has the elements of input 0 in the same order.
+std::vector<ViewRule> same_elements_view(const Call& call, const Facts& out);
+// A window with every axis of input 0 in order, from its start in steps of 1.
+ViewRule whole_window(size_t rank);
+
 // The same elements in the same order under other dims. REQUIRES: as many elements.
 Fact with_dims(const Fact& in, Dims dims);
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "ops/normalization_kernel.h"
 #include "ops/records.h"
 #include "ops/window.h"
 
@@ -144,41 +145,61 @@ Result<Facts> infer_lrn(const Call& call, InferContext&) {
   return Facts{Fact::tensor(call.in(0).dtype, x)};
 }
 
+constexpr Kernel kBatch[] = {{"reference", batch_normalization}};
+constexpr Kernel kGroup[] = {{"reference", group_normalization}};
+constexpr Kernel kInstance[] = {{"reference", instance_normalization}};
+constexpr Kernel kLayer[] = {{"reference", layer_normalization}};
+constexpr Kernel kLocalResponse[] = {{"reference", local_response_normalization}};
+constexpr Kernel kLp[] = {{"reference", lp_normalization}};
+constexpr Kernel kMeanVariance[] = {{"reference", mean_variance_normalization}};
+constexpr Kernel kRms[] = {{"reference", rms_normalization}};
+
 }  // namespace
 
 constexpr OpDef kBatchNormalization1{.name = "BatchNormalization",
                                      .since = 1,
                                      .sig = {kInBatch, kOutBatch1, "normalisation by statistics per channel"},
-                                     .infer = infer_batch1};
+                                     .infer = infer_batch1,
+                                     .kernels = kBatch};
 constexpr OpDef kBatchNormalization14{.name = "BatchNormalization",
                                       .since = 14,
                                       .sig = {kInBatch, kOutBatch14, "normalisation by statistics per channel"},
-                                      .infer = infer_batch14};
+                                      .infer = infer_batch14,
+                                      .kernels = kBatch};
 constexpr OpDef kGroupNormalization18{.name = "GroupNormalization",
                                       .since = 18,
                                       .sig = {kInScaleBias, kOut, "normalisation within groups of channels"},
-                                      .infer = infer_group};
+                                      .infer = infer_group,
+                                      .kernels = kGroup};
 constexpr OpDef kInstanceNormalization1{.name = "InstanceNormalization",
                                         .since = 1,
                                         .sig = {kInScaleBias, kOut, "normalisation per sample and channel"},
-                                        .infer = infer_instance};
-constexpr OpDef kLRN1{
-    .name = "LRN", .since = 1, .sig = {kInX, kOut, "local response normalisation across channels"}, .infer = infer_lrn};
+                                        .infer = infer_instance,
+                                        .kernels = kInstance};
+constexpr OpDef kLRN1{.name = "LRN",
+                      .since = 1,
+                      .sig = {kInX, kOut, "local response normalisation across channels"},
+                      .infer = infer_lrn,
+                      .kernels = kLocalResponse};
 constexpr OpDef kLayerNormalization17{.name = "LayerNormalization",
                                       .since = 17,
                                       .sig = {kInLayer, kOutLayer, "normalisation over the last axes"},
-                                      .infer = infer_layer};
+                                      .infer = infer_layer,
+                                      .kernels = kLayer};
 constexpr OpDef kLpNormalization1{.name = "LpNormalization",
                                   .since = 1,
                                   .sig = {kInX, kOut, "division by the norm along an axis"},
-                                  .infer = infer_lp};
+                                  .infer = infer_lp,
+                                  .kernels = kLp};
 constexpr OpDef kMeanVarianceNormalization9{.name = "MeanVarianceNormalization",
                                             .since = 9,
                                             .sig = {kInX, kOut, "zero mean and unit variance over axes"},
-                                            .infer = infer_mean_variance};
+                                            .infer = infer_mean_variance,
+                                            .kernels = kMeanVariance};
 constexpr OpDef kRMSNormalization23{.name = "RMSNormalization",
                                     .since = 23,
                                     .sig = {kInScale, kOut, "division by the root mean square of the last axes"},
-                                    .infer = infer_rms};
+                                    .infer = infer_rms,
+                                    .kernels = kRms};
 
 }  // namespace anyshape::ops

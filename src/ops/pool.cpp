@@ -1,6 +1,10 @@
+#include "kernels/pool.h"
+
 #include <algorithm>
 
+#include "ops/movement.h"
 #include "ops/records.h"
+#include "ops/wide.h"
 #include "ops/window.h"
 
 namespace anyshape::ops {
@@ -131,20 +135,109 @@ Result<Facts> infer_unpool(const Call& call, InferContext& context) {
   return Facts{Fact::tensor(call.in(0).dtype, std::move(out))};
 }
 
+Result<kernels::Pool> pool_of(const Call& call, const Tensor& x, const Tensor& out) {
+  if (x.rank() < 3 || out.rank() != x.rank())
+    return refuse("kernel.shape", "the output of a pool does not fit its input");
+  TRY(const Window w, read_pool(call, x.rank() - 2));
+  kernels::Pool pool;
+  kernels::Windows& windows = pool.windows;
+  windows.in.assign(x.dims().begin() + 2, x.dims().end());
+  windows.out.assign(out.dims().begin() + 2, out.dims().end());
+  for (Dim k : w.kernel) windows.kernel.push_back(k.constant().value_or(1));
+  windows.strides = w.strides;
+  windows.dilations = w.dilations;
+  TRY(Padding pads, resolve_pads(w, windows.in, windows.out, true));
+  windows.pads = std::move(pads.before);
+  pool.pads_end = std::move(pads.after);
+  return pool;
+}
+
+// The attribute p of LpPool and GlobalLpPool: a float in version 1.
+double exponent(const Call& call) {
+  return call.version() < 2 ? static_cast<double>(call.f("p", 2)) : static_cast<double>(call.i("p", 2));
+}
+
+enum class Kind { max, average, lp };
+
+template <Kind kind>
+Status run_pool(const Call& call, const kernels::Pool& pool, KernelArgs& args) {
+  return run_wide(args, [&](KernelArgs& wide) -> Status {
+    if constexpr (kind == Kind::lp) return kernels::lp_pool(pool, wide.in(0), exponent(call), wide.out(0));
+    if constexpr (kind == Kind::average) {
+      const bool count_padding = call.version() >= 7 && call.i("count_include_pad", 0) != 0;
+      return kernels::average_pool(pool, wide.in(0), count_padding, wide.out(0));
+    }
+    Tensor indices = call.has_output(1) ? wide.out(1) : Tensor();
+    const bool column_major = call.version() >= 8 && call.i("storage_order", 0) != 0;
+    return kernels::max_pool(pool, wide.in(0), column_major, wide.out(0), indices);
+  });
+}
+
+template <Kind kind>
+Status reference(const Call& call, KernelArgs& args) {
+  TRY(const kernels::Pool pool, pool_of(call, args.in(0), args.out(0)));
+  return run_pool<kind>(call, pool, args);
+}
+
+template <Kind kind>
+Status reference_global(const Call& call, KernelArgs& args) {
+  return run_pool<kind>(call, kernels::global_pool(args.in(0)), args);
+}
+
+Status reference_unpool(const Call& call, KernelArgs& args) {
+  const Tensor& x = args.in(0);
+  if (x.rank() < 3) return refuse("kernel.shape", "MaxUnpool takes an input of rank 3 or more");
+  TRY(const Dims dims, unpooled_dims(call, Dims(x.dims().begin(), x.dims().end())));
+  std::vector<int64_t> plain;
+  for (Dim d : dims) plain.push_back(d.constant().value_or(-1));
+  if (args.in(2) && !args.out(0)) {
+    TRY(args.out(0), Tensor::allocate(x.dtype(), ints_of(args.in(2))));
+  }
+  return kernels::max_unpool(x, args.in(1), plain, args.out(0));
+}
+
+template <Kind kind>
+constexpr Kernel kKernels[] = {{"reference", reference<kind>}};
+template <Kind kind>
+constexpr Kernel kGlobalKernels[] = {{"reference", reference_global<kind>}};
+constexpr Kernel kUnpoolKernels[] = {{"reference", reference_unpool}};
+
 }  // namespace
 
-constexpr OpDef kAveragePool1{
-    .name = "AveragePool", .since = 1, .sig = {kIn, kOut, "mean over windows"}, .infer = infer};
-constexpr OpDef kGlobalAveragePool1{
-    .name = "GlobalAveragePool", .since = 1, .sig = {kIn, kOut, "mean over all spatial axes"}, .infer = infer_global};
-constexpr OpDef kGlobalLpPool1{
-    .name = "GlobalLpPool", .since = 1, .sig = {kIn, kOut, "p-norm over all spatial axes"}, .infer = infer_global};
-constexpr OpDef kGlobalMaxPool1{
-    .name = "GlobalMaxPool", .since = 1, .sig = {kIn, kOut, "maximum over all spatial axes"}, .infer = infer_global};
-constexpr OpDef kLpPool1{.name = "LpPool", .since = 1, .sig = {kIn, kOut, "p-norm over windows"}, .infer = infer};
-constexpr OpDef kMaxPool1{
-    .name = "MaxPool", .since = 1, .sig = {kIn, kOutMax, "maximum over windows"}, .infer = infer_max};
-constexpr OpDef kMaxUnpool9{
-    .name = "MaxUnpool", .since = 9, .sig = {kInUnpool, kOut, "partial inverse of MaxPool"}, .infer = infer_unpool};
+constexpr OpDef kAveragePool1{.name = "AveragePool",
+                              .since = 1,
+                              .sig = {kIn, kOut, "mean over windows"},
+                              .infer = infer,
+                              .kernels = kKernels<Kind::average>};
+constexpr OpDef kGlobalAveragePool1{.name = "GlobalAveragePool",
+                                    .since = 1,
+                                    .sig = {kIn, kOut, "mean over all spatial axes"},
+                                    .infer = infer_global,
+                                    .kernels = kGlobalKernels<Kind::average>};
+constexpr OpDef kGlobalLpPool1{.name = "GlobalLpPool",
+                               .since = 1,
+                               .sig = {kIn, kOut, "p-norm over all spatial axes"},
+                               .infer = infer_global,
+                               .kernels = kGlobalKernels<Kind::lp>};
+constexpr OpDef kGlobalMaxPool1{.name = "GlobalMaxPool",
+                                .since = 1,
+                                .sig = {kIn, kOut, "maximum over all spatial axes"},
+                                .infer = infer_global,
+                                .kernels = kGlobalKernels<Kind::max>};
+constexpr OpDef kLpPool1{.name = "LpPool",
+                         .since = 1,
+                         .sig = {kIn, kOut, "p-norm over windows"},
+                         .infer = infer,
+                         .kernels = kKernels<Kind::lp>};
+constexpr OpDef kMaxPool1{.name = "MaxPool",
+                          .since = 1,
+                          .sig = {kIn, kOutMax, "maximum over windows"},
+                          .infer = infer_max,
+                          .kernels = kKernels<Kind::max>};
+constexpr OpDef kMaxUnpool9{.name = "MaxUnpool",
+                            .since = 9,
+                            .sig = {kInUnpool, kOut, "partial inverse of MaxPool"},
+                            .infer = infer_unpool,
+                            .kernels = kUnpoolKernels};
 
 }  // namespace anyshape::ops

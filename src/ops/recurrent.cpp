@@ -1,4 +1,5 @@
 #include "ops/records.h"
+#include "ops/recurrent_kernel.h"
 #include "ops/window.h"
 
 namespace anyshape::ops {
@@ -117,11 +118,31 @@ Result<Facts> infer_lstm(const Call& call, InferContext& context) {
   return outputs(call, s, 2);
 }
 
+template <kernels::Recurrent::Cell cell>
+Status reference(const Call& call, KernelArgs& args) {
+  return run_recurrent(call, args, cell);
+}
+
+template <kernels::Recurrent::Cell cell>
+constexpr Kernel kKernels[] = {{"reference", reference<cell>}};
+using Cell = kernels::Recurrent::Cell;
+
 }  // namespace
 
-constexpr OpDef kGRU1{.name = "GRU", .since = 1, .sig = {kIn, kOut, "gated recurrent units"}, .infer = infer_gru};
-constexpr OpDef kLSTM1{
-    .name = "LSTM", .since = 1, .sig = {kInLstm, kOutLstm, "long short-term memory"}, .infer = infer_lstm};
-constexpr OpDef kRNN1{.name = "RNN", .since = 1, .sig = {kIn, kOut, "plain recurrent layer"}, .infer = infer_rnn};
+constexpr OpDef kGRU1{.name = "GRU",
+                      .since = 1,
+                      .sig = {kIn, kOut, "gated recurrent units"},
+                      .infer = infer_gru,
+                      .kernels = kKernels<Cell::gru>};
+constexpr OpDef kLSTM1{.name = "LSTM",
+                       .since = 1,
+                       .sig = {kInLstm, kOutLstm, "long short-term memory"},
+                       .infer = infer_lstm,
+                       .kernels = kKernels<Cell::lstm>};
+constexpr OpDef kRNN1{.name = "RNN",
+                      .since = 1,
+                      .sig = {kIn, kOut, "plain recurrent layer"},
+                      .infer = infer_rnn,
+                      .kernels = kKernels<Cell::rnn>};
 
 }  // namespace anyshape::ops

@@ -133,11 +133,13 @@ constexpr OpDef kReshape1{.name = "Reshape",
                           .since = 1,
                           .sig = {kIn1, kOut, "the same elements under other dims"},
                           .infer = infer,
-                          .kernels = kKernels};
+                          .kernels = kKernels,
+                          .view = same_elements_view};
 constexpr OpDef kReshape5{.name = "Reshape",
                           .since = 5,
                           .sig = {kIn5, kOut, "the same elements under other dims"},
                           .infer = infer,
-                          .kernels = kKernels};
+                          .kernels = kKernels,
+                          .view = same_elements_view};
 
 }  // namespace anyshape::ops

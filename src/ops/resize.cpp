@@ -2,6 +2,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "kernels/reals.h"
+#include "kernels/resample.h"
 #include "ops/movement.h"
 #include "ops/records.h"
 
@@ -220,19 +222,137 @@ Result<Facts> infer_upsample(const Call& call, InferContext& context) {
   return Facts{Fact::tensor(call.in(0).dtype, std::move(dims))};
 }
 
+Result<kernels::Interpolation> interpolation_of(const Call& call) {
+  const std::string_view mode = call.s("mode", "nearest");
+  if (mode == "nearest") return kernels::Interpolation::nearest;
+  if (mode == "linear" || mode == "bilinear") return kernels::Interpolation::linear;
+  if (mode == "cubic") return kernels::Interpolation::cubic;
+  return refuse("resize.mode", "the mode \"{}\" does not exist", mode);
+}
+
+template <class Enum, size_t count>
+Result<Enum> named(const std::pair<std::string_view, Enum> (&names)[count], std::string_view text) {
+  for (const auto& [name, value] : names)
+    if (name == text) return value;
+  return refuse("resize.mode", "\"{}\" does not exist", text);
+}
+
+constexpr std::pair<std::string_view, kernels::Coordinates> kCoordinates[] = {
+    {"half_pixel", kernels::Coordinates::half_pixel},
+    {"half_pixel_symmetric", kernels::Coordinates::half_pixel_symmetric},
+    {"pytorch_half_pixel", kernels::Coordinates::pytorch_half_pixel},
+    {"align_corners", kernels::Coordinates::align_corners},
+    {"asymmetric", kernels::Coordinates::asymmetric},
+    {"tf_crop_and_resize", kernels::Coordinates::tf_crop_and_resize},
+    {"tf_half_pixel_for_nn", kernels::Coordinates::tf_half_pixel_for_nn},
+};
+constexpr std::pair<std::string_view, kernels::NearestRule> kNearest[] = {
+    {"round_prefer_floor", kernels::NearestRule::round_prefer_floor},
+    {"round_prefer_ceil", kernels::NearestRule::round_prefer_ceil},
+    {"floor", kernels::NearestRule::floor},
+    {"ceil", kernels::NearestRule::ceil},
+};
+
+// Before version 11 there was one way to look up positions.
+Result<kernels::Resample> read_modes(const Call& call) {
+  kernels::Resample how;
+  TRY(how.interpolation, interpolation_of(call));
+  if (call.type() == "Upsample" || call.version() < 11) {
+    how.coordinates = kernels::Coordinates::asymmetric;
+    how.nearest = kernels::NearestRule::simple;
+    return how;
+  }
+  TRY(how.coordinates, named(kCoordinates, call.s("coordinate_transformation_mode", "half_pixel")));
+  TRY(how.nearest, named(kNearest, call.s("nearest_mode", "round_prefer_floor")));
+  how.antialias = how.interpolation != kernels::Interpolation::nearest && call.i("antialias", 0) != 0;
+  how.exclude_outside = call.i("exclude_outside", 0) != 0;
+  how.cubic_a = call.f("cubic_coeff_a", -0.75f);
+  how.extrapolation = call.f("extrapolation_value", 0);
+  return how;
+}
+
+// The scales that lead from the sizes of the input to those asked for.
+Result<std::vector<double>> scales_of_sizes(const Call& call, const Tensor& x, const Tensor& sizes,
+                                            const std::vector<size_t>& axes) {
+  TRY_OK(require_length(static_cast<size_t>(sizes.count()), axes.size(), "sizes"));
+  std::vector<double> out;
+  for (size_t i = 0; i < axes.size(); ++i) {
+    const int64_t from = x.dims()[axes[i]];
+    out.push_back(from == 0 ? 1
+                            : static_cast<double>(sizes.int_at(static_cast<int64_t>(i))) / static_cast<double>(from));
+  }
+  const std::string_view policy = call.version() >= 18 ? call.s("keep_aspect_ratio_policy", "stretch") : "stretch";
+  if (policy == "stretch" || out.empty()) return out;
+  const auto [least, most] = std::minmax_element(out.begin(), out.end());
+  return std::vector<double>(out.size(), policy == "not_larger" ? *least : *most);
+}
+
+Result<std::vector<double>> scales_in(const Call& call, const KernelArgs& args, const std::vector<size_t>& axes) {
+  std::vector<double> out;
+  if (call.type() == "Upsample" && call.version() < 7)
+    return std::vector<double>{1, 1, call.f("height_scale", 0), call.f("width_scale", 0)};
+  if (call.type() == "Upsample" && call.version() < 9) {
+    if (const auto* scales = call.floats("scales")) out.assign(scales->begin(), scales->end());
+  } else {
+    const bool sized = call.type() == "Resize" && call.version() >= 11;
+    const Tensor& scales = args.in(sized ? 2 : 1);
+    if (sized && (!scales || scales.count() == 0)) return scales_of_sizes(call, args.in(0), args.in(3), axes);
+    TRY(out, kernels::to_reals(scales));
+  }
+  TRY_OK(require_length(out.size(), axes.size(), "scales"));
+  return out;
+}
+
+Status read_roi(const Tensor& roi, kernels::Resample& how) {
+  if (how.coordinates != kernels::Coordinates::tf_crop_and_resize) return {};
+  TRY(const auto values, kernels::to_reals(roi));
+  const size_t count = how.axes.size();
+  if (values.size() != 2 * count)
+    return refuse("resize.roi", "roi has {} numbers, {} are needed", values.size(), 2 * count);
+  for (size_t i = 0; i < count; ++i) {
+    how.axes[i].roi_start = values[i];
+    how.axes[i].roi_end = values[count + i];
+  }
+  return {};
+}
+
+Status reference(const Call& call, KernelArgs& args) {
+  const Tensor& x = args.in(0);
+  if (!args.out(0)) return unknown("resize.sizes", "the sizes are not known");
+  TRY(kernels::Resample how, read_modes(call));
+  TRY(const auto axes, resized_axes(call, x.rank()));
+  TRY(const auto scales, scales_in(call, args, axes));
+  for (size_t i = 0; i < axes.size(); ++i) {
+    if (!(scales[i] > 0)) return refuse("resize.scale", "the scale {} of axis {} is not allowed", scales[i], axes[i]);
+    how.axes.push_back({axes[i], scales[i]});
+  }
+  TRY_OK(read_roi(args.in(1), how));
+  return kernels::resample(how, x, args.out(0));
+}
+
+constexpr Kernel kKernels[] = {{"reference", reference}};
+
 }  // namespace
 
-constexpr OpDef kResize10{
-    .name = "Resize", .since = 10, .sig = {kIn10, kOut, "axes resampled to other sizes"}, .infer = infer_resize};
-constexpr OpDef kResize11{
-    .name = "Resize", .since = 11, .sig = {kIn11, kOut, "axes resampled to other sizes"}, .infer = infer_resize};
+constexpr OpDef kResize10{.name = "Resize",
+                          .since = 10,
+                          .sig = {kIn10, kOut, "axes resampled to other sizes"},
+                          .infer = infer_resize,
+                          .kernels = kKernels};
+constexpr OpDef kResize11{.name = "Resize",
+                          .since = 11,
+                          .sig = {kIn11, kOut, "axes resampled to other sizes"},
+                          .infer = infer_resize,
+                          .kernels = kKernels};
 constexpr OpDef kUpsample1{.name = "Upsample",
                            .since = 1,
                            .sig = {kUpsampleIn1, kOut, "axes resampled to larger sizes"},
-                           .infer = infer_upsample};
+                           .infer = infer_upsample,
+                           .kernels = kKernels};
 constexpr OpDef kUpsample9{.name = "Upsample",
                            .since = 9,
                            .sig = {kUpsampleIn9, kOut, "axes resampled to larger sizes"},
-                           .infer = infer_upsample};
+                           .infer = infer_upsample,
+                           .kernels = kKernels};
 
 }  // namespace anyshape::ops

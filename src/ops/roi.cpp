@@ -1,5 +1,8 @@
 #include <algorithm>
 
+#include "kernels/boxes.h"
+#include "kernels/grid_sample.h"
+#include "ops/movement.h"
 #include "ops/records.h"
 #include "ops/window.h"
 
@@ -62,17 +65,81 @@ Result<Facts> infer_grid(const Call& call, InferContext& context) {
   return Facts{Fact::tensor(call.in(0).dtype, std::move(out))};
 }
 
+Status check_rois(const KernelArgs& args) {
+  if (args.in(0).dtype() == args.in(1).dtype()) return {};
+  return refuse("dtype", "X is {}, rois are {}", name(args.in(0).dtype()), name(args.in(1).dtype()));
+}
+
+Status run_max_roi(const Call& call, KernelArgs& args) {
+  TRY_OK(check_rois(args));
+  return kernels::max_roi_pool(call.f("spatial_scale", 1), args.in(0), args.in(1), args.out(0));
+}
+
+Status run_align(const Call& call, KernelArgs& args) {
+  TRY_OK(check_rois(args));
+  kernels::RoiAlign how;
+  how.scale = call.f("spatial_scale", 1);
+  how.samples = call.i("sampling_ratio", 0);
+  const std::string_view mode = call.s("mode", "avg");
+  const std::string_view coordinates =
+      call.version() < 16 ? "output_half_pixel" : call.s("coordinate_transformation_mode", "half_pixel");
+  if (how.samples < 0) return refuse("roi.samples", "sampling_ratio is {}", how.samples);
+  if (mode != "avg" && mode != "max") return refuse("roi.mode", "the mode \"{}\" does not exist", mode);
+  if (coordinates != "half_pixel" && coordinates != "output_half_pixel")
+    return refuse("roi.mode", "the coordinates \"{}\" do not exist", coordinates);
+  how.maximum = mode == "max";
+  how.half_pixel = coordinates == "half_pixel";
+  if (!is_integer(args.in(2).dtype())) return refuse("dtype", "batch_indices are {}", name(args.in(2).dtype()));
+  const std::vector<int64_t> batch = ints_of(args.in(2));
+  for (int64_t image : batch)
+    if (image < 0 || image >= args.in(0).dims()[0]) return refuse("roi.batch", "a region lies in image {}", image);
+  return kernels::roi_align(how, args.in(0), args.in(1), batch, args.out(0));
+}
+
+// The names of the modes changed with version 20.
+Result<kernels::Interpolation> interpolation_of(const Call& call) {
+  const bool old = call.version() < 20;
+  const std::string_view mode = call.s("mode", old ? "bilinear" : "linear");
+  if (mode == "nearest") return kernels::Interpolation::nearest;
+  if (mode == "linear" || mode == "bilinear") return kernels::Interpolation::linear;
+  if (mode == "cubic" || mode == "bicubic") return kernels::Interpolation::cubic;
+  return refuse("gridsample.mode", "the mode \"{}\" does not exist", mode);
+}
+
+Status run_grid(const Call& call, KernelArgs& args) {
+  kernels::GridSample how;
+  TRY(how.interpolation, interpolation_of(call));
+  const std::string_view padding = call.s("padding_mode", "zeros");
+  if (padding == "border")
+    how.padding = kernels::Padding::border;
+  else if (padding == "reflection")
+    how.padding = kernels::Padding::reflection;
+  else if (padding != "zeros")
+    return refuse("gridsample.mode", "the padding \"{}\" does not exist", padding);
+  how.align_corners = call.i("align_corners", 0) != 0;
+  return kernels::grid_sample(how, args.in(0), args.in(1), args.out(0));
+}
+
+constexpr Kernel kMaxRoiKernels[] = {{"reference", run_max_roi}};
+constexpr Kernel kAlignKernels[] = {{"reference", run_align}};
+constexpr Kernel kGridKernels[] = {{"reference", run_grid}};
+
 }  // namespace
 
 constexpr OpDef kGridSample16{.name = "GridSample",
                               .since = 16,
                               .sig = {kInGrid, kOut, "samples at the positions of a grid"},
-                              .infer = infer_grid};
+                              .infer = infer_grid,
+                              .kernels = kGridKernels};
 constexpr OpDef kMaxRoiPool1{.name = "MaxRoiPool",
                              .since = 1,
                              .sig = {kInMaxRoi, kOut, "maximum over the cells of regions"},
-                             .infer = infer_max_roi};
-constexpr OpDef kRoiAlign10{
-    .name = "RoiAlign", .since = 10, .sig = {kInAlign, kOut, "interpolated cells of regions"}, .infer = infer_align};
+                             .infer = infer_max_roi,
+                             .kernels = kMaxRoiKernels};
+constexpr OpDef kRoiAlign10{.name = "RoiAlign",
+                            .since = 10,
+                            .sig = {kInAlign, kOut, "interpolated cells of regions"},
+                            .infer = infer_align,
+                            .kernels = kAlignKernels};
 
 }  // namespace anyshape::ops

@@ -177,6 +177,28 @@ Status reference(const Call& call, KernelArgs& args) {
   return {};
 }
 
+// Where a slice begins, clamped into the axis.
+Dim first_position(Dim size, Dim raw, int64_t step) {
+  const Dim front =
+      raw.is_constant() ? (*raw.constant() < 0 ? size + raw : raw) : select(Condition::ge(raw, 0), raw, size + raw);
+  return min(max(front, Dim(0)), step > 0 ? size : size - 1);
+}
+
+std::vector<ViewRule> view(const Call& call, const Facts& out) {
+  const auto lists = lists_of(call);
+  if (!lists || !lists->starts || !lists->axes_known || !lists->steps_known || !call.in(0).has_rank()) return {};
+  const Dims& data = *call.in(0).dims;
+  ViewRule rule = whole_window(out[0].rank());
+  for (size_t k = 0; k < lists->starts->size(); ++k) {
+    const auto axis = normalize_axis(lists->axes ? (*lists->axes)[k] : static_cast<int64_t>(k), data.size());
+    const auto step = lists->steps ? (*lists->steps)[k].constant() : std::optional<int64_t>(1);
+    if (!axis || !step || *step == 0 || *step < -kFar || *step > kFar) return {};
+    rule.start[*axis] = first_position(data[*axis], (*lists->starts)[k], *step);
+    rule.step[*axis] = *step;
+  }
+  return {rule};
+}
+
 }  // namespace
 
 SliceRange slice_range(int64_t size, int64_t start, int64_t end, int64_t step) {
@@ -205,11 +227,13 @@ constexpr OpDef kSlice1{.name = "Slice",
                         .since = 1,
                         .sig = {kIn1, kOut, "a range of positions, with a step, of some axes"},
                         .infer = infer,
-                        .kernels = kKernels};
+                        .kernels = kKernels,
+                        .view = view};
 constexpr OpDef kSlice10{.name = "Slice",
                          .since = 10,
                          .sig = {kIn10, kOut, "a range of positions, with a step, of some axes"},
                          .infer = infer,
-                         .kernels = kKernels};
+                         .kernels = kKernels,
+                         .view = view};
 
 }  // namespace anyshape::ops

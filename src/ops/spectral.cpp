@@ -1,5 +1,8 @@
 #include <algorithm>
+#include <complex>
 
+#include "kernels/fft.h"
+#include "kernels/reals.h"
 #include "ops/records.h"
 #include "ops/window.h"
 
@@ -109,13 +112,141 @@ Result<Facts> infer_stft(const Call& call, InferContext& context) {
   return Facts{Fact::tensor(call.in(0).dtype, {x[0], frames, bins, 2})};
 }
 
+constexpr int64_t kLongest = int64_t{1} << 26;
+
+using Complex = std::complex<double>;
+
+Result<int64_t> number_in(const Tensor& tensor, std::string_view code) {
+  if (!is_integer(tensor.dtype()) || tensor.count() != 1) return refuse(code, "one integer is needed");
+  return tensor.int_at(0);
+}
+
+Status check_length(int64_t length) {
+  if (length >= 0 && length <= kLongest) return {};
+  return refuse("dft.length", "a transform of length {}", length);
+}
+
+// The numbers of one line of the input, cut or filled up with zeros to `length`.
+std::vector<Complex> line_of(const std::vector<double>& in, size_t parts, int64_t base, int64_t stride, int64_t size,
+                             int64_t length) {
+  std::vector<Complex> line(static_cast<size_t>(length));
+  for (int64_t i = 0; i < std::min(size, length); ++i) {
+    const size_t at = static_cast<size_t>(base + i * stride) * parts;
+    line[static_cast<size_t>(i)] = {in[at], parts == 2 ? in[at + 1] : 0};
+  }
+  return line;
+}
+
+// The other half of the spectrum of a real signal. Its first entry is real, and the middle one of an even length.
+void complete_spectrum(std::vector<Complex>& line) {
+  const size_t n = line.size();
+  if (n > 0) line[0] = line[0].real();
+  if (n % 2 == 0 && n > 0) line[n / 2] = line[n / 2].real();
+  for (size_t k = n / 2 + 1; k < n; ++k) line[k] = std::conj(line[n - k]);
+}
+
+struct Dft {
+  size_t axis = 0;
+  int64_t length = 0;
+  bool onesided = false, inverse = false;
+};
+
+Result<Dft> read_dft(const Call& call, const KernelArgs& args) {
+  const Tensor& x = args.in(0);
+  Dft how{0, 0, call.i("onesided", 0) != 0, call.i("inverse", 0) != 0};
+  int64_t axis = call.version() < 20 ? call.i("axis", 1) : -2;
+  if (call.version() >= 20 && args.in(2)) {
+    TRY(axis, number_in(args.in(2), "dft.axis"));
+  }
+  TRY(how.axis, normalize_axis(axis, x.rank()));
+  if (how.axis + 1 == x.rank()) return refuse("dft.axis", "axis {} is the one of real and imaginary parts", axis);
+  how.length = x.dims()[how.axis];
+  if (args.in(1)) {
+    TRY(how.length, number_in(args.in(1), "dft.length"));
+  } else if (how.onesided && how.inverse) {
+    how.length = 2 * (how.length - 1);
+  }
+  TRY_OK(check_length(how.length));
+  return how;
+}
+
+Status run_dft(const Call& call, KernelArgs& args) {
+  const Tensor& x = args.in(0);
+  if (!args.out(0)) return unknown("dft.length", "the length is not known");
+  TRY(const Dft how, read_dft(call, args));
+  TRY(const auto in, kernels::to_reals(x));
+  const auto parts = static_cast<size_t>(x.dims().back()), out_parts = static_cast<size_t>(args.out(0).dims().back());
+  const int64_t size = x.dims()[how.axis], out_size = args.out(0).dims()[how.axis];
+  int64_t outer = 1, inner = 1;
+  for (size_t i = 0; i < how.axis; ++i) outer *= x.dims()[i];
+  for (size_t i = how.axis + 1; i + 1 < x.rank(); ++i) inner *= x.dims()[i];
+  const kernels::Fft fft(static_cast<size_t>(how.length));
+  std::vector<double> out(static_cast<size_t>(args.out(0).count()));
+  const bool real = how.onesided && how.inverse;
+  for (int64_t o = 0; o < outer; ++o)
+    for (int64_t i = 0; i < inner; ++i) {
+      const int64_t given = real ? std::min(size, how.length / 2 + 1) : size;
+      auto line = line_of(in, parts, o * size * inner + i, inner, given, how.length);
+      if (real) complete_spectrum(line);
+      fft.run(line, how.inverse);
+      for (int64_t k = 0; k < out_size; ++k) {
+        const size_t at = static_cast<size_t>((o * out_size + k) * inner + i) * out_parts;
+        out[at] = line[static_cast<size_t>(k)].real();
+        if (out_parts == 2) out[at + 1] = line[static_cast<size_t>(k)].imag();
+      }
+    }
+  return kernels::from_reals(out, args.out(0));
+}
+
+Status run_stft(const Call&, KernelArgs& args) {
+  const Tensor &x = args.in(0), &window = args.in(2);
+  if (!args.out(0)) return unknown("stft.length", "the length is not known");
+  TRY(const int64_t step, number_in(args.in(1), "stft.step"));
+  int64_t length = window ? window.count() : x.dims()[1];
+  if (args.in(3)) {
+    TRY(length, number_in(args.in(3), "stft.length"));
+  }
+  TRY_OK(check_length(length));
+  TRY(const auto in, kernels::to_reals(x));
+  std::vector<double> weights(static_cast<size_t>(length), 1);
+  if (window) {
+    TRY(weights, kernels::to_reals(window));
+  }
+  const int64_t samples = x.dims()[1], frames = args.out(0).dims()[1], bins = args.out(0).dims()[2];
+  const kernels::Fft fft(static_cast<size_t>(length));
+  std::vector<double> out;
+  for (int64_t row = 0; row < x.dims()[0] * frames; ++row) {
+    const int64_t start = row / frames * samples + row % frames * step;
+    auto line = line_of(in, static_cast<size_t>(x.dims()[2]), start, 1, length, length);
+    for (size_t i = 0; i < line.size(); ++i) line[i] *= weights[i];
+    fft.run(line, false);
+    for (int64_t k = 0; k < bins; ++k) {
+      out.push_back(line[static_cast<size_t>(k)].real());
+      out.push_back(line[static_cast<size_t>(k)].imag());
+    }
+  }
+  return kernels::from_reals(out, args.out(0));
+}
+
+constexpr Kernel kDftKernels[] = {{"reference", run_dft}};
+constexpr Kernel kStftKernels[] = {{"reference", run_stft}};
+
 }  // namespace
 
-constexpr OpDef kDFT17{
-    .name = "DFT", .since = 17, .sig = {kInDft17, kOut, "discrete Fourier transform"}, .infer = infer_dft};
-constexpr OpDef kDFT20{
-    .name = "DFT", .since = 20, .sig = {kInDft20, kOut, "discrete Fourier transform"}, .infer = infer_dft};
-constexpr OpDef kSTFT17{
-    .name = "STFT", .since = 17, .sig = {kInStft, kOut, "Fourier transforms of sliding frames"}, .infer = infer_stft};
+constexpr OpDef kDFT17{.name = "DFT",
+                       .since = 17,
+                       .sig = {kInDft17, kOut, "discrete Fourier transform"},
+                       .infer = infer_dft,
+                       .kernels = kDftKernels};
+constexpr OpDef kDFT20{.name = "DFT",
+                       .since = 20,
+                       .sig = {kInDft20, kOut, "discrete Fourier transform"},
+                       .infer = infer_dft,
+                       .kernels = kDftKernels};
+constexpr OpDef kSTFT17{.name = "STFT",
+                        .since = 17,
+                        .sig = {kInStft, kOut, "Fourier transforms of sliding frames"},
+                        .infer = infer_stft,
+                        .kernels = kStftKernels};
 
 }  // namespace anyshape::ops

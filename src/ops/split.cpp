@@ -102,13 +102,40 @@ Result<Facts> infer(const Call& call, InferContext& context) {
   return out;
 }
 
+std::vector<ViewRule> view(const Call& call, const Facts& out) {
+  std::vector<ViewRule> rules;
+  Dim at = 0;
+  for (const Fact& part : out) {
+    if (!part.has_rank()) return {};
+    const auto axis = normalize_axis(call.i("axis", 0), part.rank());
+    if (!axis) return {};
+    ViewRule rule = whole_window(part.rank());
+    rule.start[*axis] = at;
+    at = at + (*part.dims)[*axis];
+    rules.push_back(std::move(rule));
+  }
+  return rules;
+}
+
 }  // namespace
 
-constexpr OpDef kSplit1{
-    .name = "Split", .since = 1, .sig = {kIn1, kOut, "an axis cut into parts"}, .infer = infer, .kernels = kKernels};
-constexpr OpDef kSplit2{
-    .name = "Split", .since = 2, .sig = {kIn2, kOut, "an axis cut into parts"}, .infer = infer, .kernels = kKernels};
-constexpr OpDef kSplit13{
-    .name = "Split", .since = 13, .sig = {kIn13, kOut, "an axis cut into parts"}, .infer = infer, .kernels = kKernels};
+constexpr OpDef kSplit1{.name = "Split",
+                        .since = 1,
+                        .sig = {kIn1, kOut, "an axis cut into parts"},
+                        .infer = infer,
+                        .kernels = kKernels,
+                        .view = view};
+constexpr OpDef kSplit2{.name = "Split",
+                        .since = 2,
+                        .sig = {kIn2, kOut, "an axis cut into parts"},
+                        .infer = infer,
+                        .kernels = kKernels,
+                        .view = view};
+constexpr OpDef kSplit13{.name = "Split",
+                         .since = 13,
+                         .sig = {kIn13, kOut, "an axis cut into parts"},
+                         .infer = infer,
+                         .kernels = kKernels,
+                         .view = view};
 
 }  // namespace anyshape::ops

@@ -62,6 +62,14 @@ Result<Facts> infer_transpose(const Call& call, InferContext&) {
   return out;
 }
 
+std::vector<ViewRule> view_transpose(const Call& call, const Facts& out) {
+  const auto perm = permutation(call, out[0].rank());
+  if (!perm) return {};
+  ViewRule rule = whole_window(out[0].rank());
+  rule.axis = *perm;
+  return {rule};
+}
+
 Result<int64_t> block_of(const Call& call) {
   const int64_t block = call.i("blocksize", 0);
   if (block < 1 || block > (int64_t{1} << 30))
@@ -155,6 +163,7 @@ constexpr OpDef kTranspose1{.name = "Transpose",
                             .since = 1,
                             .sig = {kIn, kOut, "axes in another order"},
                             .infer = infer_transpose,
-                            .kernels = kTranspose};
+                            .kernels = kTranspose,
+                            .view = view_transpose};
 
 }  // namespace anyshape::ops

@@ -74,6 +74,23 @@ Result<Dim> window_count_ceil(InferContext& context, const Window& w, size_t i, 
   return ceildiv(slack, stride) + 1;
 }
 
+Result<Padding> resolve_pads(const Window& w, std::span<const int64_t> in, std::span<const int64_t> out, bool crop) {
+  if (in.size() != w.rank() || out.size() != w.rank())
+    return refuse("kernel.shape", "the windows do not fit the input");
+  Padding pads{w.pads_begin, w.pads_end};
+  for (size_t i = 0; i < w.rank(); ++i) {
+    if (w.auto_pad == AutoPad::valid) pads.before[i] = pads.after[i] = 0;
+    if (!w.same()) continue;
+    const auto extent = w.extent(i).constant();
+    if (!extent) return refuse("kernel.shape", "the windows do not fit the input");
+    int64_t total = (out[i] - 1) * w.strides[i] + *extent - in[i];
+    if (!crop) total = std::max<int64_t>(0, total);
+    pads.before[i] = (w.auto_pad == AutoPad::same_upper ? total : total + 1) / 2;
+    pads.after[i] = total - pads.before[i];
+  }
+  return pads;
+}
+
 Result<Dims> dims_of_rank(const Call& call, size_t input, size_t rank) {
   if (call.in(input).kind != Fact::Kind::unknown && !call.in(input).is_tensor())
     return refuse("input.kind", "{} takes a tensor as input {}, it is {}", call.type(), input, print(call.in(input)));

@@ -37,6 +37,16 @@ Result<Dim> window_count(InferContext& context, const Window& window, size_t i, 
 // number and the end pads are smaller.
 Result<Dim> window_count_ceil(InferContext& context, const Window& window, size_t i, Dim in, std::string_view code);
 
+// For kernels: the padding of each spatial axis, with auto_pad resolved for these sizes. REQUIRES: the kernel of the
+// window is made of numbers. Error "kernel.shape".
+struct Padding {
+  std::vector<int64_t> before, after;
+};
+// A window smaller than its stride may leave cells over: with `crop` they are cut off on both sides (as ONNX Runtime's
+// pools do), otherwise all at the end.
+Result<Padding> resolve_pads(const Window& window, std::span<const int64_t> in, std::span<const int64_t> out,
+                             bool crop = false);
+
 // A tensor input of rank `rank`, its dims. Codes "input.kind", "rank".
 Result<Dims> dims_of_rank(const Call& call, size_t input, size_t rank);
 // Optional input i, where present, is a vector of `size` entries.

@@ -87,6 +87,16 @@ Tensor Tensor::borrow(DType dtype, std::vector<int64_t> dims, std::span<const st
   return t;
 }
 
+void Tensor::point_at(DType dtype, std::span<const int64_t> dims, const std::byte* data,
+                      std::shared_ptr<const void> owner) {
+  dtype_ = dtype;
+  dims_.assign(dims.begin(), dims.end());
+  count_ = element_count(dims).value_or(0);
+  bytes_ = {data, (static_cast<size_t>(count_) * static_cast<size_t>(bits(dtype)) + 7) / 8};
+  owner_ = std::move(owner);
+  strings_.reset();
+}
+
 Tensor Tensor::of_strings(std::vector<int64_t> dims, std::vector<std::string> values) {
   Tensor t;
   t.dtype_ = DType::string;

@@ -33,6 +33,13 @@ class Tensor {
   static Tensor of_ints(std::vector<int64_t> dims, std::span<const int64_t> values);  // i64
   static Tensor scalar(int64_t value);
 
+  // Makes this a tensor over `data`, kept alive by `owner` if there is one. Allocates nothing when it had as many axes
+  // before. REQUIRES: no strings; data holds the packed elements.
+  void point_at(DType dtype, std::span<const int64_t> dims, const std::byte* data,
+                std::shared_ptr<const void> owner = nullptr);
+  // False for bytes that somebody else may free or overwrite.
+  bool owned() const { return owner_ != nullptr || strings_ != nullptr; }
+
   explicit operator bool() const { return dtype_ != DType::undefined; }
   DType dtype() const { return dtype_; }
   const std::vector<int64_t>& dims() const { return dims_; }

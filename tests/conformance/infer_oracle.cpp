@@ -9,9 +9,9 @@
 #include <map>
 #include <string>
 
+#include "format/onnx/datum.h"
 #include "format/onnx/file.h"
 #include "format/onnx/import.h"
-#include "format/onnx/import_tensor.h"
 #include "ir/infer.h"
 #include "ops/all.h"
 
@@ -19,58 +19,6 @@ namespace fs = std::filesystem;
 using namespace anyshape;
 
 namespace {
-
-// A value of the test data as a fact with its entries.
-Result<Fact> read_sequence(const onnx::SequenceProto& proto, const onnx::Source& source);
-
-Result<Fact> read_tensor(const onnx::TensorProto& proto, const onnx::Source& source) {
-  TRY(Tensor tensor, onnx::import_tensor(proto, source));
-  return Fact::of_constant(std::move(tensor));
-}
-
-Result<Fact> read_sequence(const onnx::SequenceProto& proto, const onnx::Source& source) {
-  Facts items;
-  for (const auto& t : proto.tensor_values) {
-    TRY(Fact item, read_tensor(t, source));
-    items.push_back(std::move(item));
-  }
-  for (const auto& s : proto.sequence_values) {
-    TRY(Fact item, read_sequence(s, source));
-    items.push_back(std::move(item));
-  }
-  Fact fact = Fact::sequence(items.empty() ? Fact() : items[0].type_only());
-  fact.length = Dim(items.size());
-  fact.items = std::make_shared<const Facts>(std::move(items));
-  return fact;
-}
-
-Result<Fact> read_value(const fs::path& path, Fact::Kind kind) {
-  TRY(const auto file, MappedFile::open(path));
-  const onnx::Source source{file, nullptr};
-  if (kind == Fact::Kind::sequence) {
-    TRY(const auto proto, onnx::parse_sequence(file->bytes()));
-    return read_sequence(proto, source);
-  }
-  if (kind == Fact::Kind::optional) {
-    TRY(const auto proto, onnx::parse_optional(file->bytes()));
-    Fact fact;
-    fact.kind = Fact::Kind::optional;
-    if (proto.tensor_value) {
-      TRY(Fact item, read_tensor(*proto.tensor_value, source));
-      fact = Fact::optional(std::move(item));
-      fact.length = Dim(1);
-    } else if (proto.sequence_value) {
-      TRY(Fact item, read_sequence(*proto.sequence_value, source));
-      fact = Fact::optional(std::move(item));
-      fact.length = Dim(1);
-    } else {
-      fact.length = Dim(0);
-    }
-    return fact;
-  }
-  TRY(const auto proto, onnx::parse_tensor(file->bytes()));
-  return read_tensor(proto, source);
-}
 
 struct Bound {
   std::vector<std::pair<Dim, int64_t>> values;
@@ -126,8 +74,8 @@ Result<Case> read_case(const fs::path& folder, const fs::path& data) {
       const fs::path path = data / fmt::format("{}_{}.pb", stem, i);
       if (!fs::exists(path)) break;
       const auto& declared = c.graph->values[ids[i]].declared;
-      TRY(Fact fact, read_value(path, declared ? declared->kind : Fact::Kind::tensor));
-      out.push_back(std::move(fact));
+      TRY(const Datum datum, onnx::read_datum(path, declared ? declared->kind : Fact::Kind::tensor));
+      out.push_back(Fact::of(datum));
     }
     return {};
   };

@@ -1,6 +1,9 @@
-// run_cases DATA_DIR [--op NAME] [--kind node] [--case NAME] [--list]: runs every case under DATA_DIR/<kind>/<case>
-// with reference kernels and compares the outputs with the expected ones. Prints failures, with --list a row per
-// operator, and `N passed, N failed`.
+// run_cases DATA_DIR [--mode reference|plan|symbolic] [--op NAME] [--kind node] [--case NAME] [--list]: runs every case
+// under DATA_DIR/<kind>/<case> and compares the outputs with the expected ones. Modes: node by node with reference
+// kernels; by an optimised plan (the default); by a plan of the same model with every input axis a symbol and output
+// shapes dropped. Prints failures, with --list a row per operator, and `N passed, N failed`.
+// run_cases --folders DIR: the same for every folder below DIR that has a model.onnx and test_data_set_N beside it;
+// floats may differ by 1e-4 of their value.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,6 +17,8 @@
 #include "format/onnx/file.h"
 #include "format/onnx/import.h"
 #include "ops/all.h"
+#include "passes/body.h"
+#include "run/cpu/model.h"
 #include "run/cpu/reference.h"
 #include "verify/compare.h"
 
@@ -30,8 +35,8 @@ struct Listed {
 
 struct Options {
   fs::path data;
-  std::string op, kind, only;
-  bool list = false;
+  std::string mode = "plan", op, kind, only;
+  bool list = false, folders = false;
 };
 
 struct Tally {
@@ -50,6 +55,20 @@ std::vector<Listed> read_manifest(const fs::path& data) {
   return out;
 }
 
+// Names are paths from `data`.
+std::vector<Listed> find_folders(const fs::path& data) {
+  std::vector<Listed> out;
+  for (const auto& entry : fs::recursive_directory_iterator(data)) {
+    if (entry.path().filename() != "model.onnx") continue;
+    const fs::path folder = entry.path().parent_path();
+    Listed one{"", fs::relative(folder, data).string(), {1e-4, 1e-5}, 0};
+    while (fs::exists(folder / fmt::format("test_data_set_{}", one.sets))) ++one.sets;
+    out.push_back(std::move(one));
+  }
+  std::sort(out.begin(), out.end(), [](const Listed& a, const Listed& b) { return a.name < b.name; });
+  return out;
+}
+
 Result<std::vector<Datum>> read_data(const Graph& graph, const std::vector<ValueId>& ids, const fs::path& folder,
                                      const char* stem) {
   std::vector<Datum> out;
@@ -62,10 +81,46 @@ Result<std::vector<Datum>> read_data(const Graph& graph, const std::vector<Value
   return out;
 }
 
-Status run_set(const Graph& graph, const fs::path& folder, const Tolerance& tolerance) {
-  TRY(std::vector<Datum> inputs, read_data(graph, graph.required_inputs(), folder, "input"));
+// The same graph with nothing said about sizes.
+std::shared_ptr<const Graph> without_sizes(const Graph& graph) {
+  auto out = std::make_shared<Graph>(graph);
+  for (Value& value : out->values)
+    if (value.declared && value.declared->dims)
+      for (DeclaredDim& dim : *value.declared->dims) dim = {};
+  for (ValueId id : out->outputs)
+    if (out->values[id].declared) out->values[id].declared->dims.reset();
+  return out;
+}
+
+Result<std::vector<Datum>> run_plan(std::shared_ptr<const Graph> graph, const std::vector<Datum>& inputs) {
+  const Typed typed = solve(inline_functions(graph));
+  TRY(const CpuModel model, CpuModel::make(graph, typed, {}));
+  Workers workers(1);
+  Executor executor(model.plan, workers);
+  const Executor::Refusal refusal = [&](std::span<const Datum> given, const PlanStage::Guard* guard) {
+    return model.refusal(given, guard);
+  };
+  std::vector<Datum> outputs(graph->outputs.size());
+  Executor::Run run;
+  run.inputs = inputs;
+  run.outputs = outputs;
+  run.refusal = &refusal;
+  TRY_OK(executor.run(run));
+  return outputs;
+}
+
+Result<std::vector<Datum>> run_as(const std::string& mode, const std::shared_ptr<const Graph>& graph,
+                                  const std::vector<Datum>& inputs) {
+  if (mode == "reference") return run_reference(*graph, inputs);
+  return run_plan(mode == "symbolic" ? without_sizes(*graph) : graph, inputs);
+}
+
+Status run_set(const std::string& mode, const std::shared_ptr<const Graph>& shared, const fs::path& folder,
+               const Tolerance& tolerance) {
+  const Graph& graph = *shared;
+  TRY(const std::vector<Datum> inputs, read_data(graph, graph.required_inputs(), folder, "input"));
   TRY(const std::vector<Datum> want, read_data(graph, graph.outputs, folder, "output"));
-  TRY(const std::vector<Datum> got, run_reference(graph, std::move(inputs)));
+  TRY(const std::vector<Datum> got, run_as(mode, shared, inputs));
   for (size_t i = 0; i < want.size(); ++i)
     if (const std::string wrong = difference(got[i], want[i], tolerance); !wrong.empty())
       return refuse("case.output", "output {}: {}", i, wrong);
@@ -79,7 +134,8 @@ Status run_case(const Options& options, const Listed& listed, std::string& op) {
   op = graph->nodes.empty() ? "" : graph->nodes[0].type;
   if (!options.op.empty() && options.op != op) return {};
   for (int set = 0; set < listed.sets; ++set)
-    TRY_OK(run_set(*graph, folder / fmt::format("test_data_set_{}", set), listed.tolerance));
+    TRY_OK(run_set(options.mode, graph, folder / fmt::format("test_data_set_{}", set), listed.tolerance));
+  if (listed.sets == 0) return refuse("case.data", "there is no test_data_set_0");
   return {};
 }
 
@@ -88,7 +144,9 @@ Options parse(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     const std::string_view arg = argv[i];
     const auto next = [&] { return i + 1 < argc ? std::string(argv[++i]) : std::string(); };
-    if (arg == "--op")
+    if (arg == "--mode")
+      options.mode = next();
+    else if (arg == "--op")
       options.op = next();
     else if (arg == "--kind")
       options.kind = next();
@@ -96,6 +154,8 @@ Options parse(int argc, char** argv) {
       options.only = next();
     else if (arg == "--list")
       options.list = true;
+    else if (arg == "--folders")
+      options.folders = true;
     else
       options.data = arg;
   }
@@ -108,7 +168,7 @@ int main(int argc, char** argv) {
   const Options options = parse(argc, argv);
   std::map<std::string, Tally> by_op;
   Tally all;
-  for (const Listed& listed : read_manifest(options.data)) {
+  for (const Listed& listed : options.folders ? find_folders(options.data) : read_manifest(options.data)) {
     if (!options.kind.empty() && options.kind != listed.kind) continue;
     if (!options.only.empty() && options.only != listed.name) continue;
     std::string op;

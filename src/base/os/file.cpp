@@ -54,6 +54,11 @@ int open_temporary(const std::filesystem::path& path, std::filesystem::path& tem
   return -1;
 }
 
+void copy_mode(int from, int to) {
+  struct stat info {};
+  if (::fstat(from, &info) == 0) static_cast<void>(::fchmod(to, info.st_mode & 0777U));
+}
+
 void sync_folder(const std::filesystem::path& folder) {
   const Descriptor descriptor{open_retry(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY)};
   if (descriptor.fd >= 0) ::fsync(descriptor.fd);
@@ -167,6 +172,26 @@ Status AtomicFile::write(std::span<const std::byte> bytes) {
 Status AtomicFile::flush() {
   if (!temporary_.empty() && ::fsync(fd_) != 0) return failed(errno);
   return {};
+}
+
+Result<bool> AtomicFile::also_as(const std::filesystem::path& other) {
+  TRY_OK(flush());
+  if (::link(temporary_.c_str(), other.c_str()) != 0) {
+    if (errno == EEXIST) return false;
+    TRY(const auto source, MappedFile::open(temporary_));
+    AtomicFile copy;
+    copy.path_ = other;
+    copy.fd_ = open_retry(other.c_str(), O_WRONLY | O_CREAT | O_EXCL, 0666);
+    if (copy.fd_ < 0 && errno == EEXIST) return false;
+    if (copy.fd_ < 0) return create_failed(other, reason(errno));
+    copy.temporary_ = other;
+    copy_mode(fd_, copy.fd_);
+    TRY_OK(copy.write(source->bytes()));
+    TRY_OK(copy.flush());
+    copy.temporary_.clear();
+  }
+  sync_folder(other.parent_path());
+  return true;
 }
 
 Status AtomicFile::commit() {

@@ -54,6 +54,8 @@ class AtomicFile {
   Status write(std::span<const std::byte> bytes);
   // All bytes are on the disk when it returns. Only the rename is left to commit().
   Status flush();
+  // The bytes also under `other`, by a hard link, or a copy where there can be none. False when that name is taken.
+  Result<bool> also_as(const std::filesystem::path& other);
   Status commit();
 
  private:

@@ -5,34 +5,15 @@
 #include <sys/stat.h>
 
 #include <csignal>
-#include <fstream>
+
+#include "base/os/folder_test.h"
 
 namespace anyshape {
 namespace {
 
 namespace fs = std::filesystem;
 
-class FileTest : public ::testing::Test {
- protected:
-  void SetUp() override {
-    std::string name = (fs::temp_directory_path() / "anyshape-file-XXXXXX").string();
-    ASSERT_NE(::mkdtemp(name.data()), nullptr);
-    folder_ = name;
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
-  fs::path put(const std::string& name, std::string_view text) {
-    std::ofstream(folder_ / name, std::ios::binary) << text;
-    return folder_ / name;
-  }
-  std::string get(const fs::path& path) {
-    std::ifstream in(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
-  }
-  size_t files() { return static_cast<size_t>(std::distance(fs::directory_iterator(folder_), {})); }
-
-  fs::path folder_;
-};
+using FileTest = FolderTest;
 
 std::string_view text(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
@@ -82,7 +63,7 @@ TEST_F(FileTest, MappingOutlivesReplacement) {
   ASSERT_TRUE(write_all(path, "replaced").has_value());
   EXPECT_EQ(text((*file)->bytes()), "old");
   EXPECT_EQ(get(path), "replaced");
-  EXPECT_EQ(files(), 1u);
+  EXPECT_EQ(names().size(), 1u);
 }
 
 TEST_F(FileTest, NothingAppearsBeforeCommit) {
@@ -93,10 +74,46 @@ TEST_F(FileTest, NothingAppearsBeforeCommit) {
     ASSERT_TRUE(file->write(bytes("new")).has_value());
     AtomicFile moved = std::move(*file);
     EXPECT_EQ(get(path), "old");
-    EXPECT_EQ(files(), 2u);
+    EXPECT_EQ(names().size(), 2u);
   }
   EXPECT_EQ(get(path), "old");
-  EXPECT_EQ(files(), 1u);
+  EXPECT_EQ(names().size(), 1u);
+}
+
+TEST_F(FileTest, AppearsUnderASecondName) {
+  fs::permissions(put("a", "old"), fs::perms(0640));
+  put("taken", "x");
+  auto file = AtomicFile::create(folder_ / "a");
+  ASSERT_TRUE(file.has_value());
+  ASSERT_TRUE(file->write(bytes("new")).has_value());
+  EXPECT_FALSE(file->also_as(folder_ / "taken").value());
+  EXPECT_TRUE(file->also_as(folder_ / "b").value());
+  EXPECT_EQ(file->also_as(folder_ / "missing" / "b").error().code, "file.write");
+  EXPECT_EQ(get(folder_ / "a"), "old");
+  EXPECT_EQ(get(folder_ / "b"), "new");
+  EXPECT_EQ(fs::status(folder_ / "b").permissions(), fs::perms(0640));
+  ASSERT_TRUE(file->commit().has_value());
+  EXPECT_EQ(get(folder_ / "a"), "new");
+  EXPECT_EQ(names(), (std::set<std::string>{"a", "b", "taken"}));
+}
+
+// Between file systems there is no hard link.
+TEST_F(FileTest, ASecondNameMayBeACopy) {
+  const std::string other = fmt::format("/dev/shm/{}", folder_.filename().string());
+  struct stat here {};
+  struct stat there {};
+  if (::stat("/dev/shm", &there) != 0 || ::stat(folder_.c_str(), &here) != 0 || here.st_dev == there.st_dev) {
+    GTEST_SKIP() << "no second file system at /dev/shm";
+  }
+  auto file = AtomicFile::create(folder_ / "a");
+  ASSERT_TRUE(file.has_value());
+  ASSERT_TRUE(file->write(bytes("new")).has_value());
+  EXPECT_TRUE(file->also_as(other).value());
+  EXPECT_EQ(get(other), "new");
+  EXPECT_FALSE(file->also_as(other).value());
+  ASSERT_TRUE(file->commit().has_value());
+  EXPECT_EQ(get(other), "new");
+  fs::remove(other);
 }
 
 TEST_F(FileTest, KeepsTheModeAndFollowsALink) {
@@ -142,7 +159,7 @@ TEST_F(FileTest, AFailedWriteLeavesTheOldFile) {
   ASSERT_FALSE(status.has_value());
   EXPECT_EQ(status.error().kind, Error::Kind::system);
   EXPECT_EQ(get(path), "old");
-  EXPECT_EQ(files(), 1u);
+  EXPECT_EQ(names().size(), 1u);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "format/onnx/import_tensor.h"
@@ -11,9 +12,14 @@
 
 namespace anyshape::onnx {
 
-// A TensorProto, SequenceProto or OptionalProto file, as ONNX's test data has them. Which of them it is, only the type
-// of the value tells.
+// A TensorProto, SequenceProto, OptionalProto or MapProto file, as ONNX's test data has them. Which of them it is, only
+// the type of the value tells. The files do not tell the element type of what is empty: it is undefined then.
 Result<Datum> read_datum(const std::filesystem::path& path, Fact::Kind kind);
 Result<Datum> parse_datum(std::span<const std::byte> bytes, Fact::Kind kind, std::shared_ptr<const void> owner);
+
+// The same files, written; a file appears complete or not at all. "datum.kind" for an absent value and for what the
+// format has no place for: maps whose values are under 8 bits.
+Status write_datum(const std::filesystem::path& path, const Datum& datum, std::string_view name);
+Result<std::vector<std::byte>> serialize_datum(const Datum& datum, std::string_view name);
 
 }  // namespace anyshape::onnx

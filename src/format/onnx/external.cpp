@@ -18,11 +18,16 @@ Result<uint64_t> number(std::string_view key, std::string_view text) {
   return value;
 }
 
-bool inside(const fs::path& folder, const fs::path& file) {
-  return std::mismatch(folder.begin(), folder.end(), file.begin(), file.end()).first == folder.end();
-}
-
 }  // namespace
+
+fs::path folder_of(const fs::path& path) { return path.has_parent_path() ? path.parent_path() : fs::path("."); }
+
+bool inside_folder(const fs::path& folder, const fs::path& file) {
+  std::error_code error;
+  const fs::path outer = fs::weakly_canonical(fs::absolute(folder), error);
+  const fs::path inner = error ? fs::path() : fs::weakly_canonical(fs::absolute(file), error);
+  return !error && std::mismatch(outer.begin(), outer.end(), inner.begin(), inner.end()).first == outer.end();
+}
 
 Result<ExternalRange> external_range(const TensorProto& tensor) {
   ExternalRange range;
@@ -55,14 +60,14 @@ Result<std::shared_ptr<const MappedFile>> ExternalFiles::open(std::string_view l
   TRY_OK(check_location(location));
   const std::lock_guard lock(mutex_);
   if (const auto known = files_.find(location); known != files_.end()) return known->second;
+  const fs::path folder = folder_.empty() ? fs::path(".") : folder_;
   const fs::path path = folder_ / fs::path(location);
   std::error_code error;
-  const fs::path folder = fs::canonical(folder_.empty() ? fs::path(".") : folder_, error);
-  const fs::path file = error ? fs::path() : fs::canonical(path, error);
+  const fs::path file = fs::canonical(path, error);
   if (error) {
     return at(path.string(), usage("file.open", "the external data cannot be opened: {}", error.message()).value());
   }
-  if (!inside(folder, file)) {
+  if (!inside_folder(folder, file)) {
     return refuse("external.path", "external data \"{:.200}\" is a link out of the model's folder", location);
   }
   TRY(auto mapped, MappedFile::open(file));

@@ -29,6 +29,12 @@ Result<ExternalRange> external_range(const TensorProto& tensor);
 // external.path unless `location` is relative and has no `..`.
 Status check_location(std::string_view location);
 
+// The folder that the locations of a model at `path` are relative to.
+std::filesystem::path folder_of(const std::filesystem::path& path);
+
+// Whether `file`, links followed, lies in `folder`; either may be missing.
+bool inside_folder(const std::filesystem::path& folder, const std::filesystem::path& file);
+
 // The data files beside a model, opened when first asked for and shared. Safe to use from several threads.
 class ExternalFiles {
  public:

@@ -32,14 +32,16 @@ Result<ModelFile> read_model_bytes(std::vector<std::byte> bytes);
 inline constexpr uint64_t kLargestModel = (uint64_t{1} << 31) - 1;
 
 struct WriteOptions {
-  // All larger initializers go to this file beside the model. Without it, external data stays external under its own
-  // names, and a model beyond `largest_model` gets the data file "<file name>.data".
+  // All larger initializers go to this file beside the model, which may replace one unless the model that is read,
+  // being another file, needs it. Without it, external data stays external under its own names, and a model beyond
+  // `largest_model` gets the data file "<file name>.data"; such a name that is taken by a file which is not of the
+  // replaced model becomes "stem.1.ext".
   std::optional<std::string> external_data = {};
   uint64_t external_threshold = 1024;
   uint64_t largest_model = kLargestModel;
 };
 
-// Complete or not at all, data files before the model; may replace the files the model was read from.
+// Complete or not at all, also when it is interrupted; may replace the files the model was read from.
 Status write_model(const ModelFile& model, const std::filesystem::path& path, const WriteOptions& options = {});
 
 }  // namespace anyshape::onnx

@@ -1,8 +1,6 @@
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <fstream>
-
+#include "base/os/folder_test.h"
 #include "format/onnx/file.h"
 #include "format/onnx/walk.h"
 #include "format/onnx/wire_test.h"
@@ -14,26 +12,7 @@ namespace fs = std::filesystem;
 using wire::block;
 using wire::number;
 
-class ModelFileTest : public ::testing::Test {
- protected:
-  void SetUp() override {
-    std::string name = (fs::temp_directory_path() / "anyshape-onnx-XXXXXX").string();
-    ASSERT_NE(::mkdtemp(name.data()), nullptr);
-    folder_ = name;
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
-  fs::path put(const std::string& name, std::string_view text) {
-    std::ofstream(folder_ / name, std::ios::binary) << text;
-    return folder_ / name;
-  }
-  std::string get(const fs::path& path) {
-    std::ifstream in(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
-  }
-
-  fs::path folder_;
-};
+using ModelFileTest = FolderTest;
 
 std::string entry(std::string_view key, std::string_view value) { return block(13, block(1, key) + block(2, value)); }
 
@@ -137,7 +116,7 @@ TEST_F(ModelFileTest, AFailureLeavesTheOldFiles) {
   EXPECT_EQ(write_model(*model, folder_ / "target.onnx", {.external_data = "new.bin"}).error().code, "file.write");
   EXPECT_FALSE(fs::exists(folder_ / "new.bin"));
   EXPECT_EQ(get(path), external_model());
-  EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 3);
+  EXPECT_EQ(names(), (std::set<std::string>{"m.onnx", "w.bin"}));
 }
 
 TEST_F(ModelFileTest, BytesHaveNoFolder) {

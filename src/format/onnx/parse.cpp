@@ -282,5 +282,6 @@ Result<ModelProto> parse_model(Bytes bytes) { return parse<ModelProto>(bytes); }
 Result<TensorProto> parse_tensor(Bytes bytes) { return parse<TensorProto>(bytes); }
 Result<SequenceProto> parse_sequence(Bytes bytes) { return parse<SequenceProto>(bytes); }
 Result<OptionalProto> parse_optional(Bytes bytes) { return parse<OptionalProto>(bytes); }
+Result<MapProto> parse_map(Bytes bytes) { return parse<MapProto>(bytes); }
 
 }  // namespace anyshape::onnx

@@ -409,6 +409,7 @@ Result<ModelProto> parse_model(Bytes bytes);
 Result<TensorProto> parse_tensor(Bytes bytes);
 Result<SequenceProto> parse_sequence(Bytes bytes);
 Result<OptionalProto> parse_optional(Bytes bytes);
+Result<MapProto> parse_map(Bytes bytes);
 
 // An encoded message as a list of pieces: long strings and bytes stay where they are, the rest is owned here.
 class Encoded {
@@ -433,6 +434,7 @@ Encoded serialize(const ModelProto& model);
 Encoded serialize(const TensorProto& tensor);
 Encoded serialize(const SequenceProto& sequence);
 Encoded serialize(const OptionalProto& optional);
+Encoded serialize(const MapProto& map);
 uint64_t serialized_size(const ModelProto& model);
 
 }  // namespace anyshape::onnx

@@ -238,6 +238,7 @@ Encoded serialize(const ModelProto& model) { return Encoder::encode(model); }
 Encoded serialize(const TensorProto& tensor) { return Encoder::encode(tensor); }
 Encoded serialize(const SequenceProto& sequence) { return Encoder::encode(sequence); }
 Encoded serialize(const OptionalProto& optional) { return Encoder::encode(optional); }
+Encoded serialize(const MapProto& map) { return Encoder::encode(map); }
 uint64_t serialized_size(const ModelProto& model) { return Sizer().measure(model); }
 
 }  // namespace anyshape::onnx

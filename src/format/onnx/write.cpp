@@ -1,29 +1,26 @@
-#include <deque>
+#include "format/onnx/write.h"
+
+#include <algorithm>
 #include <set>
 #include <system_error>
 #include <utility>
 
-#include "format/onnx/file.h"
-#include "format/onnx/walk.h"
+#include "format/onnx/locations.h"
+#include "format/onnx/split.h"
 
 namespace anyshape::onnx {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr uint64_t kAlignment = 64;
-
-fs::path folder_of(const fs::path& path) { return path.has_parent_path() ? path.parent_path() : fs::path("."); }
-
-bool same_folder(const fs::path& a, const fs::path& b) {
+bool same_file(const fs::path& a, const fs::path& b) {
   std::error_code ignored;
-  return fs::equivalent(folder_of(a), folder_of(b), ignored);
+  return fs::equivalent(a, b, ignored);
 }
 
-bool any_external(const ModelProto& model) {
-  bool found = false;
-  for_each_tensor(model, [&](const TensorProto& tensor, TensorRole) { found = found || is_external(tensor); });
-  return found;
+bool taken(const fs::path& path) {
+  std::error_code ignored;
+  return fs::exists(fs::symlink_status(path, ignored));
 }
 
 Status create_folder(const fs::path& folder) {
@@ -33,186 +30,169 @@ Status create_folder(const fs::path& folder) {
   return at(folder.string(), usage("file.write", "the folder cannot be made: {}", error.message()).value());
 }
 
-Status write_pieces(AtomicFile& file, const std::vector<Bytes>& pieces) {
-  for (Bytes piece : pieces) TRY_OK(file.write(piece));
-  return file.flush();
-}
-
-// A model whose larger tensors move to one data file.
-class Splitter {
+// Where a model goes, and which files there may be replaced.
+class Target {
  public:
-  Splitter(const ModelFile& model, std::string location, const WriteOptions& options)
-      : model_(model), proto_(model.proto), location_(std::move(location)), options_(options) {}
-
-  Status split() {
-    TRY_OK(move_tensors(TensorRole::initializer));
-    if (serialized_size(proto_) > options_.largest_model) TRY_OK(move_tensors(TensorRole::other));
-    const uint64_t size = serialized_size(proto_);
-    if (size <= options_.largest_model) return {};
-    return refuse("onnx.size", "without its tensors the model still takes {} bytes; the format allows {}", size,
-                  options_.largest_model);
-  }
-
-  const ModelProto& proto() const { return proto_; }
-
-  Status write_data(AtomicFile& file) const {
-    constexpr std::byte kZeros[kAlignment] = {};
-    uint64_t position = 0;
-    for (const Stored& stored : stored_) {
-      TRY(const TensorBytes tensor, model_.tensor(stored.tensor));
-      TRY_OK(file.write(Bytes(kZeros).first(stored.offset - position)));
-      TRY_OK(file.write(tensor.bytes));
-      position = stored.offset + tensor.bytes.size();
+  Target(const ModelFile& model, const fs::path& path) : path_(path), folder_(folder_of(path)) {
+    std::error_code ignored;
+    if (const Result<ModelFile> old = read_model(path)) {
+      old_files_ = data_files(old->proto, folder_);
+      old_locations_ = locations_of(old->proto).value_or(Locations());
     }
-    return file.flush();
+    if (model.path.empty() || same_file(model.path, path)) return;
+    source_files_ = data_files(model.proto, folder_of(model.path));
+    source_files_.insert(fs::canonical(model.path, ignored));
   }
+
+  // A data file that the user named replaces what is there, unless the model that is read needs it.
+  Status check_named(const std::string& location) const {
+    TRY_OK(check_location(location));
+    if (is_model(location)) return usage("external.path", "the data file and the model cannot have the same name");
+    if (!of_source(folder_ / location)) return {};
+    return usage("external.path", "the data file \"{:.200}\" belongs to the model that is read", location);
+  }
+
+  // A data file that nobody named replaces at most one of the model that is replaced: `location`, else "stem.N.ext".
+  std::string available(const std::string& location, const Locations& reserved) const {
+    const fs::path own(location);
+    std::string name = location;
+    for (int number = 1; !may_replace(name) || (name != location && reserved.contains(name)); ++number) {
+      name =
+          (own.parent_path() / fmt::format("{}.{}{}", own.stem().string(), number, own.extension().string())).string();
+    }
+    return name;
+  }
+
+  bool is_model(const std::string& location) const {
+    const fs::path data = folder_ / location;
+    return data.lexically_normal() == (folder_ / path_.filename()).lexically_normal() || same_file(data, path_);
+  }
+
+  Status check_inside(const std::string& location) const {
+    if (inside_folder(folder_, folder_ / location)) return {};
+    return refuse("external.path", "the data file \"{:.200}\" would lie outside the model's folder", location);
+  }
+
+  Result<AtomicFile> create(const std::string& location) const {
+    TRY_OK(check_inside(location));
+    const fs::path data = folder_ / location;
+    std::error_code ignored;
+    if (taken(data) && fs::is_other(data, ignored)) {
+      return at(data.string(),
+                usage("file.write", "the data file cannot be written: it is not a regular file").value());
+    }
+    TRY_OK(create_folder(data.parent_path()));
+    return AtomicFile::create(data);
+  }
+
+  Result<ModelCommit> commit(const ModelProto& proto, std::vector<DataFile> data) const {
+    TRY(const Locations used, locations_of(proto));
+    std::vector<fs::path> unused;
+    for (const std::string& old : old_locations_) {
+      const auto replaced = [&](const DataFile& d) { return is_interim_name(old, d.location); };
+      if (!used.contains(old) && std::any_of(data.begin(), data.end(), replaced) && !of_source(folder_ / old)) {
+        unused.push_back(folder_ / old);
+      }
+    }
+    return ModelCommit::prepare(path_, proto, std::move(data), std::move(unused));
+  }
+
+  const fs::path& folder() const { return folder_; }
 
  private:
-  struct Stored {
-    TensorProto tensor;  // only what holds the elements
-    uint64_t offset;
-  };
-
-  // External tensors always move, or, below the threshold, into the model.
-  Status move_tensors(TensorRole role) {
-    Status status;
-    for_each_tensor(proto_, [&](TensorProto& tensor, TensorRole its_role) {
-      if (status && (its_role == role || is_external(tensor)) && !moved_.contains(&tensor)) status = move(tensor);
-    });
-    return status;
+  bool of_source(const fs::path& data) const {
+    std::error_code missing;
+    const fs::path file = fs::canonical(data, missing);
+    return !missing && source_files_.contains(file);
   }
 
-  Status move(TensorProto& tensor) {
-    if (tensor.data_type == static_cast<int32_t>(DataType::string)) return {};
-    const bool external = is_external(tensor);
-    Result<TensorBytes> bytes = model_.tensor(tensor);
-    if (!bytes) return external ? Status(tl::unexpected(std::move(bytes).error())) : Status();
-    const uint64_t size = bytes->bytes.size();
-    if (size >= options_.external_threshold && size > 0) {
-      store(tensor, size);
-    } else if (external) {
-      embed(tensor, *bytes);
-    }
-    return {};
+  bool may_replace(const std::string& location) const {
+    const fs::path data = folder_ / location;
+    if (!taken(data)) return !is_model(location);
+    std::error_code missing;
+    const fs::path file = fs::canonical(data, missing);
+    return !missing && old_files_.contains(file) && !source_files_.contains(file) && !is_model(location);
   }
 
-  void store(TensorProto& tensor, uint64_t size) {
-    const uint64_t offset = (end_ + kAlignment - 1) / kAlignment * kAlignment;
-    end_ = offset + size;
-    stored_.push_back({elements_of(tensor), offset});
-    tensor.data_location = kDataExternal;
-    tensor.external_data = {{"location", location_, {}},
-                            {"offset", text_.emplace_back(std::to_string(offset)), {}},
-                            {"length", text_.emplace_back(std::to_string(size)), {}}};
-    moved_.insert(&tensor);
-  }
-
-  void embed(TensorProto& tensor, const TensorBytes& bytes) {
-    elements_of(tensor);
-    tensor.data_location.reset();
-    tensor.external_data.clear();
-    tensor.raw_data = bytes.bytes;
-    if (bytes.bytes.data() == nullptr) tensor.raw_data = {reinterpret_cast<const std::byte*>(""), 0};
-    moved_.insert(&tensor);
-  }
-
-  // Takes the elements out of a tensor.
-  static TensorProto elements_of(TensorProto& tensor) {
-    TensorProto out;
-    out.dims = tensor.dims;
-    out.data_type = tensor.data_type;
-    out.name = tensor.name;
-    out.data_location = tensor.data_location;
-    out.external_data = tensor.external_data;
-    out.raw_data = std::exchange(tensor.raw_data, {});
-    out.float_data = std::exchange(tensor.float_data, {});
-    out.int32_data = std::exchange(tensor.int32_data, {});
-    out.int64_data = std::exchange(tensor.int64_data, {});
-    out.double_data = std::exchange(tensor.double_data, {});
-    out.uint64_data = std::exchange(tensor.uint64_data, {});
-    return out;
-  }
-
-  const ModelFile& model_;
-  ModelProto proto_;
-  std::string location_;
-  const WriteOptions& options_;
-  std::deque<std::string> text_;
-  std::vector<Stored> stored_;
-  std::set<const TensorProto*> moved_;
-  uint64_t end_ = 0;
+  fs::path path_;
+  fs::path folder_;
+  Locations old_locations_;
+  std::set<fs::path> old_files_;
+  std::set<fs::path> source_files_;
 };
 
-Status write_split(const ModelFile& model, const fs::path& path, const std::string& location,
-                   const WriteOptions& options) {
-  TRY_OK(check_location(location));
-  const fs::path data_path = folder_of(path) / location;
-  if (data_path.lexically_normal() == (folder_of(path) / path.filename()).lexically_normal()) {
-    return usage("external.path", "the data file and the model cannot have the same name");
-  }
+Result<ModelCommit> prepare_split(const ModelFile& model, const Target& target, const std::string& location,
+                                  const WriteOptions& options) {
   Splitter splitter(model, location, options);
   TRY_OK(splitter.split());
-  TRY_OK(create_folder(data_path.parent_path()));
-  TRY(AtomicFile data, AtomicFile::create(data_path));
-  TRY_OK(splitter.write_data(data));
-  TRY(AtomicFile target, AtomicFile::create(path));
-  const Encoded encoded = serialize(splitter.proto());
-  TRY_OK(write_pieces(target, encoded.pieces()));
-  TRY_OK(data.commit());
-  return target.commit();
+  TRY(AtomicFile file, target.create(location));
+  TRY_OK(splitter.write_data(file));
+  std::vector<DataFile> data;
+  data.push_back({location, std::move(file)});
+  return target.commit(splitter.proto(), std::move(data));
 }
 
-Result<std::set<std::string, std::less<>>> locations_of(const ModelProto& model) {
-  std::set<std::string, std::less<>> out;
-  Status walked;
-  for_each_tensor(model, [&](const TensorProto& tensor, TensorRole) {
-    if (!walked || !is_external(tensor)) return;
-    Result<ExternalRange> range = external_range(tensor);
-    if (range) {
-      out.emplace(range->location);
-    } else {
-      walked = at(fmt::format("tensor \"{:.200}\"", tensor.name), std::move(range).error());
-    }
-  });
-  TRY_OK(walked);
-  return out;
+bool holds(const fs::path& path, Bytes bytes) {
+  std::error_code ignored;
+  if (!fs::is_regular_file(path, ignored) || fs::file_size(path, ignored) != bytes.size()) return false;
+  const auto file = MappedFile::open(path);
+  return file && std::equal(bytes.begin(), bytes.end(), (*file)->bytes().begin(), (*file)->bytes().end());
 }
 
-// The data files of the model go along under their own names.
-Status copy_data(const ModelFile& model, const fs::path& path, std::vector<AtomicFile>& copies) {
-  TRY(const auto locations, locations_of(model.proto));
-  if (!model.external) {
-    return refuse("external.path", "the data is in another file, and this model was not read from a folder");
-  }
+// The data files of a model go along under their own names where these can be had.
+Result<ModelCommit> prepare_copy(const ModelFile& model, const Target& target) {
+  TRY(const Locations locations, locations_of(model.proto));
+  Renamed renamed;
+  std::vector<DataFile> data;
   for (const std::string& location : locations) {
-    if (fs::path(location).lexically_normal() == path.filename()) {
-      return refuse("external.path", "the model would replace its own data file \"{:.200}\"", location);
-    }
-    if (same_folder(model.path, path)) continue;
     TRY(const auto source, model.external->open(location));
-    const fs::path target = folder_of(path) / location;
-    TRY_OK(create_folder(target.parent_path()));
-    TRY(AtomicFile copy, AtomicFile::create(target));
+    TRY_OK(target.check_inside(location));
+    if (holds(target.folder() / location, source->bytes())) continue;
+    const std::string name = target.available(location, locations);
+    if (name != location) renamed[location] = name;
+    TRY(AtomicFile copy, target.create(name));
     TRY_OK(write_pieces(copy, {source->bytes()}));
-    copies.push_back(std::move(copy));
+    data.push_back({name, std::move(copy)});
   }
-  return {};
+  return target.commit(with_locations(model.proto, renamed), std::move(data));
+}
+
+bool any_external(const ModelProto& model) {
+  bool found = false;
+  for_each_tensor(model, [&](const TensorProto& tensor, TensorRole) { found = found || is_external(tensor); });
+  return found;
 }
 
 }  // namespace
 
-Status write_model(const ModelFile& model, const fs::path& path, const WriteOptions& options) {
-  if (options.external_data) return write_split(model, path, *options.external_data, options);
-  if (serialized_size(model.proto) > options.largest_model) {
-    return write_split(model, path, path.filename().string() + ".data", options);
+Result<ModelCommit> prepare_write(const ModelFile& model, const fs::path& path, const WriteOptions& options) {
+  if (options.external_data) {
+    const Target target(model, path);
+    TRY_OK(target.check_named(*options.external_data));
+    return prepare_split(model, target, *options.external_data, options);
   }
-  std::vector<AtomicFile> copies;
-  if (any_external(model.proto)) TRY_OK(copy_data(model, path, copies));
-  TRY(AtomicFile target, AtomicFile::create(path));
-  const Encoded encoded = serialize(model.proto);
-  TRY_OK(write_pieces(target, encoded.pieces()));
-  for (AtomicFile& copy : copies) TRY_OK(copy.commit());
-  return target.commit();
+  if (serialized_size(model.proto) > options.largest_model) {
+    const Target target(model, path);
+    return prepare_split(model, target, target.available(path.filename().string() + ".data", {}), options);
+  }
+  if (!any_external(model.proto)) return ModelCommit::prepare(path, model.proto, {}, {});
+  if (!model.external) {
+    return refuse("external.path", "the data is in another file, and this model was not read from a folder");
+  }
+  const Target target(model, path);
+  TRY(const Locations locations, locations_of(model.proto));
+  for (const std::string& location : locations) {
+    if (!target.is_model(location)) continue;
+    return refuse("external.path", "the model would replace its own data file \"{:.200}\"", location);
+  }
+  if (same_file(folder_of(model.path), folder_of(path))) return ModelCommit::prepare(path, model.proto, {}, {});
+  return prepare_copy(model, target);
+}
+
+Status write_model(const ModelFile& model, const fs::path& path, const WriteOptions& options) {
+  TRY(ModelCommit commit, prepare_write(model, path, options));
+  while (!commit.done()) TRY_OK(commit.step());
+  return {};
 }
 
 }  // namespace anyshape::onnx

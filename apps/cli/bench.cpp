@@ -1,0 +1,190 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <list>
+#include <thread>
+
+#include "anyshape/check.h"
+#include "anyshape/session.h"
+#include "cli.h"
+
+namespace anyshape::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Seconds = std::chrono::duration<double>;
+
+constexpr double kRelative = 1e-3, kAbsolute = 1e-5;
+constexpr int kRounds = 10, kLeastRounds = 3;
+constexpr Seconds kSlice(0.05), kLongest(10);
+
+tl::unexpected<Error> fail(Error error) { return tl::unexpected(std::move(error)); }
+
+// One engine with one number of threads.
+struct Contender {
+  int threads;
+  Context context;
+  double best = std::numeric_limits<double>::infinity();
+};
+
+struct Side {
+  std::string engine;
+  std::list<Contender> contenders;
+
+  const Contender& best() const {
+    return *std::min_element(contenders.begin(), contenders.end(),
+                             [](const Contender& a, const Contender& b) { return a.best < b.best; });
+  }
+};
+
+// An input named again starts the next group; inputs not named there keep their sizes.
+Result<std::vector<Shapes>> groups_of(const std::vector<std::string>& texts) {
+  std::vector<Shapes> groups(1);
+  std::vector<std::string> named;
+  for (const std::string& text : texts) {
+    auto shape = parse_shape(text);
+    if (!shape) return fail(shape.error());
+    if (std::find(named.begin(), named.end(), shape->first) != named.end()) {
+      groups.push_back(groups.back());
+      named.clear();
+    }
+    named.push_back(shape->first);
+    groups.back()[shape->first] = std::move(shape->second);
+  }
+  return groups;
+}
+
+std::vector<int> thread_counts(int wanted) {
+  if (wanted > 0) return {wanted};
+  return std::thread::hardware_concurrency() >= 2 ? std::vector<int>{1, 2} : std::vector<int>{1};
+}
+
+class Bench {
+ public:
+  Bench(const BenchArguments& arguments, const Model& model) : arguments_(arguments), model_(model) {}
+
+  Status add_side(const std::string& engine);
+  Status run(const Shapes& shapes);
+  std::string table() const;
+
+ private:
+  Status compare(const std::vector<AnyValue>& inputs, const std::string& shape);
+  static Status run_slice(Contender& contender, const std::vector<AnyValue>& inputs);
+
+  const BenchArguments& arguments_;
+  const Model& model_;
+  std::list<Session> sessions_;
+  std::vector<Side> sides_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
+Status Bench::add_side(const std::string& engine) {
+  Side side{engine, {}};
+  for (const int threads : thread_counts(arguments_.threads)) {
+    auto session = make_session(model_, {engine, arguments_.library, threads});
+    if (!session) return fail(session.error());
+    sessions_.push_back(*std::move(session));
+    side.contenders.push_back({threads, Context(sessions_.back(), threads)});
+  }
+  side.engine = sessions_.back().engine();
+  sides_.push_back(std::move(side));
+  return {};
+}
+
+// Every contender gives the same outputs, or nothing is timed.
+Status Bench::compare(const std::vector<AnyValue>& inputs, const std::string& shape) {
+  std::vector<AnyValue> first;
+  for (Side& side : sides_)
+    for (Contender& contender : side.contenders) {
+      auto outputs = contender.context.run(inputs);
+      if (!outputs) return fail(outputs.error());
+      if (first.empty()) first = *outputs;
+      for (size_t i = 0; i < first.size(); ++i)
+        if (const std::string wrong = difference(first[i], (*outputs)[i], kRelative, kAbsolute); !wrong.empty())
+          return fail({Error::Kind::refused, "bench.differs", model_.name(),
+                       fmt::format("at {}, output {} of {} is not that of {} with {} threads: {}", shape, i,
+                                   sides_[0].engine, side.engine, contender.threads, wrong),
+                       ""});
+    }
+  return {};
+}
+
+// The first run finds the caches of another engine and does not count, unless it fills the slice alone.
+Status Bench::run_slice(Contender& contender, const std::vector<AnyValue>& inputs) {
+  const auto begin = Clock::now();
+  for (int i = 0;; ++i) {
+    const auto start = Clock::now();
+    const auto outputs = contender.context.run(inputs);
+    const auto end = Clock::now();
+    if (!outputs) return fail(outputs.error());
+    const bool full = end - begin >= kSlice;
+    if (i > 0 || full) contender.best = std::min(contender.best, Seconds(end - start).count());
+    if (full) return {};
+  }
+}
+
+Status Bench::run(const Shapes& shapes) {
+  const auto inputs = random_inputs(model_, sessions_.front(), shapes, 0, "--shape");
+  if (!inputs) return fail(inputs.error());
+  const std::string shape = shapes.empty() ? "as declared" : to_text(shapes);
+  if (auto same = compare(*inputs, shape); !same) return same;
+  for (Side& side : sides_)
+    for (Contender& contender : side.contenders) contender.best = std::numeric_limits<double>::infinity();
+  const auto begin = Clock::now();
+  for (int round = 0; round < kRounds && (round < kLeastRounds || Clock::now() - begin < kLongest); ++round)
+    for (Side& side : sides_)
+      for (Contender& contender : side.contenders)
+        if (auto ran = run_slice(contender, *inputs); !ran) return ran;
+  std::vector<std::string> row = {shape};
+  for (const Side& side : sides_)
+    row.push_back(fmt::format("{:.4f} ms ({})", side.best().best * 1e3, side.best().threads));
+  if (sides_.size() == 2) row.push_back(fmt::format("{:.2f}", sides_[1].best().best / sides_[0].best().best));
+  rows_.push_back(std::move(row));
+  return {};
+}
+
+std::string Bench::table() const {
+  std::vector<std::vector<std::string>> rows = {{"shape"}};
+  for (const Side& side : sides_) rows[0].push_back(side.engine);
+  if (sides_.size() == 2) rows[0].push_back(fmt::format("{} / {}", sides_[1].engine, sides_[0].engine));
+  rows.insert(rows.end(), rows_.begin(), rows_.end());
+  std::vector<size_t> widths(rows[0].size());
+  for (const auto& row : rows)
+    for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  std::string out = fmt::format("{}: best run (threads)\n", model_.name());
+  for (const auto& row : rows) {
+    out += fmt::format("  {:<{}}", row[0], widths[0]);
+    for (size_t i = 1; i < row.size(); ++i) out += fmt::format("  {:>{}}", row[i], widths[i]);
+    out += '\n';
+  }
+  return out;
+}
+
+Status run_all(const BenchArguments& arguments, std::string& text) {
+  const auto groups = groups_of(arguments.shapes);
+  if (!groups) return fail(groups.error());
+  const auto model = Model::load(arguments.model);
+  if (!model) return fail(model.error());
+  for (const Shapes& shapes : *groups)
+    if (auto known = check_input_names(*model, shapes); !known) return known;
+  Bench bench(arguments, *model);
+  if (auto added = bench.add_side("anyshape"); !added) return added;
+  if (!arguments.peer.empty())
+    if (auto added = bench.add_side(arguments.peer); !added) return added;
+  for (const Shapes& shapes : *groups)
+    if (auto ran = bench.run(shapes); !ran) return ran;
+  text = bench.table();
+  return {};
+}
+
+}  // namespace
+
+int run_bench(const BenchArguments& arguments) {
+  std::string text;
+  const Status done = run_all(arguments, text);
+  return done ? write_output("", text) : report_error(done.error());
+}
+
+}  // namespace anyshape::cli

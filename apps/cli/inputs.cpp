@@ -1,0 +1,209 @@
+#include "inputs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+#include "anyshape/check.h"
+
+namespace anyshape::cli {
+namespace {
+
+tl::unexpected<Error> fail(Error error) { return tl::unexpected(std::move(error)); }
+
+// The number a dim is; nothing for a symbol or an expression.
+std::optional<int64_t> number_of(const std::string& dim) {
+  int64_t value = 0;
+  const auto [end, wrong] = std::from_chars(dim.data(), dim.data() + dim.size(), value);
+  if (wrong != std::errc() || end != dim.data() + dim.size()) return std::nullopt;
+  return value;
+}
+
+// Collects one value for each input of a session.
+class Collector {
+ public:
+  Collector(const Model& model, const Session& session) : model_(model), session_(session) {
+    values_.resize(session.inputs().size());
+  }
+
+  Status add_npz(const std::string& path);
+  Status add_file(const std::string& text);
+  Status add_random(const std::string& text, uint64_t seed);
+  Status add_shape(const std::string& name, const std::vector<int64_t>& sizes, uint64_t seed);
+  Result<std::vector<AnyValue>> finish(std::string_view option);
+
+ private:
+  struct Split {
+    size_t input;
+    std::string rest;
+  };
+
+  std::optional<size_t> find(std::string_view name) const {
+    const auto& inputs = session_.inputs();
+    const auto it = std::find_if(inputs.begin(), inputs.end(), [&](const IoInfo& input) { return input.name == name; });
+    if (it == inputs.end()) return std::nullopt;
+    return static_cast<size_t>(it - inputs.begin());
+  }
+
+  Error unknown(std::string_view option, const std::string& name, const std::string& rest) const {
+    const std::string near = nearest_input(model_, name);
+    return usage_error_in(model_, "input.unknown", fmt::format("the model has no input \"{}\"", name),
+                          near.empty() ? "" : fmt::format("{} {}{}", option, near, rest));
+  }
+
+  Result<Split> split(std::string_view option, const std::string& text) const;
+  Status set_random(size_t input, std::vector<int64_t> sizes, uint64_t seed);
+  Status set(size_t input, AnyValue value);
+
+  const Model& model_;
+  const Session& session_;
+  std::vector<AnyValue> values_;
+  std::vector<size_t> named_;  // inputs given by name
+};
+
+// Names and files may hold `=`: of the places to split at, the last one with an input's name before it.
+Result<Collector::Split> Collector::split(std::string_view option, const std::string& text) const {
+  const size_t last = text.rfind('=');
+  if (last == std::string::npos)
+    return fail(usage_error("input.syntax", fmt::format("\"{}\" has no NAME= before the file", text),
+                            fmt::format("{} NAME=FILE.npy", option)));
+  for (size_t at = last; at != std::string::npos && at > 0; at = text.rfind('=', at - 1))
+    if (const auto input = find(std::string_view(text).substr(0, at))) return Split{*input, text.substr(at + 1)};
+  return fail(unknown(option, text.substr(0, last), text.substr(last)));
+}
+
+Status Collector::set(size_t input, AnyValue value) {
+  if (std::find(named_.begin(), named_.end(), input) != named_.end())
+    return fail(usage_error_in(model_, "input.twice",
+                               fmt::format("the input \"{}\" is given twice", session_.inputs()[input].name)));
+  named_.push_back(input);
+  values_[input] = std::move(value);
+  return {};
+}
+
+Status Collector::add_npz(const std::string& path) {
+  std::vector<std::pair<std::string, DType>> wanted;
+  for (const IoInfo& input : session_.inputs()) wanted.emplace_back(input.name, input.type);
+  auto arrays = read_npz(path, wanted);
+  if (!arrays) return fail(arrays.error());
+  for (auto& [name, value] : *arrays)
+    if (const auto input = find(name)) values_[*input] = std::move(value);
+  return {};
+}
+
+Status Collector::add_file(const std::string& text) {
+  const auto parts = split("--input", text);
+  if (!parts) return fail(parts.error());
+  const IoInfo& input = session_.inputs()[parts->input];
+  auto value = AnyValue::read(parts->rest, input.kind, input.type);
+  if (!value) return fail(value.error());
+  return set(parts->input, *std::move(value));
+}
+
+Status Collector::add_random(const std::string& text, uint64_t seed) {
+  auto input = find(text);
+  std::vector<int64_t> sizes;
+  if (input) {
+    const auto declared = declared_sizes(model_, text);
+    if (!declared)
+      return fail(usage_error_in(model_, "input.rank", fmt::format("the rank of the input \"{}\" is not known", text),
+                                 fmt::format("--random {}=1x2x3", text)));
+    sizes = *declared;
+  } else {
+    if (text.find('=') == std::string::npos) return fail(unknown("--random", text, ""));
+    auto shape = parse_shape(text);
+    if (!shape) {
+      Error error = shape.error();
+      error.hint = "--random NAME=1x120x1, or NAME=scalar";
+      return fail(std::move(error));
+    }
+    input = find(shape->first);
+    if (!input) return fail(unknown("--random", shape->first, text.substr(shape->first.size())));
+    sizes = std::move(shape->second);
+  }
+  return set_random(*input, std::move(sizes), seed);
+}
+
+Status Collector::add_shape(const std::string& name, const std::vector<int64_t>& sizes, uint64_t seed) {
+  const auto input = find(name);
+  if (!input) return fail(unknown("--shape", name, to_text(Shapes{{"", sizes}})));
+  return set_random(*input, sizes, seed);
+}
+
+Status Collector::set_random(size_t input, std::vector<int64_t> sizes, uint64_t seed) {
+  const IoInfo& info = session_.inputs()[input];
+  if (info.kind != AnyValue::Kind::tensor || info.type == DType::undefined)
+    return fail(usage_error_in(model_, "input.kind",
+                               fmt::format("the input \"{}\" is no tensor of a known type", info.name),
+                               fmt::format("--input {}=FILE.pb", info.name)));
+  auto value = AnyValue::random(info.type, std::move(sizes), seed + input);
+  if (!value) return fail(value.error());
+  return set(input, *std::move(value));
+}
+
+Result<std::vector<AnyValue>> Collector::finish(std::string_view option) {
+  for (size_t i = 0; i < values_.size(); ++i) {
+    if (values_[i]) continue;
+    const std::string& name = session_.inputs()[i].name;
+    const auto types = model_.inputs();
+    const auto it = std::find_if(types.begin(), types.end(), [&](const ValueType& type) { return type.name == name; });
+    const auto sizes = declared_sizes(model_, name);
+    const std::string hint =
+        sizes ? fmt::format("{} {}", option, to_text(Shapes{{name, *sizes}})) : fmt::format("--input {}=FILE.pb", name);
+    return fail(usage_error_in(
+        model_, "input.missing",
+        fmt::format("the input \"{}\" is not given, it is {}", name, it == types.end() ? "?" : it->type), hint));
+  }
+  return std::move(values_);
+}
+
+}  // namespace
+
+Error usage_error(std::string code, std::string message, std::string hint) {
+  return {Error::Kind::usage, std::move(code), {}, std::move(message), std::move(hint)};
+}
+
+Error usage_error_in(const Model& model, std::string code, std::string message, std::string hint) {
+  Error error = usage_error(std::move(code), std::move(message), std::move(hint));
+  error.place = model.name();
+  return error;
+}
+
+std::optional<std::vector<int64_t>> declared_sizes(const Model& model, const std::string& input) {
+  for (const ValueType& type : model.inputs()) {
+    if (type.name != input || !type.dims) continue;
+    std::vector<int64_t> sizes;
+    for (const std::string& dim : *type.dims) sizes.push_back(number_of(dim).value_or(1));
+    return sizes;
+  }
+  return std::nullopt;
+}
+
+Result<std::vector<AnyValue>> read_inputs(const Model& model, const Session& session, const InputArguments& arguments) {
+  Collector collector(model, session);
+  if (!arguments.npz.empty())
+    if (const auto read = collector.add_npz(arguments.npz); !read) return fail(read.error());
+  for (const std::string& text : arguments.files)
+    if (const auto read = collector.add_file(text); !read) return fail(read.error());
+  for (const std::string& text : arguments.random)
+    if (const auto made = collector.add_random(text, arguments.seed); !made) return fail(made.error());
+  return collector.finish("--random");
+}
+
+Result<std::vector<AnyValue>> random_inputs(const Model& model, const Session& session, const Shapes& shapes,
+                                            uint64_t seed, std::string_view option) {
+  Collector collector(model, session);
+  for (const auto& [name, sizes] : shapes)
+    if (const auto made = collector.add_shape(name, sizes, seed); !made) return fail(made.error());
+  for (const ValueType& type : model.inputs()) {
+    if (shapes.contains(type.name) || !type.dims) continue;
+    const auto is_number = [](const std::string& dim) { return number_of(dim).has_value(); };
+    if (!std::all_of(type.dims->begin(), type.dims->end(), is_number)) continue;
+    if (const auto made = collector.add_random(type.name, seed); !made) return fail(made.error());
+  }
+  return collector.finish(option);
+}
+
+}  // namespace anyshape::cli

@@ -1,0 +1,20 @@
+#include "anyshape/check.h"
+#include "anyshape/session.h"
+#include "cli.h"
+
+namespace anyshape::cli {
+
+int run_plan(const std::string& model, const std::vector<std::string>& shapes) {
+  const auto wanted = parse_shapes(shapes);
+  if (!wanted) return report_error(wanted.error());
+  const auto loaded = Model::load(model);
+  if (!loaded) return report_error(loaded.error());
+  if (const auto known = check_input_names(*loaded, *wanted); !known) return report_error(known.error());
+  const auto session = Session::from_model(*loaded);
+  if (!session) return report_error(session.error());
+  const auto text = session->plan_text(*wanted);
+  if (!text) return report_error(text.error());
+  return write_output("", *text);
+}
+
+}  // namespace anyshape::cli

@@ -1,0 +1,127 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+
+#include "anyshape/session.h"
+#include "anyshape/terminal.h"
+#include "cli.h"
+
+namespace anyshape::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+tl::unexpected<Error> fail(Error error) { return tl::unexpected(std::move(error)); }
+
+Status prepare_folder(const std::string& folder) {
+  std::error_code wrong;
+  fs::create_directories(folder, wrong);
+  if (!wrong && fs::is_directory(folder)) return {};
+  const std::string why = wrong ? wrong.message() : "it is no folder";
+  return fail({Error::Kind::usage, "file.write", folder, fmt::format("the folder cannot be made: {}", why), ""});
+}
+
+// Which outputs the wanted files can hold is known before anything runs.
+Status check_format(const Model& model, const Session& session, const RunArguments& arguments) {
+  if (arguments.output.empty() || arguments.format == "pb") return {};
+  for (const IoInfo& output : session.outputs())
+    if (output.kind != AnyValue::Kind::tensor)
+      return fail(usage_error_in(model, "output.kind",
+                                 fmt::format("the output \"{}\" is no tensor: only .pb files hold it", output.name),
+                                 "--output-format pb"));
+  return {};
+}
+
+Status write_outputs(const Session& session, const std::vector<AnyValue>& values, const RunArguments& arguments) {
+  const fs::path folder = arguments.output;
+  if (arguments.format == "npz") {
+    std::vector<std::pair<std::string, AnyValue>> named;
+    for (size_t i = 0; i < values.size(); ++i) named.emplace_back(session.outputs()[i].name, values[i]);
+    return write_npz(folder / "outputs.npz", named);
+  }
+  for (size_t i = 0; i < values.size(); ++i) {
+    const fs::path file = folder / fmt::format("output_{}.{}", i, arguments.format);
+    if (auto written = values[i].write(file, session.outputs()[i].name); !written) return fail(written.error());
+  }
+  return {};
+}
+
+struct Ran {
+  std::vector<AnyValue> outputs;
+  std::vector<ProfiledStep> steps;  // of the last run
+  std::vector<double> seconds;      // of each timed run
+};
+
+// Once, and then `repeat` times with a clock.
+Result<Ran> run_all(Context& context, const std::vector<AnyValue>& inputs, const RunArguments& arguments) {
+  Ran ran;
+  if (!arguments.profile.empty()) context.observe([&](const ProfiledStep& step) { ran.steps.push_back(step); });
+  RunOptions options;
+  options.seed = arguments.inputs.seed;
+  for (int64_t i = 0; i <= arguments.repeat; ++i) {
+    ran.steps.clear();
+    ran.outputs.clear();
+    const auto start = Clock::now();
+    auto outputs = context.run(inputs, options);
+    const std::chrono::duration<double> time = Clock::now() - start;
+    if (!outputs) return fail(outputs.error());
+    ran.outputs = *std::move(outputs);
+    if (i > 0) ran.seconds.push_back(time.count());
+  }
+  context.observe({});
+  return ran;
+}
+
+std::string text_of(const Session& session, Ran& ran, const RunArguments& arguments) {
+  std::string out;
+  if (!arguments.inputs.random.empty()) out += fmt::format("seed {}\n", arguments.inputs.seed);
+  for (size_t i = 0; i < ran.outputs.size(); ++i)
+    out += fmt::format("{}  {}\n", session.outputs()[i].name, ran.outputs[i].summary());
+  if (ran.seconds.empty()) return out;
+  std::sort(ran.seconds.begin(), ran.seconds.end());
+  return out + fmt::format("time  best {:.3f} ms  median {:.3f} ms  of {} runs\n", ran.seconds.front() * 1e3,
+                           ran.seconds[ran.seconds.size() / 2] * 1e3, ran.seconds.size());
+}
+
+Status run_model(const RunArguments& arguments, std::string& text) {
+  if (!arguments.profile.empty() && arguments.engine.engine != "anyshape")
+    return fail(usage_error("usage.profile", "only --engine anyshape tells its steps to --profile"));
+  const auto model = Model::load(arguments.model);
+  if (!model) return fail(model.error());
+  const auto session = make_session(*model, arguments.engine);
+  if (!session) return fail(session.error());
+  if (auto fits = check_format(*model, *session, arguments); !fits) return fits;
+  const auto inputs = read_inputs(*model, *session, arguments.inputs);
+  if (!inputs) return fail(inputs.error());
+  if (!arguments.output.empty())
+    if (auto made = prepare_folder(arguments.output); !made) return made;
+  Context context(*session, arguments.engine.threads);
+  auto ran = run_all(context, *inputs, arguments);
+  if (!ran) return fail(ran.error());
+  text = text_of(*session, *ran, arguments);
+  if (!arguments.output.empty())
+    if (auto written = write_outputs(*session, ran->outputs, arguments); !written) return written;
+  return arguments.profile.empty() ? Status() : write_text(arguments.profile, chrome_trace(ran->steps));
+}
+
+}  // namespace
+
+Result<Session> make_session(const Model& model, const EngineArguments& arguments) {
+  SessionOptions options;
+  if (arguments.engine == "onnxruntime") options.engine = Engine::onnxruntime;
+  options.ort_library = arguments.library;
+  options.ort_threads = arguments.threads;
+  return Session::from_model(model, options);
+}
+
+int run_run(const RunArguments& arguments) {
+  std::string text;
+  const Status done = run_model(arguments, text);
+  const int code = text.empty() ? kDone : write_output("", text);
+  return done ? code : worse(code, report_error(done.error()));
+}
+
+}  // namespace anyshape::cli

@@ -1,0 +1,47 @@
+#include "fma_peak.h"
+
+#include "kernels/simd_targets.h"
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "fma_peak.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "kernels/simd-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace anyshape::kernels {
+namespace HWY_NAMESPACE {
+
+double multiply_add(int rounds) {
+  constexpr int kSums = 12;
+  V sums[kSums];
+  ANYSHAPE_UNROLL
+  for (int i = 0; i < kSums; ++i) sums[i] = splat(static_cast<float>(i));
+  const V x = splat(0.999f), y = splat(1e-3f);
+  for (int n = 0; n < rounds; ++n) {
+    ANYSHAPE_UNROLL
+    for (int i = 0; i < kSums; ++i) sums[i] = hn::MulAdd(sums[i], x, y);
+  }
+  V all = sums[0];
+  ANYSHAPE_UNROLL
+  for (int i = 1; i < kSums; ++i) all = hn::Add(all, sums[i]);
+  volatile float sink = hn::GetLane(all);
+  (void)sink;
+  return 2.0 * kSums * kLanes * rounds;
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace anyshape::kernels
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace anyshape::kernels {
+HWY_EXPORT(multiply_add);
+}
+namespace anyshape::bench {
+double multiply_add(int rounds) {
+  using namespace kernels;
+  return HWY_DYNAMIC_DISPATCH(multiply_add)(rounds);
+}
+}  // namespace anyshape::bench
+#endif

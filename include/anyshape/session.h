@@ -1,0 +1,118 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "anyshape/any_value.h"
+#include "anyshape/api.h"
+#include "anyshape/error.h"
+#include "anyshape/model.h"
+#include "anyshape/report.h"
+
+namespace anyshape {
+
+enum class Engine {
+  anyshape,
+  onnxruntime,  // its C library, loaded when the first session of it is made; for comparing with what is deployed
+};
+
+struct SessionOptions {
+  bool optimize = true;              // false: reference kernels only
+  std::vector<std::string> without;  // names of passes to leave out
+  Engine engine = Engine::anyshape;
+  // Of ONNX Runtime only, whose threads belong to the session. `ort_library`: the file or a folder with it; empty: the
+  // variable ANYSHAPE_ORT_LIB, then Python's packages, then the system's folders.
+  std::filesystem::path ort_library = {};
+  int ort_threads = 0;  // 0: as ONNX Runtime sees fit
+};
+
+struct RunOptions {
+  int64_t max_bytes = 0;                      // of intermediate values; 0: no limit. Beyond: error "run.memory"
+  const std::atomic<bool>* cancel = nullptr;  // looked at between steps; true ends the run with "run.cancelled"
+  uint64_t seed = 0;                          // of random operators that have no seed of their own
+};
+
+// One step of a run, for profiles.
+struct ProfiledStep {
+  std::string name, type, kernel;
+  int64_t begin_ns = 0, end_ns = 0;
+};
+
+// The steps as a trace that browsers and ui.perfetto.dev show: JSON, one event per step.
+ANYSHAPE_API std::string chrome_trace(std::span<const ProfiledStep> steps);
+
+// An input or output of a model that runs.
+struct IoInfo {
+  std::string name;
+  AnyValue::Kind kind = AnyValue::Kind::tensor;
+  DType type = DType::undefined;  // of tensors
+};
+
+// A model ready to run at any shape it takes. Immutable: any number of threads may use one, each with its own Context.
+class ANYSHAPE_API Session {
+ public:
+  // Errors: those of Model::load, "run.missing" (an operator without kernel), and the refusal of a model that takes no
+  // shape at all; of ONNX Runtime "ort.*" and "library.open".
+  static Result<Session> load(const std::filesystem::path& path, const SessionOptions& options = {});
+  static Result<Session> from_bytes(std::vector<std::byte> bytes, const SessionOptions& options = {});
+  static Result<Session> from_model(const Model& model, const SessionOptions& options = {});
+
+  // What run() takes and gives, in this order.
+  const std::vector<IoInfo>& inputs() const;
+  const std::vector<IoInfo>& outputs() const;
+
+  // "anyshape", or "onnxruntime 1.31.1".
+  std::string engine() const;
+  // Steps with their kernels and why, buffers and the peak as formulas; at `shapes` also as numbers. Usage error
+  // "plan.engine" for ONNX Runtime.
+  Result<std::string> plan_text(const Shapes& shapes = {}) const;
+
+  struct Impl;
+  const Impl& impl() const { return *impl_; }
+  std::shared_ptr<const Impl> shared() const { return impl_; }
+
+ private:
+  explicit Session(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
+  std::shared_ptr<const Impl> impl_;
+};
+
+// The memory of runs. Used by one thread at a time. A failed run leaves it usable.
+class ANYSHAPE_API Context {
+ public:
+  // `threads`: how many work on one run; 0: all cores. ONNX Runtime has its own.
+  explicit Context(const Session& session, int threads = 0);
+  ~Context();
+  Context(Context&&) noexcept;
+  Context& operator=(Context&&) noexcept;
+
+  // Runs up to these input shapes allocate nothing (but for values whose size depends on data). Errors: as run().
+  Status reserve(const Shapes& largest);
+  // Without running; nullopt for an output whose size depends on data. Errors: the refusal of the shape.
+  Result<std::vector<std::optional<std::vector<int64_t>>>> output_shapes(const Shapes& shapes);
+
+  // Inputs in order of Session::inputs(). The outputs live as long as somebody holds them: they may be inputs of the
+  // next call. Errors: "input.*" and the codes of the rules for what the model refuses, before anything runs; codes of
+  // kernels for entries they refuse; "tensor.memory", "run.memory", "run.cancelled".
+  Result<std::vector<AnyValue>> run(std::span<const AnyValue> inputs, const RunOptions& options = {});
+  // The same into memory of the caller: outputs that are tensors are written to where they are and must have the right
+  // type and shape ("output.shape"); those that are nothing are set.
+  Status run_into(std::span<const AnyValue> inputs, std::span<AnyValue> outputs, const RunOptions& options = {});
+
+  // Bytes held for intermediate values.
+  int64_t memory() const;
+  // Called after each step; empty: off. ONNX Runtime does not tell its steps, and knows no reserve, limits or seed.
+  void observe(std::function<void(const ProfiledStep&)> observer);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace anyshape

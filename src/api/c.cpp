@@ -1,0 +1,259 @@
+#include "anyshape/c.h"
+
+#include <new>
+#include <string>
+#include <vector>
+
+#include "anyshape/custom.h"
+#include "anyshape/session.h"
+#include "anyshape/version.h"
+#include "tensor/datum.h"
+
+struct anyshape_error {
+  anyshape::Error error;
+  std::string text;
+};
+
+struct anyshape_session {
+  anyshape::Session session;
+};
+
+struct anyshape_context {
+  anyshape::Context context;
+  std::vector<std::string> names;  // of inputs
+  std::vector<anyshape::AnyValue> inputs, outputs, last;
+};
+
+struct anyshape_node {
+  const anyshape::CustomNode& node;
+};
+
+namespace {
+
+using namespace anyshape;
+
+anyshape_error* failure(Error error) {
+  std::string text = error.text();
+  return new anyshape_error{std::move(error), std::move(text)};
+}
+
+anyshape_error* usage_failure(const char* code, std::string message) {
+  return failure({Error::Kind::usage, code, {}, std::move(message), {}});
+}
+
+// No exception leaves the library.
+template <class Work>
+anyshape_error* guarded(Work work) {
+  try {
+    return work();
+  } catch (const std::bad_alloc&) {
+    return failure({Error::Kind::system, "system.memory", {}, "out of memory", {}});
+  } catch (const std::exception& e) {
+    return failure({Error::Kind::system, "internal", {}, std::string("a bug in anyshape: ") + e.what(), {}});
+  }
+}
+
+DType dtype_of(int32_t type) { return dtype_from_onnx(type).value_or(DType::undefined); }
+
+// The value points at the caller's memory.
+void point_at(AnyValue& value, const anyshape_tensor& tensor) {
+  if (!value.datum().is_tensor()) value.datum() = Datum();
+  value.datum().tensor().point_at(dtype_of(tensor.type), {tensor.dims, static_cast<size_t>(tensor.rank)},
+                                  static_cast<const std::byte*>(tensor.data));
+  value.datum().settle();
+}
+
+anyshape_error* check_tensors(const anyshape_tensor* tensors, size_t given, size_t wanted, const char* what) {
+  if (given != wanted)
+    return usage_failure("run.inputs",
+                         std::to_string(wanted) + " " + what + " are needed, " + std::to_string(given) + " are given");
+  for (size_t i = 0; i < given; ++i) {
+    const DType dtype = dtype_of(tensors[i].type);
+    const bool typed = tensors[i].data == nullptr || (dtype != DType::undefined && dtype != DType::string);
+    if (tensors[i].rank < 0 || (tensors[i].rank > 0 && !tensors[i].dims) || !typed)
+      return usage_failure("tensor.dims",
+                           std::string(what) + " number " + std::to_string(i) + " is no tensor of numbers");
+  }
+  return nullptr;
+}
+
+Shapes shapes_of(const anyshape_context& context, const anyshape_tensor* inputs) {
+  Shapes shapes;
+  for (size_t i = 0; i < context.names.size(); ++i)
+    shapes[context.names[i]].assign(inputs[i].dims, inputs[i].dims + inputs[i].rank);
+  return shapes;
+}
+
+anyshape_tensor tensor_of(const AnyValue& value) {
+  return {static_cast<int32_t>(value.type()), static_cast<int32_t>(value.shape().size()), value.shape().data(),
+          const_cast<void*>(value.data())};
+}
+
+anyshape_error* made(Result<Session> session, anyshape_session** out) {
+  if (!session) return failure(std::move(session).error());
+  *out = new anyshape_session{*std::move(session)};
+  return nullptr;
+}
+
+const IoInfo* at_index(const std::vector<IoInfo>& list, size_t index) {
+  return index < list.size() ? &list[index] : nullptr;
+}
+
+}  // namespace
+
+extern "C" {
+
+anyshape_error_kind anyshape_error_get_kind(const anyshape_error* error) {
+  return static_cast<anyshape_error_kind>(error->error.kind);
+}
+const char* anyshape_error_code(const anyshape_error* error) { return error->error.code.c_str(); }
+const char* anyshape_error_place(const anyshape_error* error) { return error->error.place.c_str(); }
+const char* anyshape_error_message(const anyshape_error* error) { return error->error.message.c_str(); }
+const char* anyshape_error_text(const anyshape_error* error) { return error->text.c_str(); }
+void anyshape_error_free(anyshape_error* error) { delete error; }
+
+const char* anyshape_version(void) {
+  static const std::string kVersion(version());
+  return kVersion.c_str();
+}
+
+anyshape_error* anyshape_session_load(const char* path, anyshape_session** session) {
+  return guarded([&] { return made(Session::load(path), session); });
+}
+
+anyshape_error* anyshape_session_load_memory(const void* bytes, size_t size, anyshape_session** session) {
+  return guarded([&] {
+    const auto* begin = static_cast<const std::byte*>(bytes);
+    return made(Session::from_bytes({begin, begin + size}), session);
+  });
+}
+
+void anyshape_session_free(anyshape_session* session) { delete session; }
+size_t anyshape_session_input_count(const anyshape_session* session) { return session->session.inputs().size(); }
+size_t anyshape_session_output_count(const anyshape_session* session) { return session->session.outputs().size(); }
+
+const char* anyshape_session_input_name(const anyshape_session* session, size_t index) {
+  const IoInfo* info = at_index(session->session.inputs(), index);
+  return info ? info->name.c_str() : nullptr;
+}
+
+const char* anyshape_session_output_name(const anyshape_session* session, size_t index) {
+  const IoInfo* info = at_index(session->session.outputs(), index);
+  return info ? info->name.c_str() : nullptr;
+}
+
+int32_t anyshape_session_input_type(const anyshape_session* session, size_t index) {
+  const IoInfo* info = at_index(session->session.inputs(), index);
+  return info ? static_cast<int32_t>(info->type) : 0;
+}
+
+int32_t anyshape_session_output_type(const anyshape_session* session, size_t index) {
+  const IoInfo* info = at_index(session->session.outputs(), index);
+  return info ? static_cast<int32_t>(info->type) : 0;
+}
+
+anyshape_error* anyshape_context_create(const anyshape_session* session, int threads, anyshape_context** context) {
+  return guarded([&]() -> anyshape_error* {
+    auto made_context =
+        std::make_unique<anyshape_context>(anyshape_context{Context(session->session, threads), {}, {}, {}, {}});
+    for (const IoInfo& input : session->session.inputs()) made_context->names.push_back(input.name);
+    made_context->inputs.resize(session->session.inputs().size());
+    made_context->outputs.resize(session->session.outputs().size());
+    made_context->last.resize(session->session.outputs().size());
+    *context = made_context.release();
+    return nullptr;
+  });
+}
+
+void anyshape_context_free(anyshape_context* context) { delete context; }
+
+anyshape_error* anyshape_context_reserve(anyshape_context* context, const anyshape_tensor* inputs, size_t count) {
+  return guarded([&]() -> anyshape_error* {
+    if (auto* wrong = check_tensors(inputs, count, context->inputs.size(), "inputs")) return wrong;
+    Status reserved = context->context.reserve(shapes_of(*context, inputs));
+    return reserved ? nullptr : failure(std::move(reserved).error());
+  });
+}
+
+anyshape_error* anyshape_context_output_shape(anyshape_context* context, const anyshape_tensor* inputs, size_t count,
+                                              size_t output, int64_t* dims, int32_t* rank) {
+  return guarded([&]() -> anyshape_error* {
+    if (auto* wrong = check_tensors(inputs, count, context->inputs.size(), "inputs")) return wrong;
+    if (output >= context->outputs.size()) return usage_failure("output.index", "there is no such output");
+    auto shapes = context->context.output_shapes(shapes_of(*context, inputs));
+    if (!shapes) return failure(std::move(shapes).error());
+    const auto& shape = (*shapes)[output];
+    if (!shape) {
+      *rank = -1;
+      return nullptr;
+    }
+    if (static_cast<int64_t>(shape->size()) > *rank)
+      return usage_failure("output.rank", "the output has " + std::to_string(shape->size()) + " axes");
+    std::copy(shape->begin(), shape->end(), dims);
+    *rank = static_cast<int32_t>(shape->size());
+    return nullptr;
+  });
+}
+
+anyshape_error* anyshape_context_run(anyshape_context* context, const anyshape_tensor* inputs, size_t input_count,
+                                     anyshape_tensor* outputs, size_t output_count) {
+  return guarded([&]() -> anyshape_error* {
+    if (auto* wrong = check_tensors(inputs, input_count, context->inputs.size(), "inputs")) return wrong;
+    if (output_count != context->outputs.size())
+      return usage_failure("run.outputs", "the model has " + std::to_string(context->outputs.size()) + " outputs");
+    for (size_t i = 0; i < input_count; ++i) point_at(context->inputs[i], inputs[i]);
+    for (size_t i = 0; i < output_count; ++i) {
+      if (outputs[i].data) {
+        point_at(context->outputs[i], outputs[i]);
+      } else {
+        context->outputs[i].datum() = Datum();
+      }
+    }
+    Status ran = context->context.run_into(context->inputs, context->outputs);
+    if (!ran) return failure(std::move(ran).error());
+    for (size_t i = 0; i < output_count; ++i)
+      if (!outputs[i].data) {
+        std::swap(context->last[i], context->outputs[i]);
+        outputs[i] = tensor_of(context->last[i]);
+      }
+    return nullptr;
+  });
+}
+
+anyshape_error* anyshape_register_op(const char* domain, const char* name, const char* rule, anyshape_kernel kernel,
+                                     void* user) {
+  return guarded([&]() -> anyshape_error* {
+    CustomKernelFunction function;
+    if (kernel)
+      function = [kernel, user](std::span<const AnyValue> in, std::span<AnyValue> out,
+                                const CustomNode& node) -> Status {
+        std::vector<anyshape_tensor> inputs, outputs;
+        for (const AnyValue& value : in) inputs.push_back(tensor_of(value));
+        for (const AnyValue& value : out) outputs.push_back(tensor_of(value));
+        const anyshape_node handle{node};
+        const int code = kernel(&handle, inputs.data(), inputs.size(), outputs.data(), outputs.size(), user);
+        if (code == 0) return {};
+        return tl::unexpected(Error{Error::Kind::refused,
+                                    "custom.kernel",
+                                    {},
+                                    "the kernel of the operator failed with code " + std::to_string(code),
+                                    {}});
+      };
+    Status registered = register_op(domain, name, rule, std::move(function));
+    return registered ? nullptr : failure(std::move(registered).error());
+  });
+}
+
+int anyshape_node_integer(const anyshape_node* node, const char* attribute, int64_t* value) {
+  const auto found = node->node.integer(attribute);
+  if (found) *value = *found;
+  return found ? 1 : 0;
+}
+
+int anyshape_node_number(const anyshape_node* node, const char* attribute, float* value) {
+  const auto found = node->node.number(attribute);
+  if (found) *value = *found;
+  return found ? 1 : 0;
+}
+
+}  // extern "C"

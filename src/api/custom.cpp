@@ -1,0 +1,64 @@
+#include "anyshape/custom.h"
+
+#include <memory>
+
+#include "ops/custom.h"
+
+namespace anyshape {
+namespace {
+
+template <class T>
+std::vector<T> list_or_nothing(const std::vector<T>* list) {
+  return list ? *list : std::vector<T>();
+}
+
+CustomKernel wrap(CustomKernelFunction function) {
+  if (!function) return nullptr;
+  return [function = std::move(function)](const Call& call, KernelArgs& args) -> Status {
+    std::vector<AnyValue> inputs, outputs;
+    for (const Datum& input : args.inputs) inputs.emplace_back(std::make_shared<Datum>(input));
+    for (const Datum& output : args.outputs) outputs.emplace_back(std::make_shared<Datum>(output));
+    TRY_OK(function(inputs, outputs, CustomNode(call)));
+    for (size_t i = 0; i < outputs.size(); ++i) args.outputs[i] = outputs[i].datum();
+    return {};
+  };
+}
+
+}  // namespace
+
+std::string_view CustomNode::name() const { return call_.label(); }
+
+std::optional<int64_t> CustomNode::integer(std::string_view attribute) const {
+  return call_.has_attr(attribute) ? std::optional(call_.i(attribute, 0)) : std::nullopt;
+}
+
+std::optional<float> CustomNode::number(std::string_view attribute) const {
+  return call_.has_attr(attribute) ? std::optional(call_.f(attribute, 0)) : std::nullopt;
+}
+
+std::optional<std::string> CustomNode::text(std::string_view attribute) const {
+  return call_.has_attr(attribute) ? std::optional(std::string(call_.s(attribute, ""))) : std::nullopt;
+}
+
+std::vector<int64_t> CustomNode::integers(std::string_view attribute) const {
+  return list_or_nothing(call_.ints(attribute));
+}
+
+std::vector<float> CustomNode::numbers(std::string_view attribute) const {
+  return list_or_nothing(call_.floats(attribute));
+}
+
+Status register_op(std::string_view domain, std::string_view name, std::string_view rule, CustomKernelFunction kernel) {
+  return register_custom_op(domain, name, rule, wrap(std::move(kernel)));
+}
+
+Status register_shape_rule(std::string_view text) {
+  const size_t scope = text.find("::");
+  const size_t colon = scope == std::string_view::npos ? scope : text.find(':', scope + 2);
+  if (colon == std::string_view::npos)
+    return usage("custom.rule", "\"{}\" is not of the form ns::op: y = [x0, 2*x1]", text);
+  return register_custom_op(text.substr(0, scope), text.substr(scope + 2, colon - scope - 2), text.substr(colon + 1),
+                            nullptr);
+}
+
+}  // namespace anyshape

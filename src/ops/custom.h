@@ -1,0 +1,27 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "ir/call.h"
+#include "ir/op.h"
+
+namespace anyshape {
+
+using CustomKernel = std::function<Status(const Call&, KernelArgs&)>;
+
+// Makes an operator known from now on to every model that is loaded; a second registration of the same name replaces
+// the first for models loaded later. Safe to call from several threads.
+//
+// `rule` says what comes out: outputs separated by ';', each `NAME = DTYPE[DIMS]`. A dim is an expression of input
+// sizes: `x0` is axis 0 of the input called x. DTYPE may be left out: that of the first input. `NAME = x` copies the
+// type of an input. The inputs are listed in front, `(x, w) -> y = [x0, w1]`; without a list there is one, called x.
+// After `where` stand conditions that must hold: `(x, w) -> y = [x0, w1] where x1 == w0`.
+// Without a kernel the operator can be checked but not run. Usage errors: "custom.rule", "custom.name".
+Status register_custom_op(std::string_view domain, std::string_view name, std::string_view rule, CustomKernel kernel);
+
+// All operators: those of all_ops() and those registered. The table lives for as long as the program.
+const OpTable& current_ops();
+
+}  // namespace anyshape

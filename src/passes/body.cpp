@@ -1,0 +1,131 @@
+#include "passes/body.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "ops/all.h"
+
+namespace anyshape {
+namespace {
+
+bool calls_functions(const Graph& graph) {
+  return std::any_of(graph.nodes.begin(), graph.nodes.end(), [](const Node& node) { return node.body != nullptr; });
+}
+
+// Copies nodes of one graph into another under new value ids.
+class Inliner {
+ public:
+  explicit Inliner(const Graph& source) : out_(std::make_shared<Graph>(source)) { out_->nodes.clear(); }
+
+  std::shared_ptr<const Graph> run(const Graph& source) {
+    std::vector<ValueId> same(source.values.size());
+    for (ValueId id = 0; id < same.size(); ++id) same[id] = id;
+    for (const Node& node : source.nodes) add(node, source.label(node), same);
+    out_->finish();
+    return out_;
+  }
+
+ private:
+  void add(const Node& node, const std::string& label, const std::vector<ValueId>& ids) {
+    Node copy = node;
+    copy.name = label;
+    const auto moved = [&](ValueId id) { return id == kNoValue ? kNoValue : ids[id]; };
+    std::transform(copy.in.begin(), copy.in.end(), copy.in.begin(), moved);
+    std::transform(copy.out.begin(), copy.out.end(), copy.out.begin(), moved);
+    for (Attribute& attribute : copy.attributes) {
+      if (auto* one = std::get_if<std::shared_ptr<Graph>>(&attribute.value)) *one = with_captures(**one, ids);
+      if (auto* many = std::get_if<std::vector<std::shared_ptr<Graph>>>(&attribute.value))
+        for (auto& body : *many) body = with_captures(*body, ids);
+    }
+    if (copy.body) {
+      expand(copy, label);
+    } else {
+      out_->nodes.push_back(std::move(copy));
+    }
+  }
+
+  static std::shared_ptr<Graph> with_captures(const Graph& body, const std::vector<ValueId>& ids) {
+    auto copy = std::make_shared<Graph>(body);
+    for (auto& capture : copy->captures) capture.outer = ids[capture.outer];
+    return copy;
+  }
+
+  // `call` has ids of the new graph already.
+  void expand(const Node& call, const std::string& label) {
+    const Graph& body = *call.body;
+    std::vector<ValueId> ids(body.values.size(), kNoValue);
+    const auto required = body.required_inputs();
+    size_t next = 0;
+    for (ValueId in : call.in)
+      if (in != kNoValue && next < required.size()) ids[required[next++]] = in;
+    for (size_t i = 0; i < body.outputs.size() && i < call.out.size(); ++i)
+      if (call.out[i] != kNoValue && ids[body.outputs[i]] == kNoValue && !body.values[body.outputs[i]].is_initializer)
+        ids[body.outputs[i]] = call.out[i];
+    for (ValueId id = 0; id < ids.size(); ++id) {
+      if (ids[id] != kNoValue) continue;
+      ids[id] = static_cast<ValueId>(out_->values.size());
+      Value value = body.values[id];
+      value.name = label + "/" + value.name;
+      out_->values.push_back(std::move(value));
+    }
+    for (const Node& node : body.nodes) add(node, label + "/" + body.label(node), ids);
+    for (size_t i = 0; i < body.outputs.size() && i < call.out.size(); ++i)
+      if (call.out[i] != kNoValue && ids[body.outputs[i]] != call.out[i])
+        pass_on(ids[body.outputs[i]], call.out[i], label);
+  }
+
+  void pass_on(ValueId from, ValueId to, const std::string& label) {
+    constexpr int64_t kVersion = 16;
+    Node node;
+    node.name = label;
+    node.type = "Identity";
+    node.version = kVersion;
+    node.op = all_ops().find("", "Identity", kVersion);
+    node.in = {from};
+    node.out = {to};
+    out_->nodes.push_back(std::move(node));
+  }
+
+  std::shared_ptr<Graph> out_;
+};
+
+std::optional<Declared> declared_as(const Fact& fact) {
+  if (fact.kind == Fact::Kind::unknown || fact.kind == Fact::Kind::map) return std::nullopt;
+  Declared out;
+  out.kind = fact.kind;
+  out.dtype = fact.dtype;
+  if (fact.dims) {
+    out.dims.emplace();
+    for (Dim d : *fact.dims) out.dims->push_back({d.constant(), {}});
+  }
+  if (fact.item) {
+    const auto item = declared_as(*fact.item);
+    if (item) out.item = std::make_shared<const Declared>(*item);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::shared_ptr<const Graph> inline_functions(std::shared_ptr<const Graph> graph) {
+  return calls_functions(*graph) ? Inliner(*graph).run(*graph) : graph;
+}
+
+std::shared_ptr<const Graph> closed_body(const Graph& body, const Facts& outer, const Walk::Reveal& revealed) {
+  auto closed = std::make_shared<Graph>(body);
+  const auto facts = revealed.find(&body);
+  for (ValueId id : body.required_inputs()) {
+    closed->values[id].declared.reset();
+    if (facts != revealed.end()) closed->values[id].declared = declared_as(facts->second[id]);
+  }
+  for (const auto& capture : body.captures) {
+    closed->inputs.push_back(capture.inner);
+    closed->values[capture.inner].declared = declared_as(outer[capture.outer]);
+  }
+  closed->captures.clear();
+  for (ValueId id : closed->outputs) closed->values[id].declared.reset();
+  closed->finish();
+  return inline_functions(closed);
+}
+
+}  // namespace anyshape

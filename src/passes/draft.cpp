@@ -1,0 +1,74 @@
+#include "passes/draft.h"
+
+#include <algorithm>
+
+namespace anyshape {
+namespace {
+
+template <class Visit>
+void for_each_capture(const Graph& graph, Visit visit) {
+  const auto of_body = [&](const Graph& body) {
+    for (const auto& capture : body.captures) visit(capture.outer);
+  };
+  for (const Node& node : graph.nodes)
+    for (const Attribute& attribute : node.attributes) {
+      if (const auto* one = std::get_if<std::shared_ptr<Graph>>(&attribute.value)) of_body(**one);
+      if (const auto* many = std::get_if<std::vector<std::shared_ptr<Graph>>>(&attribute.value))
+        for (const auto& body : *many) of_body(*body);
+    }
+}
+
+}  // namespace
+
+Draft::Draft(const Typed& source) : typed(source), graph(source.graph()), facts(source.facts()) {}
+
+std::vector<uint32_t> Draft::uses() const {
+  std::vector<uint32_t> out(graph.values.size(), 0);
+  for (const Node& node : graph.nodes)
+    for (ValueId id : node.in)
+      if (id != kNoValue) ++out[id];
+  for (ValueId id : graph.outputs) ++out[id];
+  for_each_capture(graph, [&](ValueId id) { ++out[id]; });
+  return out;
+}
+
+std::unordered_set<ValueId> Draft::pinned() const {
+  std::unordered_set<ValueId> out(graph.outputs.begin(), graph.outputs.end());
+  for_each_capture(graph, [&](ValueId id) { out.insert(id); });
+  return out;
+}
+
+std::vector<uint32_t> Draft::producers() const {
+  std::vector<uint32_t> out(graph.values.size(), kNoValue);
+  for (uint32_t i = 0; i < graph.nodes.size(); ++i)
+    for (ValueId id : graph.nodes[i].out)
+      if (id != kNoValue) out[id] = i;
+  return out;
+}
+
+ValueId Draft::add_constant(std::string_view name, Tensor tensor) {
+  Value value;
+  value.name = name;
+  value.is_initializer = true;
+  value.constant = Fact::of_constant(std::move(tensor));
+  facts.push_back(value.constant);
+  graph.values.push_back(std::move(value));
+  return static_cast<ValueId>(graph.values.size() - 1);
+}
+
+const Tensor* Draft::constant(ValueId id) const {
+  return id == kNoValue || !facts[id].constant ? nullptr : facts[id].constant.get();
+}
+
+void Draft::drop(const std::vector<bool>& dead) {
+  std::vector<Node> kept;
+  for (size_t i = 0; i < graph.nodes.size(); ++i)
+    if (!dead[i]) kept.push_back(std::move(graph.nodes[i]));
+  graph.nodes = std::move(kept);
+}
+
+bool is_op(const Node& node, std::string_view name) {
+  return node.op && node.op->domain.empty() && node.op->name == name;
+}
+
+}  // namespace anyshape

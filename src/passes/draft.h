@@ -1,0 +1,50 @@
+#pragma once
+
+#include <string_view>
+#include <unordered_set>
+#include <vector>
+
+#include "solve/solve.h"
+
+namespace anyshape {
+
+// A graph that is being rewritten, with the fact of every value. Ids of values stay what they are; nodes are replaced,
+// added and dropped. What bodies capture and what the graph gives out is never replaced.
+struct Draft {
+  explicit Draft(const Typed& source);
+
+  const Typed& typed;
+  Graph graph;
+  Facts facts;
+
+  // How many nodes, outputs and captures read each value.
+  std::vector<uint32_t> uses() const;
+  // Read by a body, or an output of the graph.
+  std::unordered_set<ValueId> pinned() const;
+  // The node that makes each value, by index; kNoValue for others.
+  std::vector<uint32_t> producers() const;
+  ValueId add_constant(std::string_view name, Tensor tensor);
+  // The tensor of a value that is constant, else null.
+  const Tensor* constant(ValueId id) const;
+  // Drops the nodes that are marked.
+  void drop(const std::vector<bool>& dead);
+};
+
+// True for an operator of ONNX itself by that name.
+bool is_op(const Node& node, std::string_view name);
+
+// One rewrite. Never changes which values come out, nor makes the graph take fewer shapes.
+struct Pass {
+  std::string_view name;
+  std::string_view does;
+  Status (*run)(Draft&);
+};
+
+Status fold_constants(Draft& draft);
+Status remove_no_ops(Draft& draft);
+Status share_equal_nodes(Draft& draft);
+Status fold_batch_norm(Draft& draft);
+Status fold_bias(Draft& draft);
+Status remove_dead_nodes(Draft& draft);
+
+}  // namespace anyshape

@@ -1,0 +1,68 @@
+#include "passes/pipeline.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "base/bug.h"
+#include "passes/draft.h"
+
+namespace anyshape {
+namespace {
+
+constexpr Pass kPasses[] = {
+    {"fold", "what depends on constants only is computed once", fold_constants},
+    {"no-ops", "nodes that hand their input on are left out", remove_no_ops},
+    {"share", "nodes that compute the same are computed once", share_equal_nodes},
+    {"batch-norm", "scale and shift after a convolution go into its weights", fold_batch_norm},
+    {"bias", "constants added after a convolution become its bias", fold_bias},
+    {"dead", "nodes nobody reads are dropped", remove_dead_nodes},
+};
+
+#ifndef NDEBUG
+// Every value is made before it is read, by one node.
+void verify(const Draft& draft) {
+  ANYSHAPE_CHECK(draft.facts.size() == draft.graph.values.size());
+  std::vector<bool> there(draft.graph.values.size(), false);
+  for (ValueId id = 0; id < there.size(); ++id) there[id] = draft.graph.values[id].is_initializer;
+  for (ValueId id : draft.graph.inputs) there[id] = true;
+  for (const Node& node : draft.graph.nodes) {
+    for (ValueId id : node.in) ANYSHAPE_CHECK(id == kNoValue || there[id] || draft.facts[id].constant);
+    for (ValueId id : node.out) {
+      if (id == kNoValue) continue;
+      ANYSHAPE_CHECK(!there[id]);
+      there[id] = true;
+    }
+  }
+  for (ValueId id : draft.graph.outputs) ANYSHAPE_CHECK(there[id] || draft.facts[id].constant);
+}
+#endif
+
+int64_t now_ns() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+}  // namespace
+
+std::span<const Pass> all_passes() { return kPasses; }
+
+Result<Program> optimized(const Typed& typed, bool optimize, const std::vector<std::string>& without) {
+  Program program;
+  if (!optimize) return Program{std::make_shared<Graph>(typed.graph()), typed.facts(), {}};
+  Draft draft(typed);
+  for (const Pass& pass : kPasses) {
+    if (std::find(without.begin(), without.end(), pass.name) != without.end()) continue;
+    const size_t before = draft.graph.nodes.size();
+    const int64_t begin = now_ns();
+    TRY_OK(pass.run(draft));
+    program.passes.push_back({std::string(pass.name), before, draft.graph.nodes.size(), now_ns() - begin});
+#ifndef NDEBUG
+    verify(draft);
+#endif
+  }
+  program.graph = std::make_shared<Graph>(std::move(draft.graph));
+  program.facts = std::move(draft.facts);
+  return program;
+}
+
+}  // namespace anyshape

@@ -1,0 +1,137 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ir/graph.h"
+#include "passes/pipeline.h"
+#include "solve/solve.h"
+#include "sym/formula.h"
+
+namespace anyshape {
+
+using Register = Formulas::Register;
+inline constexpr uint32_t kNone = ~0u;
+
+// Elements that a View can show: whole bytes, no strings.
+inline bool fits_view(DType dtype) { return dtype != DType::string && bits(dtype) >= 8; }
+
+// Where a value lives while a plan runs.
+struct PlanValue {
+  enum class Kind : uint8_t {
+    unused,
+    constant,  // in the plan
+    input,     // the caller's tensor
+    output,    // written straight into an output buffer
+    slot,      // in the arena, shared with values of other lifetimes
+    computed,  // integers that follow from sizes: written when a shape is bound, no kernel runs
+    window,    // strides over another value
+    dynamic,   // its own memory, made by the step: sizes not known before, strings, sequences, optionals, maps
+  };
+  Kind kind = Kind::unused;
+  DType dtype = DType::undefined;
+  bool has_sizes = false;      // dims below are there; always but for some dynamic values
+  std::vector<Register> dims;  // constants too
+  std::string text;            // dims for people: "[batch, 64]"
+  uint32_t stage = 0;          // from which its sizes are known
+  uint32_t index = kNone;      // of the input, output or slot; of the value a window is on
+  bool dense = true;           // row-major without gaps
+  uint32_t copy = kNone;       // of a window that is not: its dense copy, where some step needs one
+  // Window that is not just other dims: axis k walks axis[k] of the value it is on (kNone: none) in steps of step[k],
+  // from start[axis[k]] on.
+  std::vector<uint32_t> axis;
+  std::vector<int64_t> step;
+  std::vector<Register> start;
+  std::vector<Register> entries;  // computed
+  Datum constant;
+};
+
+struct PlanStep {
+  enum class Kind : uint8_t {
+    planned,    // kernel over views
+    reference,  // reference kernel into memory whose size is known
+    dynamic,    // sizes by the rule from the values at hand, then the reference kernel; also nodes with bodies
+    copy,       // a window made dense
+  };
+  Kind kind = Kind::dynamic;
+  uint32_t node = kNone;  // of Plan::graph; kNone: copy
+  const PlannedKernel* kernel = nullptr;
+  std::shared_ptr<const void> prepared;
+  std::vector<uint32_t> in, out;   // values; kNone: absent
+  std::vector<uint32_t> captured;  // values its bodies read
+  std::string label, reason;
+  std::string type;
+};
+
+// Memory that values of disjoint lifetimes share. Its size is the largest of theirs.
+struct PlanSlot {
+  uint32_t stage = 0;
+  std::vector<Register> bytes;  // one per value in it
+  std::string formula;          // for people
+};
+
+// What is evaluated when the sizes of a stage are known: stage 0 from the input shapes, later ones after the step that
+// makes a size which depends on data.
+struct PlanStage {
+  uint32_t first_step = 0;
+  size_t code_begin = 0, code_end = 0;
+  struct Read {
+    uint32_t value;
+    size_t axis;
+    Register to;
+  };
+  std::vector<Read> reads;  // sizes read off dynamic values
+  struct Guard {
+    Register holds;
+    std::string code, node, sentence;
+  };
+  std::vector<Guard> guards;
+  std::vector<uint32_t> values;  // whose sizes become known here
+};
+
+struct PlanInput {
+  std::string name;
+  Fact::Kind kind = Fact::Kind::tensor;
+  DType dtype = DType::undefined;  // undefined: any
+  bool has_rank = false;
+  struct Axis {
+    Register size;
+    bool reads;  // the size is read here; otherwise it must be equal
+  };
+  std::vector<Axis> axes;
+  uint32_t value = kNone;
+};
+
+// How a graph is run at any shape: immutable, shared by threads, without Dims.
+struct Plan {
+  std::shared_ptr<const Graph> graph;
+  Formulas formulas;
+  std::vector<PlanInput> inputs;
+  std::vector<std::string> output_names;
+  std::vector<uint32_t> outputs;  // values
+  std::vector<PlanValue> values;
+  std::vector<PlanStep> steps;
+  std::vector<PlanSlot> slots;
+  std::vector<PlanStage> stages;
+  Facts types;  // by value: dtype and constants, for Calls at run time
+  std::map<const Graph*, std::shared_ptr<const Plan>> bodies;
+  std::vector<Program::Ran> passes;
+  // Past this size of any axis the claims behind the plan end; 0: never.
+  int64_t largest_axis = 0;
+};
+
+struct PlanOptions {
+  bool optimize = true;              // false: reference kernels only, no windows, no computed values
+  std::vector<std::string> without;  // passes to leave out
+  // Conditions beside those of the graph that inputs must fulfil, over the symbols of `typed`.
+  std::vector<Requirement> assumed;
+};
+
+// REQUIRES: no calls of local functions in the graph (inline_functions). Errors: "run.missing" for an operator without
+// kernel, those of preparing kernels.
+Result<std::shared_ptr<const Plan>> make_plan(const Typed& typed, const PlanOptions& options = {});
+
+}  // namespace anyshape

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <unordered_map>
+
+#include "passes/pipeline.h"
+#include "plan/plan.h"
+
+namespace anyshape {
+
+// Builds a plan node by node, in the order of the graph.
+class Planner {
+ public:
+  Planner(const Typed& typed, const Program& program, const PlanOptions& options);
+
+  Result<std::shared_ptr<const Plan>> run();
+
+ private:
+  struct Pending {
+    const Requirement* requirement;
+    bool done = false;
+  };
+
+  void add_constants();
+  void add_inputs();
+  Status plan_node(uint32_t index);
+  bool constant_outputs(const Node& node);
+  bool computed_outputs(const Node& node);
+  bool window_outputs(const Node& node, const Call& call);
+  bool static_outputs(const Node& node) const;
+  Status planned_step(uint32_t index, const Call& call, bool& taken);
+  Status reference_step(uint32_t index);
+  Status dynamic_step(uint32_t index);
+  Status plan_bodies(const Node& node, PlanStep& step);
+
+  // Sizes read off dynamic values so far become usable: opens a stage for them.
+  void settle_sizes();
+  void compile_guards();
+  void set_sizes(uint32_t value, const Dims& dims);
+  void make_static_outputs(const Node& node, PlanStep& step);
+  PlanStep step_for(uint32_t index) const;
+  // The value, or a dense copy of it.
+  uint32_t dense(uint32_t value);
+  bool is_view(uint32_t value) const;
+  Call call_of(const Node& node, const std::string& label);
+  Register bytes_of(const PlanValue& value);
+  std::string formula_of(const Dims& dims, DType dtype) const;
+  void finish_outputs();
+  void assign_slots();
+  uint32_t root(uint32_t value) const;
+
+  const Typed& typed_;
+  const Graph& graph_;
+  const Facts& facts_;
+  const PlanOptions& options_;
+  std::shared_ptr<Plan> plan_;
+  std::vector<Pending> requirements_;
+  std::vector<PlanStage::Read> pending_reads_;
+  std::vector<uint32_t> pending_values_;
+  std::unordered_map<ValueId, uint32_t> output_index_;
+  std::vector<Register> value_bytes_;
+  std::vector<std::string> value_formula_;
+  std::vector<Dims> value_dims_;
+  std::vector<const Fact*> call_facts_;
+};
+
+}  // namespace anyshape

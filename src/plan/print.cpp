@@ -1,0 +1,108 @@
+#include "plan/print.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace anyshape {
+namespace {
+
+using Kind = PlanValue::Kind;
+
+std::string place_of(const PlanValue& value) {
+  switch (value.kind) {
+    case Kind::constant:
+      return "constant";
+    case Kind::input:
+      return "input";
+    case Kind::output:
+      return "output";
+    case Kind::slot:
+      return fmt::format("slot {}", value.index);
+    case Kind::computed:
+      return "from sizes";
+    case Kind::window:
+      return "window";
+    default:
+      return "own memory";
+  }
+}
+
+class Printer {
+ public:
+  Printer(const Plan& plan, const PlanNumbers* numbers) : plan_(plan), numbers_(numbers) {}
+
+  std::string run() {
+    for (const PlanInput& input : plan_.inputs) line("input", input.name, input.value);
+    for (size_t i = 0; i < plan_.outputs.size(); ++i) line("output", plan_.output_names[i], plan_.outputs[i]);
+    for (const auto& ran : plan_.passes)
+      if (ran.nodes_before != ran.nodes_after)
+        out_ += fmt::format("pass {}: {} -> {} nodes\n", ran.pass, ran.nodes_before, ran.nodes_after);
+    out_ += fmt::format("\n{} steps\n", plan_.steps.size());
+    size_t stage = 0;
+    for (size_t i = 0; i < plan_.steps.size(); ++i) {
+      while (stage + 1 < plan_.stages.size() && plan_.stages[stage + 1].first_step == i)
+        out_ += fmt::format("  -- stage {}: sizes that depend on data are known\n", ++stage);
+      print_step(i, plan_.steps[i]);
+    }
+    print_slots();
+    return std::move(out_);
+  }
+
+ private:
+  std::string shape(uint32_t value) const {
+    const PlanValue& planned = plan_.values[value];
+    std::string text = fmt::format("{}{}", name(planned.dtype), planned.has_sizes ? planned.text : "[?]");
+    if (numbers_ && numbers_->dims[value]) text += fmt::format(" = [{}]", fmt::join(*numbers_->dims[value], ", "));
+    return text;
+  }
+
+  void line(std::string_view what, std::string_view name, uint32_t value) {
+    out_ += fmt::format("{} {}  {}\n", what, name, shape(value));
+  }
+
+  void print_step(size_t index, const PlanStep& step) {
+    out_ += fmt::format("  {:4}  {} \"{}\"  kernel {} ({})\n", index, step.type, step.label, kernel_name(step),
+                        step.reason);
+    for (uint32_t value : step.out)
+      if (value != kNone) out_ += fmt::format("        -> {}  in {}\n", shape(value), place_of(plan_.values[value]));
+  }
+
+  void print_slots() {
+    out_ += fmt::format("\n{} slots\n", plan_.slots.size());
+    std::vector<std::string> sizes;
+    for (size_t i = 0; i < plan_.slots.size(); ++i) {
+      const PlanSlot& slot = plan_.slots[i];
+      const std::string number =
+          numbers_ && numbers_->slots[i] ? fmt::format(" = {} bytes", *numbers_->slots[i]) : std::string();
+      out_ += fmt::format("  slot {}  {}{}{}\n", i, slot.formula, number,
+                          slot.stage > 0 ? fmt::format("  (stage {})", slot.stage) : "");
+      if (slot.stage == 0) sizes.push_back(fmt::format("up64({})", slot.formula));
+    }
+    out_ += fmt::format("peak  {}", sizes.empty() ? "0" : fmt::format("{}", fmt::join(sizes, " + ")));
+    if (numbers_) out_ += fmt::format(" = {} bytes", numbers_->peak);
+    out_ += "\n";
+  }
+
+  const Plan& plan_;
+  const PlanNumbers* numbers_;
+  std::string out_;
+};
+
+}  // namespace
+
+std::string_view kernel_name(const PlanStep& step) {
+  switch (step.kind) {
+    case PlanStep::Kind::planned:
+      return step.kernel->name;
+    case PlanStep::Kind::copy:
+      return "copy";
+    default:
+      return "reference";
+  }
+}
+
+std::string print_plan(const Plan& plan, const PlanNumbers* numbers) { return Printer(plan, numbers).run(); }
+
+}  // namespace anyshape

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "plan/plan.h"
+
+namespace anyshape {
+
+// A plan at one shape, as far as it follows from the input sizes.
+struct PlanNumbers {
+  std::vector<std::optional<std::vector<int64_t>>> dims;  // by value
+  std::vector<std::optional<int64_t>> slots;              // bytes
+  int64_t peak = 0;
+};
+
+std::string_view kernel_name(const PlanStep& step);
+// Inputs, steps with kernels and reasons, slots and the peak as formulas, and numbers where given.
+std::string print_plan(const Plan& plan, const PlanNumbers* numbers);
+
+}  // namespace anyshape

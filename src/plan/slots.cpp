@@ -1,0 +1,103 @@
+#include <algorithm>
+
+#include "plan/planner.h"
+
+namespace anyshape {
+namespace {
+
+using Kind = PlanValue::Kind;
+
+// Which slot a value takes: one that is free from its first step to its last, of the same size if there is one.
+class SlotTable {
+ public:
+  explicit SlotTable(std::vector<PlanSlot>& slots) : slots_(slots) {}
+
+  uint32_t take(uint32_t stage, Register bytes, const std::string& formula, bool shared) {
+    uint32_t best = kNone;
+    for (uint32_t i = 0; shared && i < slots_.size(); ++i) {
+      if (!free_[i] || slots_[i].stage != stage) continue;
+      if (best == kNone || slots_[i].formula == formula) best = i;
+      if (slots_[i].formula == formula) break;
+    }
+    if (best == kNone) {
+      best = static_cast<uint32_t>(slots_.size());
+      slots_.push_back({stage, {}, formula});
+      free_.push_back(false);
+    }
+    add(best, bytes, formula);
+    free_[best] = false;
+    return best;
+  }
+
+  // One more value in a slot that is taken already.
+  void add(uint32_t slot, Register bytes, const std::string& formula) {
+    PlanSlot& s = slots_[slot];
+    if (std::find(s.bytes.begin(), s.bytes.end(), bytes) == s.bytes.end()) s.bytes.push_back(bytes);
+    if (s.formula != formula && s.formula.find(formula) == std::string::npos)
+      s.formula = s.formula.starts_with("max(") ? s.formula.substr(0, s.formula.size() - 1) + ", " + formula + ")"
+                                                : "max(" + s.formula + ", " + formula + ")";
+  }
+
+  void release(uint32_t slot) { free_[slot] = true; }
+
+ private:
+  std::vector<PlanSlot>& slots_;
+  std::vector<bool> free_;
+};
+
+// The input whose memory output 0 of the step can take over, or kNone.
+uint32_t replaceable_input(const Plan& plan, const PlanStep& step, const std::vector<Dims>& dims,
+                           const std::vector<uint32_t>& last_use, uint32_t at) {
+  if (step.kind != PlanStep::Kind::planned || step.out.size() != 1 || step.out[0] == kNone) return kNone;
+  const PlanValue& out = plan.values[step.out[0]];
+  for (size_t i = 0; i < step.in.size() && i < 32; ++i) {
+    if (step.in[i] == kNone || !(step.kernel->in_place >> i & 1)) continue;
+    const PlanValue& in = plan.values[step.in[i]];
+    const bool once = std::count(step.in.begin(), step.in.end(), step.in[i]) == 1;
+    if (in.kind == Kind::slot && in.dtype == out.dtype && in.stage == out.stage && once &&
+        dims[step.in[i]] == dims[step.out[0]] && last_use[step.in[i]] == at)
+      return step.in[i];
+  }
+  return kNone;
+}
+
+}  // namespace
+
+void Planner::assign_slots() {
+  Plan& plan = *plan_;
+  const auto end = static_cast<uint32_t>(plan.steps.size());
+  std::vector<uint32_t> last_use(plan.values.size(), 0);
+  const auto use = [&](uint32_t value, uint32_t step) {
+    if (value != kNone) last_use[root(value)] = std::max(last_use[root(value)], step);
+  };
+  for (uint32_t i = 0; i < end; ++i) {
+    for (uint32_t value : plan.steps[i].in) use(value, i);
+    for (uint32_t value : plan.steps[i].out) use(value, i);
+    for (uint32_t value : plan.steps[i].captured) use(value, i);
+  }
+  for (uint32_t value : plan.outputs) use(value, end);
+
+  SlotTable table(plan.slots);
+  for (uint32_t value = 0; value < plan.values.size(); ++value)
+    if (plan.values[value].kind == Kind::computed)
+      plan.values[value].index =
+          table.take(plan.values[value].stage, value_bytes_[value], value_formula_[value], false);
+  std::vector<std::vector<uint32_t>> ends(end + 1);
+  for (uint32_t i = 0; i < end; ++i) {
+    const uint32_t taken_over = replaceable_input(plan, plan.steps[i], value_dims_, last_use, i);
+    for (uint32_t id : plan.steps[i].out) {
+      if (id == kNone || plan.values[id].kind != Kind::slot) continue;
+      PlanValue& value = plan.values[id];
+      if (taken_over != kNone) {
+        value.index = plan.values[taken_over].index;
+        std::erase(ends[i], taken_over);
+      } else {
+        value.index = table.take(value.stage, value_bytes_[id], value_formula_[id], true);
+      }
+      ends[last_use[id]].push_back(id);
+    }
+    for (uint32_t id : ends[i]) table.release(plan.values[id].index);
+  }
+}
+
+}  // namespace anyshape

@@ -1,0 +1,109 @@
+#include "run/cpu/binding.h"
+
+#include <algorithm>
+
+namespace anyshape {
+namespace {
+
+constexpr int64_t kSlotUnit = 64;
+constexpr int64_t kLargest = int64_t{1} << 46;
+
+int64_t element_bytes(DType dtype) { return std::max(1, bits(dtype) / 8); }
+
+}  // namespace
+
+BoundPlan::BoundPlan(const Plan& plan)
+    : plan_(plan),
+      registers_(plan.formulas.registers()),
+      views_(plan.values.size()),
+      offsets_(plan.values.size()),
+      slot_offsets_(plan.slots.size()),
+      stage_bytes_(plan.stages.size()),
+      steps_(plan.steps.size()) {
+  size_t total = 0, axes = 0;
+  for (const PlanValue& value : plan.values) {
+    size_start_.push_back(total);
+    total += 2 * value.dims.size();
+  }
+  for (const PlanInput& input : plan.inputs) axes += input.axes.size();
+  sizes_.resize(total);
+  key_.reserve(axes);
+  for (size_t i = 0; i < plan.steps.size(); ++i) {
+    steps_[i].in.resize(plan.steps[i].in.size());
+    steps_[i].out.resize(plan.steps[i].out.size());
+  }
+}
+
+void BoundPlan::begin(std::span<const int64_t> key) {
+  valid_ = false;
+  key_.assign(key.begin(), key.end());
+  plan_.formulas.start(registers_);
+}
+
+const PlanStage::Guard* BoundPlan::evaluate(size_t stage) {
+  const PlanStage& s = plan_.stages[stage];
+  plan_.formulas.evaluate(registers_, s.code_begin, s.code_end);
+  for (const auto& guard : s.guards)
+    if (registers_[guard.holds] != 1) return &guard;
+  return nullptr;
+}
+
+Status BoundPlan::set_sizes(uint32_t value) {
+  const PlanValue& planned = plan_.values[value];
+  const size_t rank = planned.dims.size();
+  int64_t* dims = sizes_.data() + size_start_[value];
+  int64_t* strides = dims + rank;
+  for (size_t i = 0; i < rank; ++i) {
+    dims[i] = registers_[planned.dims[i]];
+    if (dims[i] < 0) return refuse("run.size", "a tensor would get the size {}", dims[i]);
+  }
+  int64_t step = 1;
+  for (size_t i = rank; i-- > 0;) {
+    strides[i] = step;
+    // An empty axis makes all others harmless, whatever their product.
+    if (__builtin_mul_overflow(step, std::max<int64_t>(dims[i], 1), &step) || step > kLargest)
+      return system_error("tensor.memory", "out of memory: a tensor of sizes [{}] is needed",
+                          fmt::join(std::span(dims, rank), ", "));
+  }
+  views_[value] = {planned.dtype, {dims, rank}, {strides, rank}, nullptr};
+  return {};
+}
+
+void BoundPlan::set_window(uint32_t value) {
+  const PlanValue& planned = plan_.values[value];
+  offsets_[value] = 0;
+  if (planned.dense) return;
+  const View& base = views_[planned.index];
+  int64_t* strides = sizes_.data() + size_start_[value] + planned.dims.size();
+  int64_t offset = 0;
+  for (size_t i = 0; i < planned.start.size(); ++i) offset += registers_[planned.start[i]] * base.strides[i];
+  for (size_t k = 0; k < planned.axis.size(); ++k)
+    // An axis of one position may come with any step.
+    strides[k] =
+        planned.axis[k] == kNone || views_[value].dims[k] <= 1 ? 0 : base.strides[planned.axis[k]] * planned.step[k];
+  offsets_[value] = views_[value].count() == 0 ? 0 : offset * element_bytes(planned.dtype);
+}
+
+int64_t BoundPlan::bytes(uint32_t value) const {
+  return (views_[value].count() * std::max(1, bits(plan_.values[value].dtype)) + 7) / 8;
+}
+
+Status BoundPlan::lay_out(size_t stage) {
+  for (uint32_t value : plan_.stages[stage].values) {
+    TRY_OK(set_sizes(value));
+    if (plan_.values[value].kind == PlanValue::Kind::window) set_window(value);
+  }
+  int64_t total = 0;
+  for (size_t i = 0; i < plan_.slots.size(); ++i) {
+    if (plan_.slots[i].stage != stage) continue;
+    int64_t size = 0;
+    for (Register bytes : plan_.slots[i].bytes) size = std::max(size, registers_[bytes]);
+    slot_offsets_[i] = total;
+    total += (size + kSlotUnit - 1) / kSlotUnit * kSlotUnit;
+    if (total > kLargest) return system_error("tensor.memory", "out of memory: over {} bytes are needed", kLargest);
+  }
+  stage_bytes_[stage] = total;
+  return {};
+}
+
+}  // namespace anyshape

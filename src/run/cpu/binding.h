@@ -1,0 +1,61 @@
+#pragma once
+
+#include <algorithm>
+#include <span>
+#include <vector>
+
+#include "plan/plan.h"
+#include "run/cpu/memory.h"
+#include "tensor/view.h"
+
+namespace anyshape {
+
+// The numbers of a plan at one shape: evaluated formulas, no memory. Made once, filled again for each new shape without
+// allocating.
+class BoundPlan {
+ public:
+  explicit BoundPlan(const Plan& plan);
+
+  // The sizes of all inputs with a rank, one after the other.
+  bool matches(std::span<const int64_t> key) const { return valid_ && std::ranges::equal(key_, key); }
+  void begin(std::span<const int64_t> key);
+  int64_t& at(Register reg) { return registers_[reg]; }
+  int64_t at(Register reg) const { return registers_[reg]; }
+
+  // Evaluates the formulas of a stage. Returns the first guard that does not hold, null if all do.
+  const PlanStage::Guard* evaluate(size_t stage);
+  // Sizes, strides and places of all values whose sizes are known from that stage on. Error "run.size".
+  Status lay_out(size_t stage);
+  void accept() { valid_ = true; }
+
+  // dims and strides; no data.
+  const View& view(uint32_t value) const { return views_[value]; }
+  // Of a window: bytes from the start of the value it is on.
+  int64_t offset(uint32_t value) const { return offsets_[value]; }
+  // Bytes from the start of the stage's memory.
+  int64_t slot_offset(uint32_t slot) const { return slot_offsets_[slot]; }
+  int64_t stage_bytes(size_t stage) const { return stage_bytes_[stage]; }
+  int64_t bytes(uint32_t value) const;
+
+  struct Step {
+    int64_t tasks = 1, scratch = 0;
+    std::vector<Datum> in, out;  // of reference kernels
+  };
+  Step& step(size_t index) { return steps_[index]; }
+
+  uint64_t last_used = 0;
+
+ private:
+  Status set_sizes(uint32_t value);
+  void set_window(uint32_t value);
+
+  const Plan& plan_;
+  bool valid_ = false;
+  std::vector<int64_t> key_, registers_, sizes_;
+  std::vector<View> views_;
+  std::vector<int64_t> offsets_, slot_offsets_, stage_bytes_;
+  std::vector<size_t> size_start_;
+  std::vector<Step> steps_;
+};
+
+}  // namespace anyshape

@@ -1,0 +1,117 @@
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/workers.h"
+#include "ir/call.h"
+#include "plan/plan.h"
+#include "plan/print.h"
+#include "run/cpu/binding.h"
+
+namespace anyshape {
+
+struct RunLimits {
+  int64_t max_bytes = 0;                      // of intermediate values of one run; 0: no limit
+  const std::atomic<bool>* cancel = nullptr;  // looked at between steps
+};
+
+// What happened in one step, for profiles.
+struct StepTime {
+  const PlanStep* step;
+  int64_t begin_ns, end_ns;
+  const BoundPlan* binding;
+};
+using StepObserver = std::function<void(const StepTime&)>;
+
+// All that changes while a plan runs: memory, bindings of recent shapes. One thread at a time.
+class Executor {
+ public:
+  Executor(std::shared_ptr<const Plan> plan, Workers& workers);
+
+  // The error for inputs that the plan is not for; none when the model takes them after all. `guard`: the condition
+  // that does not hold; null: ranks or declared sizes differ.
+  using Refusal = std::function<Status(std::span<const Datum> inputs, const PlanStage::Guard* guard)>;
+
+  struct Run {
+    std::span<const Datum> inputs;  // in order of plan.inputs
+    std::span<Datum> outputs;
+    // True: outputs are set to memory of the executor, which lives as long as somebody holds it. False: those that are
+    // tensors are written to where they are.
+    bool own_outputs = true;
+    RunLimits limits;
+    uint64_t seed = 0;
+    const StepObserver* observer = nullptr;
+    const Refusal* refusal = nullptr;
+  };
+  Status run(const Run& run);
+
+  // The sizes of the outputs at these input sizes, where they follow from them.
+  Result<std::vector<std::optional<std::vector<int64_t>>>> output_sizes(std::span<const Datum> inputs,
+                                                                        const Refusal* refusal);
+  // Memory for these input sizes is there when run() needs it.
+  Status reserve(std::span<const Datum> inputs, const Refusal* refusal);
+
+  // The plan at these input sizes; nothing where they are outside of what it is for, but not refused.
+  Result<std::optional<PlanNumbers>> plan_numbers(std::span<const Datum> inputs, const Refusal* refusal);
+
+  const Plan& plan() const { return *plan_; }
+  int64_t arena_bytes() const;
+
+ private:
+  class Bodies;
+  struct OutputMemory {
+    std::vector<Block> blocks;
+  };
+
+  // Null: these sizes are outside of what the plan is for, but not refused.
+  Result<BoundPlan*> bind(std::span<const Datum> inputs, const Refusal* refusal);
+  Status check_inputs(std::span<const Datum> inputs) const;
+  Result<bool> read_sizes(std::span<const Datum> inputs, BoundPlan& binding) const;
+  BoundPlan& next_binding();
+  Status enter_stage(size_t stage);
+  Status size_steps(size_t stage);
+  void write_computed(size_t stage);
+  Status prepare_outputs(size_t stage);
+  Status run_steps();
+  Status run_step(size_t index);
+  Status run_planned(const PlanStep& step, size_t index);
+  Status run_reference_step(const PlanStep& step, size_t index);
+  Status run_dynamic(const PlanStep& step, size_t index);
+  Status hand_over();
+  Status run_whole_by_reference(const Run& run);
+
+  std::byte* pointer(uint32_t value) const;
+  View view(uint32_t value) const;
+  void fill_operands(const PlanStep& step);
+  Datum datum(uint32_t value);
+  void set_datum(Datum& datum, uint32_t value);
+  Call node_call(size_t index) const;
+  Result<std::byte*> own_output(size_t output, int64_t bytes);
+
+  std::shared_ptr<const Plan> plan_;
+  Workers& workers_;
+  std::vector<std::unique_ptr<BoundPlan>> bindings_;
+  BoundPlan* binding_ = nullptr;
+  const BoundPlan* written_ = nullptr;  // whose computed values are in the arena
+  uint64_t clock_ = 0;
+  std::vector<Block> blocks_;  // one per stage
+  Block scratch_;
+  std::vector<int64_t> key_;
+  std::vector<View> in_views_, out_views_;
+  std::vector<Datum> data_;  // dynamic values
+  std::vector<std::vector<uint32_t>> release_after_;
+  std::vector<std::vector<const Fact*>> step_facts_;
+  std::vector<std::byte*> output_data_;
+  std::vector<OutputMemory> output_memory_;
+  std::map<const Graph*, std::unique_ptr<Executor>> bodies_;
+  const Run* run_ = nullptr;
+  uint64_t seed_ = 0;
+};
+
+}  // namespace anyshape

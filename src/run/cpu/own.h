@@ -1,0 +1,16 @@
+#pragma once
+
+#include <string_view>
+
+#include "base/error.h"
+#include "tensor/datum.h"
+
+namespace anyshape {
+
+// The same value in memory that stays as it is: tensors over memory of a caller or an arena are copied.
+Result<Datum> own(const Datum& datum);
+
+// Copies the entries of `from` to where `to` is. Error "output.shape" when they are not of one type and shape.
+Status copy_into(Datum& to, const Datum& from, std::string_view output);
+
+}  // namespace anyshape
