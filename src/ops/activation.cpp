@@ -49,12 +49,12 @@ double mish(double x, const Parameters&) { return x * std::tanh(softplus(x)); }
 double selu(double x, const Parameters& p) { return p.beta * (x > 0 ? x : p.alpha * std::expm1(x)); }
 double shrink(double x, const Parameters& p) {
   if (x < -p.alpha) return x + p.beta;
-  return x > p.alpha ? x - p.beta : std::isnan(x) ? x : 0;
+  return x > p.alpha ? x - p.beta : 0;
 }
 double softplus_of(double x, const Parameters&) { return softplus(x); }
 double softsign(double x, const Parameters&) { return x / (1 + std::fabs(x)); }
 double swish(double x, const Parameters& p) { return x * sigmoid(p.alpha * x); }
-double thresholded_relu(double x, const Parameters& p) { return x > p.alpha || std::isnan(x) ? x : 0; }
+double thresholded_relu(double x, const Parameters& p) { return x > p.alpha ? x : 0; }
 
 template <double (*fn)(double)>
 double plain(double x, const Parameters&) {

@@ -21,6 +21,13 @@ class GraphMaker {
     graph->inputs.push_back(add(name));
     return *this;
   }
+  // Declared as a tensor of that many axes.
+  GraphMaker& input(const std::string& name, DType dtype, size_t rank) {
+    input(name);
+    Declared declared{Fact::Kind::tensor, dtype, std::vector<DeclaredDim>(rank), nullptr};
+    graph->values.back().declared = std::move(declared);
+    return *this;
+  }
   GraphMaker& constant(const std::string& name, std::vector<int64_t> dims, std::vector<int64_t> values) {
     Value& value = graph->values[add(name)];
     value.is_initializer = true;

@@ -41,6 +41,12 @@ Status check_single(const Call& call, InferContext& context, size_t input, std::
                          "{} must be one entry, it is {}", what, print(call.in(input)));
 }
 
+// The iteration number and the condition are scalars, or lists of one entry where the body declares them so.
+bool takes_list(const Graph& body, size_t input) {
+  const auto& declared = body.values[body.required_inputs()[input]].declared;
+  return declared && declared->dims && declared->dims->size() == 1;
+}
+
 // A value in the place of an optional.
 Fact as_optional(const Fact& value) {
   Fact out = Fact::optional(value.type_only());
@@ -56,8 +62,9 @@ Iteration iteration_of(InferContext& context, const Graph& body, const Facts& in
   out.carried_at = 1;
   out.carried = initial.size();
   out.code = "loop";
-  out.inputs = [&initial](Dim number, const Facts& values) {
-    Facts in{Fact::of_elements(DType::i64, {}, {number}), Fact::of_elements(DType::boolean, {}, {1})};
+  const Dims number_dims(takes_list(body, 0) ? 1 : 0, Dim(1)), cond_dims(takes_list(body, 1) ? 1 : 0, Dim(1));
+  out.inputs = [&initial, number_dims, cond_dims](Dim number, const Facts& values) {
+    Facts in{Fact::of_elements(DType::i64, number_dims, {number}), Fact::of_elements(DType::boolean, cond_dims, {1})};
     in[0].from_shapes = in[1].from_shapes = true;
     for (size_t i = 0; i < values.size(); ++i) {
       const bool wrapped = initial[i].kind == Fact::Kind::optional && values[i].kind != Fact::Kind::unknown &&
@@ -144,11 +151,12 @@ Result<std::optional<int64_t>> trip_limit(const Tensor& m) {
 // The state of a loop between two iterations.
 struct Running {
   Datum cond;
+  std::vector<int64_t> number_dims, cond_dims;  // as the body takes them
   std::vector<Datum> carried;
   std::vector<bool> optional;  // carried values that started as optionals
 
   std::vector<Datum> inputs(int64_t number) const {
-    std::vector<Datum> in{Tensor::scalar(number), cond};
+    std::vector<Datum> in{Tensor::scalar(number).reshaped(number_dims), cond.tensor().reshaped(cond_dims)};
     for (size_t i = 0; i < carried.size(); ++i) {
       const bool wrapped = optional[i] && carried[i] && carried[i].kind() != Datum::Kind::optional;
       in.push_back(wrapped ? Datum::optional(carried[i]) : carried[i]);
@@ -195,6 +203,8 @@ Status reference(const Call& call, KernelArgs& args) {
   if (!body) return refuse("loop.body", "the body is missing");
   TRY(Running now, start(args));
   TRY_OK(check_body(call, *body, now.carried.size()));
+  now.number_dims.assign(takes_list(*body, 0) ? 1 : 0, 1);
+  now.cond_dims.assign(takes_list(*body, 1) ? 1 : 0, 1);
   TRY(const auto limit, trip_limit(args.in(0)));
   TRY(bool more, single_bool(now.cond.tensor(), "loop.cond"));
   ScanParts scans(*body, now.carried.size() + 1);

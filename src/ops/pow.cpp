@@ -11,7 +11,7 @@ namespace {
 constexpr Port kIn[] = {{"X"}, {"Y"}};
 constexpr Port kOut[] = {{"Z"}};
 
-// Integer powers are computed in double: exact below 2^53.
+// Powers with a float exponent are computed in double: exact below 2^53.
 constexpr int64_t kExact = int64_t{1} << 53;
 
 Ratio power(InferContext& context, DType dtype, const Ratio& x, const Ratio& y) {
@@ -39,8 +39,21 @@ Result<Facts> infer(const Call& call, InferContext& context) {
   return Facts{out};
 }
 
+// x to the power y >= 0; the product wraps.
+template <class T>
+T whole_power(T x, uint64_t y) {
+  T result = 1;
+  for (; y != 0; y >>= 1) {
+    if ((y & 1u) != 0) result = kernels::wrapping(result, x, std::multiplies<>());
+    x = kernels::wrapping(x, x, std::multiplies<>());
+  }
+  return result;
+}
+
 template <class T, class E>
 T raise(T x, E y) {
+  if constexpr (std::is_integral_v<T> && std::is_integral_v<E>)
+    if (!(y < 0)) return whole_power(x, static_cast<uint64_t>(y));
   if constexpr (std::is_integral_v<T>) {
     const double r = std::pow(static_cast<double>(x), static_cast<double>(y));
     if constexpr (sizeof(T) == 8) return static_cast<T>(kernels::truncate_to_int64(r));

@@ -225,39 +225,39 @@ C finished(C total, int64_t n) {
   return total;
 }
 
-// log(sum(exp(x))) by way of the largest entry, so that nothing overflows.
+// log(sum(exp(x))) by way of the largest entry, so that nothing overflows. An infinite or NaN one is the answer.
 template <class C>
 void log_sum_exp(std::vector<C>& totals, const std::vector<C>& data, const std::vector<int64_t>& to) {
   std::vector<double> sums(totals.size(), 0);
   for (size_t i = 0; i < data.size(); ++i)
-    totals[static_cast<size_t>(to[i])] = std::max(totals[static_cast<size_t>(to[i])], data[i]);
+    totals[static_cast<size_t>(to[i])] = step<Reduce::max, C>(totals[static_cast<size_t>(to[i])], data[i]);
   for (size_t i = 0; i < data.size(); ++i) {
     const auto at = static_cast<size_t>(to[i]);
     const double top = static_cast<double>(totals[at]);
-    sums[at] += std::isinf(top) && top < 0 ? 0 : std::exp(static_cast<double>(data[i]) - top);
+    if (std::isfinite(top)) sums[at] += std::exp(static_cast<double>(data[i]) - top);
   }
   for (size_t i = 0; i < totals.size(); ++i)
     if (sums[i] != 0) totals[i] = from_real<C>(static_cast<double>(totals[i]) + std::log(sums[i]));
 }
 
+// Floats add up in double and are rounded once.
 template <Reduce op, class T>
 void run(const Tensor& in, Tensor& out, const std::vector<int64_t>& to) {
-  using C = kernels::Compute<T>;
+  using C = std::conditional_t<kernels::kIsFloat<T>, double, T>;
   std::vector<C> totals(static_cast<size_t>(out.count()), start<op, C>());
   if constexpr (op == Reduce::log_sum_exp) {
     std::vector<C> data;
-    for (int64_t i = 0; i < in.count(); ++i) data.push_back(kernels::widen(in.at<T>(i)));
+    for (int64_t i = 0; i < in.count(); ++i) data.push_back(static_cast<C>(kernels::widen(in.at<T>(i))));
     log_sum_exp(totals, data, to);
   } else {
     for (int64_t i = 0; i < in.count(); ++i) {
       const auto at = static_cast<size_t>(to[static_cast<size_t>(i)]);
-      totals[at] = step<op, C>(totals[at], kernels::widen(in.at<T>(i)));
+      totals[at] = step<op, C>(totals[at], static_cast<C>(kernels::widen(in.at<T>(i))));
     }
   }
   const int64_t n = out.count() == 0 ? 0 : in.count() / out.count();
   for (int64_t i = 0; i < out.count(); ++i)
-    out.as_mutable<T>()[static_cast<size_t>(i)] =
-        kernels::narrow<T>(finished<op, C>(totals[static_cast<size_t>(i)], n));
+    out.as_mutable<T>()[static_cast<size_t>(i)] = static_cast<T>(finished<op, C>(totals[static_cast<size_t>(i)], n));
 }
 
 template <Reduce op>

@@ -78,5 +78,16 @@ TEST(Reduce, Kernels) {
   });
 }
 
+TEST(Reduce, InfinityAndNoNumber) {
+  check_kernel_rows({
+      {"ReduceLogSumExp", 18, "f32[4, 2] = [1000, 1000, inf, 1, -inf, -inf, nan, 1]; i64[1] = [1]", "keepdims=0",
+       "f32[4] = [1000.69, inf, -inf, nan]"},
+      {"ReduceMax", 18, "f32[2, 2] = [1, nan, -inf, -inf]; i64[1] = [1]", "keepdims=0", "f32[2] = [nan, -inf]"},
+      {"ReduceSum", 13, "f16[3] = [60000, 60000, -60000]", "", "f16[1] = [60000]"},
+      {"Pow", 15, "i64[3] = [3, -2, 2]; i64[3] = [35, 63, 64]", "",
+       "i64[3] = [50031545098999707, -9223372036854775808, 0]"},
+  });
+}
+
 }  // namespace
 }  // namespace anyshape::ops

@@ -74,6 +74,17 @@ TEST(ReferenceLoop, CarriesSequences) {
   EXPECT_EQ(run(*main.finish({"y"}), {ints({}, {3})}), "(i64[] = [0], i64[] = [1], i64[] = [2])");
 }
 
+TEST(ReferenceLoop, IterationNumberAsAList) {
+  GraphMaker main;
+  main.input("m").constant("none", {0}, {});
+  GraphMaker body(&main);
+  body.input("i", DType::i64, 1).input("cond", DType::boolean, 1).input("v");
+  body.node("Concat", {"v", "i"}, {"w"}, "axis=0");
+  const auto inner = body.finish({"cond", "w"});
+  main.node("Loop", {"m", "", "none"}, {"y"}, "", {{"body", inner}});
+  EXPECT_EQ(run(*main.finish({"y"}), {ints({}, {3})}), "i64[3] = [0, 1, 2]");
+}
+
 TEST(ReferenceIf, TakesOneBranch) {
   GraphMaker main;
   main.input("c").input("x");
