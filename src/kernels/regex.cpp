@@ -183,4 +183,27 @@ bool Regex::full_match(std::string_view text) const {
   return std::ranges::any_of(now.reached(), [&](uint32_t i) { return program_[i].kind == Kind::match; });
 }
 
+std::optional<Regex::Match> Regex::find(const std::vector<char32_t>& text, size_t from) const {
+  const auto matched = [&](const Front& front) {
+    return std::ranges::any_of(front.reached(), [&](uint32_t i) { return program_[i].kind == Kind::match; });
+  };
+  Front now(program_), next(program_);
+  for (size_t start = from; start <= text.size(); ++start) {
+    std::optional<Match> longest;
+    now.clear();
+    now.add(0, text, start);
+    for (size_t at = start; !now.reached().empty(); ++at) {
+      if (matched(now)) longest = Match{start, at};
+      if (at == text.size()) break;
+      next.clear();
+      for (uint32_t i : now.reached())
+        if (program_[i].kind == Kind::set && contains(sets_[program_[i].other], text[at]))
+          next.add(program_[i].next, text, at + 1);
+      std::swap(now, next);
+    }
+    if (longest) return longest;
+  }
+  return std::nullopt;
+}
+
 }  // namespace anyshape::kernels

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,12 @@ class Regex {
 
   // The whole text matches.
   bool full_match(std::string_view text) const;
+
+  // The first place at or after `from` where the text matches, and there the longest match.
+  struct Match {
+    size_t start, end;
+  };
+  std::optional<Match> find(const std::vector<char32_t>& text, size_t from) const;
 
   struct Range {
     char32_t first, last;

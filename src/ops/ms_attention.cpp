@@ -282,35 +282,50 @@ Result<Facts> infer_packed(const Call& call, InferContext& context) {
   return Facts{Fact::tensor(call.in(0).dtype, {input[0], features})};
 }
 
+constexpr Kernel kAttentionKernels[] = {{"reference", run_ms_attention}};
+constexpr Kernel kGroupQueryAttentionKernels[] = {{"reference", run_ms_group_query_attention}};
+constexpr Kernel kMaskedAttentionKernels[] = {{"reference", run_ms_masked_attention}};
+constexpr Kernel kMultiHeadAttentionKernels[] = {{"reference", run_ms_multi_head_attention}};
+constexpr Kernel kPackedAttentionKernels[] = {{"reference", run_ms_packed_attention}};
+constexpr Kernel kQAttentionKernels[] = {{"reference", run_ms_q_attention}};
+constexpr Kernel kRotaryKernels[] = {{"reference", run_ms_rotary}};
+
 }  // namespace
 
 constexpr OpDef kMsAttention1{.name = "Attention",
                               .domain = kMs,
                               .sig = {kAttentionIn, kAttentionOut, "projection and attention"},
-                              .infer = infer_attention};
+                              .infer = infer_attention,
+                              .kernels = kAttentionKernels};
 constexpr OpDef kMsDecoderMaskedMultiHeadAttention1{.name = "DecoderMaskedMultiHeadAttention",
                                                     .domain = kMs,
                                                     .sig = {kMaskedIn, kMultiOut, "attention of one new token"},
-                                                    .infer = infer_masked};
+                                                    .infer = infer_masked,
+                                                    .kernels = kMaskedAttentionKernels};
 constexpr OpDef kMsGroupQueryAttention1{.name = "GroupQueryAttention",
                                         .domain = kMs,
                                         .sig = {kGroupIn, kMultiOut, "attention, heads of keys shared"},
-                                        .infer = infer_grouped};
+                                        .infer = infer_grouped,
+                                        .kernels = kGroupQueryAttentionKernels};
 constexpr OpDef kMsMultiHeadAttention1{.name = "MultiHeadAttention",
                                        .domain = kMs,
                                        .sig = {kMultiIn, kMultiOut, "attention of several heads"},
-                                       .infer = infer_multi_head};
+                                       .infer = infer_multi_head,
+                                       .kernels = kMultiHeadAttentionKernels};
 constexpr OpDef kMsPackedAttention1{.name = "PackedAttention",
                                     .domain = kMs,
                                     .sig = {kPackedIn, kOut, "attention over tokens without padding"},
-                                    .infer = infer_packed};
+                                    .infer = infer_packed,
+                                    .kernels = kPackedAttentionKernels};
 constexpr OpDef kMsQAttention1{.name = "QAttention",
                                .domain = kMs,
                                .sig = {kQAttentionIn, kAttentionOut, "quantised projection and attention"},
-                               .infer = infer_q_attention};
+                               .infer = infer_q_attention,
+                               .kernels = kQAttentionKernels};
 constexpr OpDef kMsRotaryEmbedding1{.name = "RotaryEmbedding",
                                     .domain = kMs,
                                     .sig = {kRotaryIn, kOut, "positions as rotations"},
-                                    .infer = infer_rotary};
+                                    .infer = infer_rotary,
+                                    .kernels = kRotaryKernels};
 
 }  // namespace anyshape::ops

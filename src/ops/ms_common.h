@@ -32,4 +32,56 @@ inline Status require_entries(const Call& call, InferContext& context, size_t in
                          print(actual), print(size));
 }
 
+// The reference kernels of the records, in ms_*_kernel.cpp.
+Status run_ms_attention(const Call& call, KernelArgs& args);
+Status run_ms_cdist(const Call& call, KernelArgs& args);
+Status run_ms_complex_mul(const Call& call, KernelArgs& args);
+Status run_ms_conv_transpose_pads(const Call& call, KernelArgs& args);
+Status run_ms_crop_and_resize(const Call& call, KernelArgs& args);
+Status run_ms_dequantize_linear(const Call& call, KernelArgs& args);
+Status run_ms_dynamic_lstm(const Call& call, KernelArgs& args);
+Status run_ms_dynamic_matmul(const Call& call, KernelArgs& args);
+Status run_ms_embed_layer_norm(const Call& call, KernelArgs& args);
+Status run_ms_expand_dims(const Call& call, KernelArgs& args);
+Status run_ms_fused_conv(const Call& call, KernelArgs& args);
+Status run_ms_fused_gemm(const Call& call, KernelArgs& args);
+Status run_ms_fused_matmul(const Call& call, KernelArgs& args);
+Status run_ms_gather_nd(const Call& call, KernelArgs& args);
+Status run_ms_grid_sample(const Call& call, KernelArgs& args);
+Status run_ms_group_norm(const Call& call, KernelArgs& args);
+Status run_ms_group_query_attention(const Call& call, KernelArgs& args);
+Status run_ms_integer_to_float(const Call& call, KernelArgs& args);
+Status run_ms_inverse(const Call& call, KernelArgs& args);
+Status run_ms_layer_norm(const Call& call, KernelArgs& args);
+Status run_ms_masked_attention(const Call& call, KernelArgs& args);
+Status run_ms_matmul_bnb4(const Call& call, KernelArgs& args);
+Status run_ms_matmul_nbits(const Call& call, KernelArgs& args);
+Status run_ms_multi_head_attention(const Call& call, KernelArgs& args);
+Status run_ms_murmur_hash(const Call& call, KernelArgs& args);
+Status run_ms_nhwc_conv(const Call& call, KernelArgs& args);
+Status run_ms_nhwc_max_pool(const Call& call, KernelArgs& args);
+Status run_ms_packed_attention(const Call& call, KernelArgs& args);
+Status run_ms_pad(const Call& call, KernelArgs& args);
+Status run_ms_q_attention(const Call& call, KernelArgs& args);
+Status run_ms_q_average_pool(const Call& call, KernelArgs& args);
+Status run_ms_q_binary(const Call& call, KernelArgs& args);
+Status run_ms_q_concat(const Call& call, KernelArgs& args);
+Status run_ms_q_conv(const Call& call, KernelArgs& args);
+Status run_ms_q_gemm(const Call& call, KernelArgs& args);
+Status run_ms_q_global_pool(const Call& call, KernelArgs& args);
+Status run_ms_q_leaky_relu(const Call& call, KernelArgs& args);
+Status run_ms_q_reduce_mean(const Call& call, KernelArgs& args);
+Status run_ms_q_sigmoid(const Call& call, KernelArgs& args);
+Status run_ms_q_softmax(const Call& call, KernelArgs& args);
+Status run_ms_q_where(const Call& call, KernelArgs& args);
+Status run_ms_quantize_linear(const Call& call, KernelArgs& args);
+Status run_ms_range(const Call& call, KernelArgs& args);
+Status run_ms_reduce_sum_integer(const Call& call, KernelArgs& args);
+Status run_ms_rotary(const Call& call, KernelArgs& args);
+Status run_ms_simplified_layer_norm(const Call& call, KernelArgs& args);
+Status run_ms_skip_layer_norm(const Call& call, KernelArgs& args);
+Status run_ms_tokenizer(const Call& call, KernelArgs& args);
+Status run_ms_trilu(const Call& call, KernelArgs& args);
+Status run_ms_unique(const Call& call, KernelArgs& args);
+
 }  // namespace anyshape::ops

@@ -138,53 +138,83 @@ Result<Facts> infer_dynamic_pads(const Call& call, InferContext& context) {
   return Facts{Fact::tensor(call.in(0).dtype, std::move(dims))};
 }
 
+constexpr Kernel kConvTransposePadsKernels[] = {{"reference", run_ms_conv_transpose_pads}};
+constexpr Kernel kDynamicMatmulKernels[] = {{"reference", run_ms_dynamic_matmul}};
+constexpr Kernel kFusedConvKernels[] = {{"reference", run_ms_fused_conv}};
+constexpr Kernel kFusedGemmKernels[] = {{"reference", run_ms_fused_gemm}};
+constexpr Kernel kFusedMatmulKernels[] = {{"reference", run_ms_fused_matmul}};
+constexpr Kernel kIntegerToFloatKernels[] = {{"reference", run_ms_integer_to_float}};
+constexpr Kernel kMatmulBnb4Kernels[] = {{"reference", run_ms_matmul_bnb4}};
+constexpr Kernel kMatmulNbitsKernels[] = {{"reference", run_ms_matmul_nbits}};
+constexpr Kernel kNhwcConvKernels[] = {{"reference", run_ms_nhwc_conv}};
+constexpr Kernel kNhwcMaxPoolKernels[] = {{"reference", run_ms_nhwc_max_pool}};
+
 }  // namespace
 
 constexpr OpDef kMsConvTransposeWithDynamicPads1{.name = "ConvTransposeWithDynamicPads",
                                                  .domain = kMs,
                                                  .sig = {kPadsIn, kY, "ConvTranspose with pads as an input"},
-                                                 .infer = infer_dynamic_pads};
+                                                 .infer = infer_dynamic_pads,
+                                                 .kernels = kConvTransposePadsKernels};
 constexpr OpDef kMsDynamicQuantizeMatMul1{.name = "DynamicQuantizeMatMul",
                                           .domain = kMs,
                                           .sig = {kDynamicIn, kY, "product with A quantised on the way"},
-                                          .infer = infer_dynamic_matmul};
+                                          .infer = infer_dynamic_matmul,
+                                          .kernels = kDynamicMatmulKernels};
 constexpr OpDef kMsFusedConv1{.name = "FusedConv",
                               .domain = kMs,
                               .sig = {kFusedConvIn, kY, "Conv, sum and activation"},
-                              .infer = infer_fused_conv};
-constexpr OpDef kMsFusedGemm1{
-    .name = "FusedGemm", .domain = kMs, .sig = {kGemmIn, kY, "Gemm and activation"}, .infer = infer_fused_gemm};
+                              .infer = infer_fused_conv,
+                              .kernels = kFusedConvKernels};
+constexpr OpDef kMsFusedGemm1{.name = "FusedGemm",
+                              .domain = kMs,
+                              .sig = {kGemmIn, kY, "Gemm and activation"},
+                              .infer = infer_fused_gemm,
+                              .kernels = kFusedGemmKernels};
 constexpr OpDef kMsFusedMatMul1{.name = "FusedMatMul",
                                 .domain = kMs,
                                 .sig = {kAB, kY, "product of transposed matrices"},
-                                .infer = infer_fused_matmul};
+                                .infer = infer_fused_matmul,
+                                .kernels = kFusedMatmulKernels};
 constexpr OpDef kMsFusedMatMulActivation1{.name = "FusedMatMulActivation",
                                           .domain = kMs,
                                           .sig = {kAB, kY, "FusedMatMul and activation"},
-                                          .infer = infer_fused_matmul};
+                                          .infer = infer_fused_matmul,
+                                          .kernels = kFusedMatmulKernels};
 constexpr OpDef kMsMatMulBnbFour1{.name = "MatMulBnb4",
                                   .domain = kMs,
                                   .sig = {kBnb4In, kY, "product with 4-bit float weights"},
-                                  .infer = infer_packed};
+                                  .infer = infer_packed,
+                                  .kernels = kMatmulBnb4Kernels};
 constexpr OpDef kMsMatMulIntegerToFloat1{.name = "MatMulIntegerToFloat",
                                          .domain = kMs,
                                          .sig = {kIntegerIn, kY, "integer product, scaled"},
-                                         .infer = infer_integer_to_float};
+                                         .infer = infer_integer_to_float,
+                                         .kernels = kIntegerToFloatKernels};
 constexpr OpDef kMsMatMulNBits1{.name = "MatMulNBits",
                                 .domain = kMs,
                                 .sig = {kNBitsIn, kY, "product with weights of few bits"},
-                                .infer = infer_packed};
-constexpr OpDef kMsNhwcConv1{
-    .name = "NhwcConv", .domain = kMs, .sig = {kNhwcConvIn, kY, "Conv, channels last"}, .infer = infer_nhwc_conv};
+                                .infer = infer_packed,
+                                .kernels = kMatmulNbitsKernels};
+constexpr OpDef kMsNhwcConv1{.name = "NhwcConv",
+                             .domain = kMs,
+                             .sig = {kNhwcConvIn, kY, "Conv, channels last"},
+                             .infer = infer_nhwc_conv,
+                             .kernels = kNhwcConvKernels};
 constexpr OpDef kMsNhwcFusedConv1{.name = "NhwcFusedConv",
                                   .domain = kMs,
                                   .sig = {kNhwcConvIn, kY, "Conv, sum and activation, channels last"},
-                                  .infer = infer_nhwc_conv};
-constexpr OpDef kMsNhwcMaxPool1{
-    .name = "NhwcMaxPool", .domain = kMs, .sig = {kNhwcPoolIn, kY, "MaxPool, channels last"}, .infer = infer_nhwc_pool};
+                                  .infer = infer_nhwc_conv,
+                                  .kernels = kNhwcConvKernels};
+constexpr OpDef kMsNhwcMaxPool1{.name = "NhwcMaxPool",
+                                .domain = kMs,
+                                .sig = {kNhwcPoolIn, kY, "MaxPool, channels last"},
+                                .infer = infer_nhwc_pool,
+                                .kernels = kNhwcMaxPoolKernels};
 constexpr OpDef kMsTransposeMatMul1{.name = "TransposeMatMul",
                                     .domain = kMs,
                                     .sig = {kAB, kY, "product of transposed matrices"},
-                                    .infer = infer_fused_matmul};
+                                    .infer = infer_fused_matmul,
+                                    .kernels = kFusedMatmulKernels};
 
 }  // namespace anyshape::ops

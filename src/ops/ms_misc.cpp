@@ -122,37 +122,91 @@ Result<Facts> infer_range(const Call& call, InferContext& context) {
   return kRange11.infer(Call(call, 11, in), context);
 }
 
+constexpr Kernel kCdistKernels[] = {{"reference", run_ms_cdist}};
+constexpr Kernel kComplexMulKernels[] = {{"reference", run_ms_complex_mul}};
+constexpr Kernel kCropAndResizeKernels[] = {{"reference", run_ms_crop_and_resize}};
+constexpr Kernel kExpandDimsKernels[] = {{"reference", run_ms_expand_dims}};
+constexpr Kernel kGatherNdKernels[] = {{"reference", run_ms_gather_nd}};
+constexpr Kernel kGridSampleKernels[] = {{"reference", run_ms_grid_sample}};
+constexpr Kernel kInverseKernels[] = {{"reference", run_ms_inverse}};
+constexpr Kernel kMurmurHashKernels[] = {{"reference", run_ms_murmur_hash}};
+constexpr Kernel kPadKernels[] = {{"reference", run_ms_pad}};
+constexpr Kernel kRangeKernels[] = {{"reference", run_ms_range}};
+constexpr Kernel kTokenizerKernels[] = {{"reference", run_ms_tokenizer}};
+constexpr Kernel kTriluKernels[] = {{"reference", run_ms_trilu}};
+constexpr Kernel kUniqueKernels[] = {{"reference", run_ms_unique}};
+
 }  // namespace
 
-constexpr OpDef kMsCDist1{
-    .name = "CDist", .domain = kMs, .sig = {kAB, kY, "distances between rows"}, .infer = infer_cdist};
-constexpr OpDef kMsComplexMul1{
-    .name = "ComplexMul", .domain = kMs, .sig = {kAB, kY, "product of complex numbers"}, .infer = infer_complex_mul};
+constexpr OpDef kMsCDist1{.name = "CDist",
+                          .domain = kMs,
+                          .sig = {kAB, kY, "distances between rows"},
+                          .infer = infer_cdist,
+                          .kernels = kCdistKernels};
+constexpr OpDef kMsComplexMul1{.name = "ComplexMul",
+                               .domain = kMs,
+                               .sig = {kAB, kY, "product of complex numbers"},
+                               .infer = infer_complex_mul,
+                               .kernels = kComplexMulKernels};
 constexpr OpDef kMsComplexMulConj1{.name = "ComplexMulConj",
                                    .domain = kMs,
                                    .sig = {kAB, kY, "product with the conjugate"},
-                                   .infer = infer_complex_mul};
-constexpr OpDef kMsCropAndResize1{
-    .name = "CropAndResize", .domain = kMs, .sig = {kCropIn, kY, "boxes cut out and resized"}, .infer = infer_crop};
-constexpr OpDef kMsExpandDims1{
-    .name = "ExpandDims", .domain = kMs, .sig = {kExpandIn, kY, "one axis more"}, .infer = infer_expand_dims};
-constexpr OpDef kMsGatherND1{
-    .name = "GatherND", .domain = kMs, .sig = {kGatherIn, kY, "slices chosen by index"}, .infer = infer_gather_nd};
-constexpr OpDef kMsGridSample1{
-    .name = "GridSample", .domain = kMs, .sig = {kGridIn, kY, "samples at positions"}, .infer = infer_grid_sample};
-constexpr OpDef kMsInverse1{
-    .name = "Inverse", .domain = kMs, .sig = {kX, kY, "inverse of matrices"}, .infer = infer_inverse};
-constexpr OpDef kMsMurmurHashThree1{
-    .name = "MurmurHash3", .domain = kMs, .sig = {kX, kY, "hashes of the entries"}, .infer = infer_hash};
-constexpr OpDef kMsPad1{
-    .name = "Pad", .domain = kMs, .sig = {kPadIn, kY, "borders around a tensor"}, .infer = infer_pad};
-constexpr OpDef kMsRange1{
-    .name = "Range", .domain = kMs, .sig = {kRangeIn, kY, "numbers from start to limit"}, .infer = infer_range};
-constexpr OpDef kMsTokenizer1{
-    .name = "Tokenizer", .domain = kMs, .sig = {kX, kY, "strings cut into tokens"}, .infer = infer_tokenizer};
-constexpr OpDef kMsTrilu1{
-    .name = "Trilu", .domain = kMs, .sig = {kTriluIn, kY, "one triangle of matrices"}, .infer = infer_trilu};
-constexpr OpDef kMsUnique1{
-    .name = "Unique", .domain = kMs, .sig = {kX, kUniqueOut, "each value once"}, .infer = infer_unique};
+                                   .infer = infer_complex_mul,
+                                   .kernels = kComplexMulKernels};
+constexpr OpDef kMsCropAndResize1{.name = "CropAndResize",
+                                  .domain = kMs,
+                                  .sig = {kCropIn, kY, "boxes cut out and resized"},
+                                  .infer = infer_crop,
+                                  .kernels = kCropAndResizeKernels};
+constexpr OpDef kMsExpandDims1{.name = "ExpandDims",
+                               .domain = kMs,
+                               .sig = {kExpandIn, kY, "one axis more"},
+                               .infer = infer_expand_dims,
+                               .kernels = kExpandDimsKernels};
+constexpr OpDef kMsGatherND1{.name = "GatherND",
+                             .domain = kMs,
+                             .sig = {kGatherIn, kY, "slices chosen by index"},
+                             .infer = infer_gather_nd,
+                             .kernels = kGatherNdKernels};
+constexpr OpDef kMsGridSample1{.name = "GridSample",
+                               .domain = kMs,
+                               .sig = {kGridIn, kY, "samples at positions"},
+                               .infer = infer_grid_sample,
+                               .kernels = kGridSampleKernels};
+constexpr OpDef kMsInverse1{.name = "Inverse",
+                            .domain = kMs,
+                            .sig = {kX, kY, "inverse of matrices"},
+                            .infer = infer_inverse,
+                            .kernels = kInverseKernels};
+constexpr OpDef kMsMurmurHashThree1{.name = "MurmurHash3",
+                                    .domain = kMs,
+                                    .sig = {kX, kY, "hashes of the entries"},
+                                    .infer = infer_hash,
+                                    .kernels = kMurmurHashKernels};
+constexpr OpDef kMsPad1{.name = "Pad",
+                        .domain = kMs,
+                        .sig = {kPadIn, kY, "borders around a tensor"},
+                        .infer = infer_pad,
+                        .kernels = kPadKernels};
+constexpr OpDef kMsRange1{.name = "Range",
+                          .domain = kMs,
+                          .sig = {kRangeIn, kY, "numbers from start to limit"},
+                          .infer = infer_range,
+                          .kernels = kRangeKernels};
+constexpr OpDef kMsTokenizer1{.name = "Tokenizer",
+                              .domain = kMs,
+                              .sig = {kX, kY, "strings cut into tokens"},
+                              .infer = infer_tokenizer,
+                              .kernels = kTokenizerKernels};
+constexpr OpDef kMsTrilu1{.name = "Trilu",
+                          .domain = kMs,
+                          .sig = {kTriluIn, kY, "one triangle of matrices"},
+                          .infer = infer_trilu,
+                          .kernels = kTriluKernels};
+constexpr OpDef kMsUnique1{.name = "Unique",
+                           .domain = kMs,
+                           .sig = {kX, kUniqueOut, "each value once"},
+                           .infer = infer_unique,
+                           .kernels = kUniqueKernels};
 
 }  // namespace anyshape::ops

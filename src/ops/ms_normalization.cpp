@@ -120,42 +120,56 @@ Result<Facts> infer_embed(const Call& call, InferContext& context) {
   return Facts{out, Fact::tensor(DType::i32, {ids[0]}), out};
 }
 
+constexpr Kernel kEmbedLayerNormKernels[] = {{"reference", run_ms_embed_layer_norm}};
+constexpr Kernel kGroupNormKernels[] = {{"reference", run_ms_group_norm}};
+constexpr Kernel kLayerNormKernels[] = {{"reference", run_ms_layer_norm}};
+constexpr Kernel kSimplifiedLayerNormKernels[] = {{"reference", run_ms_simplified_layer_norm}};
+constexpr Kernel kSkipLayerNormKernels[] = {{"reference", run_ms_skip_layer_norm}};
+
 }  // namespace
 
 // In the domain of ONNX itself, as the runtime's optimiser writes them.
 constexpr OpDef kLayerNormalization1{.name = "LayerNormalization",
                                      .since = 1,
                                      .sig = {kLayerIn, kLayerOut, "normalised over the last axes"},
-                                     .infer = infer_layer};
+                                     .infer = infer_layer,
+                                     .kernels = kLayerNormKernels};
 constexpr OpDef kSimplifiedLayerNormalization1{.name = "SimplifiedLayerNormalization",
                                                .since = 1,
                                                .sig = {kSimpleIn, kSimpleOut, "divided by the root mean square"},
-                                               .infer = infer_simplified};
+                                               .infer = infer_simplified,
+                                               .kernels = kSimplifiedLayerNormKernels};
 
 constexpr OpDef kMsEmbedLayerNormalization1{.name = "EmbedLayerNormalization",
                                             .domain = kMs,
                                             .sig = {kEmbedIn, kEmbedOut, "sum of embeddings, normalised"},
-                                            .infer = infer_embed};
+                                            .infer = infer_embed,
+                                            .kernels = kEmbedLayerNormKernels};
 constexpr OpDef kMsGroupNorm1{.name = "GroupNorm",
                               .domain = kMs,
                               .sig = {kGroupIn, kGroupOut, "normalised by groups of channels"},
-                              .infer = infer_group};
+                              .infer = infer_group,
+                              .kernels = kGroupNormKernels};
 constexpr OpDef kMsSimplifiedLayerNormalization1{.name = "SimplifiedLayerNormalization",
                                                  .domain = kMs,
                                                  .sig = {kSimpleIn, kSimpleOut, "divided by the root mean square"},
-                                                 .infer = infer_simplified};
+                                                 .infer = infer_simplified,
+                                                 .kernels = kSimplifiedLayerNormKernels};
 constexpr OpDef kMsSkipGroupNorm1{.name = "SkipGroupNorm",
                                   .domain = kMs,
                                   .sig = {kSkipGroupIn, kSkipGroupOut, "GroupNorm of a sum, and the sum"},
-                                  .infer = infer_group};
+                                  .infer = infer_group,
+                                  .kernels = kGroupNormKernels};
 constexpr OpDef kMsSkipLayerNormalization1{.name = "SkipLayerNormalization",
                                            .domain = kMs,
                                            .sig = {kSkipIn, kSkipOut, "LayerNormalization of a sum"},
-                                           .infer = infer_skip};
+                                           .infer = infer_skip,
+                                           .kernels = kSkipLayerNormKernels};
 constexpr OpDef kMsSkipSimplifiedLayerNormalization1{
     .name = "SkipSimplifiedLayerNormalization",
     .domain = kMs,
     .sig = {kSkipSimpleIn, kSkipOut, "SimplifiedLayerNormalization of a sum"},
-    .infer = infer_skip};
+    .infer = infer_skip,
+    .kernels = kSkipLayerNormKernels};
 
 }  // namespace anyshape::ops

@@ -163,48 +163,103 @@ Result<Facts> infer_lstm(const Call& call, InferContext& context) {
   return kLSTM1.infer(Call(call, 7, in), context);
 }
 
+constexpr Kernel kDequantizeLinearKernels[] = {{"reference", run_ms_dequantize_linear}};
+constexpr Kernel kDynamicLstmKernels[] = {{"reference", run_ms_dynamic_lstm}};
+constexpr Kernel kQAveragePoolKernels[] = {{"reference", run_ms_q_average_pool}};
+constexpr Kernel kQBinaryKernels[] = {{"reference", run_ms_q_binary}};
+constexpr Kernel kQConcatKernels[] = {{"reference", run_ms_q_concat}};
+constexpr Kernel kQConvKernels[] = {{"reference", run_ms_q_conv}};
+constexpr Kernel kQGemmKernels[] = {{"reference", run_ms_q_gemm}};
+constexpr Kernel kQGlobalPoolKernels[] = {{"reference", run_ms_q_global_pool}};
+constexpr Kernel kQLeakyReluKernels[] = {{"reference", run_ms_q_leaky_relu}};
+constexpr Kernel kQReduceMeanKernels[] = {{"reference", run_ms_q_reduce_mean}};
+constexpr Kernel kQSigmoidKernels[] = {{"reference", run_ms_q_sigmoid}};
+constexpr Kernel kQSoftmaxKernels[] = {{"reference", run_ms_q_softmax}};
+constexpr Kernel kQWhereKernels[] = {{"reference", run_ms_q_where}};
+constexpr Kernel kQuantizeLinearKernels[] = {{"reference", run_ms_quantize_linear}};
+constexpr Kernel kReduceSumIntegerKernels[] = {{"reference", run_ms_reduce_sum_integer}};
+
 }  // namespace
 
 constexpr OpDef kMsDequantizeLinear1{.name = "DequantizeLinear",
                                      .domain = kMs,
                                      .sig = {kLinearIn, kY, "(x - zero point) * scale"},
-                                     .infer = infer_dequantize};
+                                     .infer = infer_dequantize,
+                                     .kernels = kDequantizeLinearKernels};
 constexpr OpDef kMsDynamicQuantizeLSTM1{.name = "DynamicQuantizeLSTM",
                                         .domain = kMs,
                                         .sig = {kLstmIn, kLstmOut, "LSTM with quantised weights"},
-                                        .infer = infer_lstm};
-constexpr OpDef kMsQGemm1{.name = "QGemm", .domain = kMs, .sig = {kGemmIn, kY, "quantised Gemm"}, .infer = infer_gemm};
-constexpr OpDef kMsQLinearAdd1{
-    .name = "QLinearAdd", .domain = kMs, .sig = {kBinaryIn, kY, "quantised sum"}, .infer = infer_binary};
+                                        .infer = infer_lstm,
+                                        .kernels = kDynamicLstmKernels};
+constexpr OpDef kMsQGemm1{.name = "QGemm",
+                          .domain = kMs,
+                          .sig = {kGemmIn, kY, "quantised Gemm"},
+                          .infer = infer_gemm,
+                          .kernels = kQGemmKernels};
+constexpr OpDef kMsQLinearAdd1{.name = "QLinearAdd",
+                               .domain = kMs,
+                               .sig = {kBinaryIn, kY, "quantised sum"},
+                               .infer = infer_binary,
+                               .kernels = kQBinaryKernels};
 constexpr OpDef kMsQLinearAveragePool1{.name = "QLinearAveragePool",
                                        .domain = kMs,
                                        .sig = {kUnaryIn, kY, "quantised AveragePool"},
-                                       .infer = infer_average};
-constexpr OpDef kMsQLinearConcat1{
-    .name = "QLinearConcat", .domain = kMs, .sig = {kConcatIn, kY, "quantised Concat"}, .infer = infer_concat};
-constexpr OpDef kMsQLinearConv1{
-    .name = "QLinearConv", .domain = kMs, .sig = {kConvIn, kY, "quantised Conv"}, .infer = infer_conv};
+                                       .infer = infer_average,
+                                       .kernels = kQAveragePoolKernels};
+constexpr OpDef kMsQLinearConcat1{.name = "QLinearConcat",
+                                  .domain = kMs,
+                                  .sig = {kConcatIn, kY, "quantised Concat"},
+                                  .infer = infer_concat,
+                                  .kernels = kQConcatKernels};
+constexpr OpDef kMsQLinearConv1{.name = "QLinearConv",
+                                .domain = kMs,
+                                .sig = {kConvIn, kY, "quantised Conv"},
+                                .infer = infer_conv,
+                                .kernels = kQConvKernels};
 constexpr OpDef kMsQLinearGlobalAveragePool1{.name = "QLinearGlobalAveragePool",
                                              .domain = kMs,
                                              .sig = {kUnaryIn, kY, "quantised GlobalAveragePool"},
-                                             .infer = infer_global};
-constexpr OpDef kMsQLinearLeakyRelu1{
-    .name = "QLinearLeakyRelu", .domain = kMs, .sig = {kUnaryIn, kY, "quantised LeakyRelu"}, .infer = infer_unary};
-constexpr OpDef kMsQLinearMul1{
-    .name = "QLinearMul", .domain = kMs, .sig = {kBinaryIn, kY, "quantised product"}, .infer = infer_binary};
-constexpr OpDef kMsQLinearReduceMean1{
-    .name = "QLinearReduceMean", .domain = kMs, .sig = {kUnaryIn, kY, "quantised ReduceMean"}, .infer = infer_reduce};
-constexpr OpDef kMsQLinearSigmoid1{
-    .name = "QLinearSigmoid", .domain = kMs, .sig = {kUnaryIn, kY, "quantised Sigmoid"}, .infer = infer_unary};
-constexpr OpDef kMsQLinearSoftmax1{
-    .name = "QLinearSoftmax", .domain = kMs, .sig = {kUnaryIn, kY, "quantised Softmax"}, .infer = infer_softmax};
-constexpr OpDef kMsQLinearWhere1{
-    .name = "QLinearWhere", .domain = kMs, .sig = {kWhereIn, kY, "quantised Where"}, .infer = infer_where};
+                                             .infer = infer_global,
+                                             .kernels = kQGlobalPoolKernels};
+constexpr OpDef kMsQLinearLeakyRelu1{.name = "QLinearLeakyRelu",
+                                     .domain = kMs,
+                                     .sig = {kUnaryIn, kY, "quantised LeakyRelu"},
+                                     .infer = infer_unary,
+                                     .kernels = kQLeakyReluKernels};
+constexpr OpDef kMsQLinearMul1{.name = "QLinearMul",
+                               .domain = kMs,
+                               .sig = {kBinaryIn, kY, "quantised product"},
+                               .infer = infer_binary,
+                               .kernels = kQBinaryKernels};
+constexpr OpDef kMsQLinearReduceMean1{.name = "QLinearReduceMean",
+                                      .domain = kMs,
+                                      .sig = {kUnaryIn, kY, "quantised ReduceMean"},
+                                      .infer = infer_reduce,
+                                      .kernels = kQReduceMeanKernels};
+constexpr OpDef kMsQLinearSigmoid1{.name = "QLinearSigmoid",
+                                   .domain = kMs,
+                                   .sig = {kUnaryIn, kY, "quantised Sigmoid"},
+                                   .infer = infer_unary,
+                                   .kernels = kQSigmoidKernels};
+constexpr OpDef kMsQLinearSoftmax1{.name = "QLinearSoftmax",
+                                   .domain = kMs,
+                                   .sig = {kUnaryIn, kY, "quantised Softmax"},
+                                   .infer = infer_softmax,
+                                   .kernels = kQSoftmaxKernels};
+constexpr OpDef kMsQLinearWhere1{.name = "QLinearWhere",
+                                 .domain = kMs,
+                                 .sig = {kWhereIn, kY, "quantised Where"},
+                                 .infer = infer_where,
+                                 .kernels = kQWhereKernels};
 constexpr OpDef kMsQuantizeLinear1{.name = "QuantizeLinear",
                                    .domain = kMs,
                                    .sig = {kLinearIn, kY, "x / scale + zero point, rounded"},
-                                   .infer = infer_quantize};
-constexpr OpDef kMsReduceSumInteger1{
-    .name = "ReduceSumInteger", .domain = kMs, .sig = {kReduceIn, kY, "sums of small integers"}, .infer = infer_reduce};
+                                   .infer = infer_quantize,
+                                   .kernels = kQuantizeLinearKernels};
+constexpr OpDef kMsReduceSumInteger1{.name = "ReduceSumInteger",
+                                     .domain = kMs,
+                                     .sig = {kReduceIn, kY, "sums of small integers"},
+                                     .infer = infer_reduce,
+                                     .kernels = kReduceSumIntegerKernels};
 
 }  // namespace anyshape::ops

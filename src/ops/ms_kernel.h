@@ -1,0 +1,49 @@
+#pragma once
+
+#include "ir/call.h"
+#include "ir/op.h"
+
+// What the reference kernels of com.microsoft share; most are another operator's kernel with something before or after.
+namespace anyshape::ops {
+
+// Runs the reference kernel of another operator, as of that version, on these inputs (an empty Datum: absent); the
+// attributes are those of the node. Outputs are allocated where their sizes are known.
+Status run_as(const OpDef& op, int64_t version, const Call& call, std::vector<Datum> in, std::span<Datum> out);
+Status run_as(const OpDef& op, int64_t version, const Call& call, std::vector<Datum> in, Tensor& out);
+
+// Axis i of the result is axis order[i] of the tensor. Any dtype.
+Result<Tensor> permuted(const Tensor& tensor, const std::vector<size_t>& order);
+// [N, C, D...] from [N, D..., C], and back.
+Result<Tensor> channels_to_front(const Tensor& tensor);
+Result<Tensor> channels_to_back(const Tensor& tensor);
+
+// The elements of one tensor into another of the same type and as many elements.
+void put(const Tensor& from, Tensor& to);
+
+// tensor[i] = fn(tensor[i]) on doubles.
+template <class Fn>
+Status map_reals(Tensor& tensor, Fn fn);
+
+// tensor += addend, which broadcasts to it; floats.
+Status add_to(Tensor& tensor, const Tensor& addend);
+
+// (x - zero) * scale as f32. One parameter, or one per entry of `axis`. `zero` may be absent. Codes "quantize.scale",
+// "quantize.zero_point".
+Result<Tensor> dequantized(const Tensor& x, const Tensor& scale, const Tensor& zero, size_t axis = 0);
+// The opposite, rounded to nearest even and saturated.
+Status quantize_to(const Tensor& x, const Tensor& scale, const Tensor& zero, Tensor& out);
+
+}  // namespace anyshape::ops
+
+#include "kernels/reals.h"
+
+namespace anyshape::ops {
+
+template <class Fn>
+Status map_reals(Tensor& tensor, Fn fn) {
+  TRY(std::vector<double> values, kernels::to_reals(tensor));
+  for (double& value : values) value = fn(value);
+  return kernels::from_reals(values, tensor);
+}
+
+}  // namespace anyshape::ops
