@@ -144,6 +144,8 @@ def all_models():
         "sequence": sequence(),
         "two_names": two_names(),
         "gathered": gathered(),
+        **{f"identity_{name}": model([node("Identity", ["x"], ["y"])], [info("x", ["n"], dtype)], [info("y", ["n"], dtype)])
+           for name, dtype in (("c64", TensorProto.COMPLEX64), ("i64", I64), ("f32", F32), ("string", TensorProto.STRING))},
         "no_rank": relu([info("x", None)], [info("y", None)]),
         "reshape": reshape(),
         "conv": conv(),
@@ -187,6 +189,10 @@ def write_values(folder):
     np.save(folder / "x.npy", x)
     np.save(folder / "x64.npy", x.astype(np.float64))
     np.save(folder / "dir=1.npy", np.array([1, 2], np.float32))
+    np.save(folder / "complex.npy", np.array([1 + 2j, -0.5j], np.complex64))
+    np.save(folder / "large.npy", np.array([2**62, -2**62], np.int64))
+    np.save(folder / "nan.npy", np.array([1, np.nan, -2], np.float32))
+    np.save(folder / "words.npy", np.array(["a", "née"]))
     np.save(folder / "one.npy", np.array([1], np.int64))
     np.save(folder / "five.npy", np.array([5], np.int64))
     (folder / "x.pb").write_bytes(numpy_helper.from_array(x).SerializeToString())
