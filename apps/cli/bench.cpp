@@ -148,12 +148,13 @@ Status Bench::run(const Shapes& shapes) {
 std::string Bench::table() const {
   std::vector<std::vector<std::string>> rows = {{"shape"}};
   for (const Side& side : sides_) rows[0].push_back(side.engine);
-  if (sides_.size() == 2) rows[0].push_back(fmt::format("{} / {}", sides_[1].engine, sides_[0].engine));
+  if (sides_.size() == 2) rows[0].push_back("ratio");
   rows.insert(rows.end(), rows_.begin(), rows_.end());
   std::vector<size_t> widths(rows[0].size());
   for (const auto& row : rows)
     for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-  std::string out = fmt::format("{}: best run (threads)\n", model_.name());
+  std::string out = fmt::format("{}: best run (threads){}\n", model_.name(),
+                                sides_.size() == 2 ? "; ratio over 1: anyshape is faster" : "");
   for (const auto& row : rows) {
     out += fmt::format("  {:<{}}", row[0], widths[0]);
     for (size_t i = 1; i < row.size(); ++i) out += fmt::format("  {:>{}}", row[i], widths[i]);

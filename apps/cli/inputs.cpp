@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <optional>
 
@@ -21,6 +22,17 @@ std::optional<int64_t> number_of(const std::string& dim) {
   return value;
 }
 
+// The text as one word for a shell.
+std::string word(const std::string& text) {
+  const auto is_plain = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || std::string_view("_-./:=,+@%").find(c) != std::string::npos;
+  };
+  if (std::all_of(text.begin(), text.end(), is_plain)) return text;
+  std::string out = "'";
+  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
+
 // Collects one value for each input of a session.
 class Collector {
  public:
@@ -30,8 +42,8 @@ class Collector {
 
   Status add_npz(const std::string& path);
   Status add_file(const std::string& text);
-  Status add_random(const std::string& text, uint64_t seed);
-  Status add_shape(const std::string& name, const std::vector<int64_t>& sizes, uint64_t seed);
+  Status add_random(const std::string& text, int64_t seed);
+  Status add_shape(const std::string& name, const std::vector<int64_t>& sizes, int64_t seed);
   Result<std::vector<AnyValue>> finish(std::string_view option);
 
  private:
@@ -50,11 +62,12 @@ class Collector {
   Error unknown(std::string_view option, const std::string& name, const std::string& rest) const {
     const std::string near = nearest_input(model_, name);
     return usage_error_in(model_, "input.unknown", fmt::format("the model has no input \"{}\"", name),
-                          near.empty() ? "" : fmt::format("{} {}{}", option, near, rest));
+                          near.empty() ? "" : fmt::format("{} {}", option, word(near + rest)));
   }
 
+  std::optional<std::vector<int64_t>> smallest_sizes(const std::string& input) const;
   Result<Split> split(std::string_view option, const std::string& text) const;
-  Status set_random(size_t input, std::vector<int64_t> sizes, uint64_t seed);
+  Status set_random(size_t input, std::vector<int64_t> sizes, int64_t seed);
   Status set(size_t input, AnyValue value);
 
   const Model& model_;
@@ -72,6 +85,17 @@ Result<Collector::Split> Collector::split(std::string_view option, const std::st
   for (size_t at = last; at != std::string::npos && at > 0; at = text.rfind('=', at - 1))
     if (const auto input = find(std::string_view(text).substr(0, at))) return Split{*input, text.substr(at + 1)};
   return fail(unknown(option, text.substr(0, last), text.substr(last)));
+}
+
+// Of this input in the smallest shape that goes with the inputs given so far. Nothing where the rank is not known.
+std::optional<std::vector<int64_t>> Collector::smallest_sizes(const std::string& input) const {
+  Shapes given;
+  for (size_t i = 0; i < values_.size(); ++i)
+    if (values_[i].kind() == AnyValue::Kind::tensor) given[session_.inputs()[i].name] = values_[i].shape();
+  const Shapes shapes = smallest_shapes(model_, given);
+  const auto known = shapes.find(input);
+  if (known == shapes.end()) return std::nullopt;
+  return known->second;
 }
 
 Status Collector::set(size_t input, AnyValue value) {
@@ -102,14 +126,14 @@ Status Collector::add_file(const std::string& text) {
   return set(parts->input, *std::move(value));
 }
 
-Status Collector::add_random(const std::string& text, uint64_t seed) {
+Status Collector::add_random(const std::string& text, int64_t seed) {
   auto input = find(text);
   std::vector<int64_t> sizes;
   if (input) {
-    const auto declared = declared_sizes(model_, text);
+    const auto declared = smallest_sizes(text);
     if (!declared)
       return fail(usage_error_in(model_, "input.rank", fmt::format("the rank of the input \"{}\" is not known", text),
-                                 fmt::format("--random {}=1x2x3", text)));
+                                 "--random " + word(text + "=1x2x3")));
     sizes = *declared;
   } else {
     if (text.find('=') == std::string::npos) return fail(unknown("--random", text, ""));
@@ -126,20 +150,24 @@ Status Collector::add_random(const std::string& text, uint64_t seed) {
   return set_random(*input, std::move(sizes), seed);
 }
 
-Status Collector::add_shape(const std::string& name, const std::vector<int64_t>& sizes, uint64_t seed) {
+Status Collector::add_shape(const std::string& name, const std::vector<int64_t>& sizes, int64_t seed) {
   const auto input = find(name);
   if (!input) return fail(unknown("--shape", name, to_text(Shapes{{"", sizes}})));
   return set_random(*input, sizes, seed);
 }
 
-Status Collector::set_random(size_t input, std::vector<int64_t> sizes, uint64_t seed) {
+Status Collector::set_random(size_t input, std::vector<int64_t> sizes, int64_t seed) {
   const IoInfo& info = session_.inputs()[input];
   if (info.kind != AnyValue::Kind::tensor || info.type == DType::undefined)
     return fail(usage_error_in(model_, "input.kind",
                                fmt::format("the input \"{}\" is no tensor of a known type", info.name),
-                               fmt::format("--input {}=FILE.pb", info.name)));
-  auto value = AnyValue::random(info.type, std::move(sizes), seed + input);
-  if (!value) return fail(value.error());
+                               "--input " + word(info.name + "=FILE.pb")));
+  auto value = AnyValue::random(info.type, std::move(sizes), static_cast<uint64_t>(seed) + input);
+  if (!value) {
+    Error error = value.error();
+    error.place = fmt::format("{}: input \"{}\"", model_.name(), info.name);
+    return fail(std::move(error));
+  }
   return set(input, *std::move(value));
 }
 
@@ -149,9 +177,10 @@ Result<std::vector<AnyValue>> Collector::finish(std::string_view option) {
     const std::string& name = session_.inputs()[i].name;
     const auto types = model_.inputs();
     const auto it = std::find_if(types.begin(), types.end(), [&](const ValueType& type) { return type.name == name; });
-    const auto sizes = declared_sizes(model_, name);
-    const std::string hint =
-        sizes ? fmt::format("{} {}", option, to_text(Shapes{{name, *sizes}})) : fmt::format("--input {}=FILE.pb", name);
+    const auto sizes = smallest_sizes(name);
+    const bool tensor = session_.inputs()[i].kind == AnyValue::Kind::tensor;
+    const std::string hint = sizes ? fmt::format("{} {}", option, word(to_text(Shapes{{name, *sizes}})))
+                                   : fmt::format("--input {}", word(name + (tensor ? "=FILE.npy" : "=FILE.pb")));
     return fail(usage_error_in(
         model_, "input.missing",
         fmt::format("the input \"{}\" is not given, it is {}", name, it == types.end() ? "?" : it->type), hint));
@@ -171,16 +200,6 @@ Error usage_error_in(const Model& model, std::string code, std::string message, 
   return error;
 }
 
-std::optional<std::vector<int64_t>> declared_sizes(const Model& model, const std::string& input) {
-  for (const ValueType& type : model.inputs()) {
-    if (type.name != input || !type.dims) continue;
-    std::vector<int64_t> sizes;
-    for (const std::string& dim : *type.dims) sizes.push_back(number_of(dim).value_or(1));
-    return sizes;
-  }
-  return std::nullopt;
-}
-
 Result<std::vector<AnyValue>> read_inputs(const Model& model, const Session& session, const InputArguments& arguments) {
   Collector collector(model, session);
   if (!arguments.npz.empty())
@@ -193,7 +212,7 @@ Result<std::vector<AnyValue>> read_inputs(const Model& model, const Session& ses
 }
 
 Result<std::vector<AnyValue>> random_inputs(const Model& model, const Session& session, const Shapes& shapes,
-                                            uint64_t seed, std::string_view option) {
+                                            int64_t seed, std::string_view option) {
   Collector collector(model, session);
   for (const auto& [name, sizes] : shapes)
     if (const auto made = collector.add_shape(name, sizes, seed); !made) return fail(made.error());

@@ -14,15 +14,12 @@ struct InputArguments {
   std::vector<std::string> files;   // --input NAME=FILE
   std::vector<std::string> random;  // --random NAME=SHAPE, --random NAME
   std::string npz;
-  uint64_t seed = 0;
+  int64_t seed = 0;
 };
 
 Error usage_error(std::string code, std::string message, std::string hint = {});
 // The same with the file as its place.
 Error usage_error_in(const Model& model, std::string code, std::string message, std::string hint = {});
-
-// The sizes an input is declared with, 1 for each that is no number. Nothing for what is no tensor of known rank.
-std::optional<std::vector<int64_t>> declared_sizes(const Model& model, const std::string& input);
 
 // One value per input of the session. Usage errors: "input.unknown", "input.twice", "input.missing" (with the option to
 // add), "input.syntax", those of reading files.
@@ -30,6 +27,6 @@ Result<std::vector<AnyValue>> read_inputs(const Model& model, const Session& ses
 
 // Tensors of random numbers at these sizes; those of inputs not named are as declared. Usage errors as above.
 Result<std::vector<AnyValue>> random_inputs(const Model& model, const Session& session, const Shapes& shapes,
-                                            uint64_t seed, std::string_view option);
+                                            int64_t seed, std::string_view option);
 
 }  // namespace anyshape::cli

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <exception>
 #include <functional>
+#include <limits>
 #include <map>
 #include <new>
 
@@ -120,8 +121,9 @@ void Program::add_run() {
   sub->add_option("MODEL", run.model, "an ONNX file")->required();
   add_repeated(sub, "--input", run.inputs.files, "NAME=FILE.npy or NAME=FILE.pb");
   sub->add_option("--npz", run.inputs.npz, "inputs by name; arrays of other names are left out");
-  add_repeated(sub, "--random", run.inputs.random, "NAME=1x120x1, NAME=scalar; NAME: as declared, 1 for symbols");
-  sub->add_option("--seed", run.inputs.seed, "of random inputs and random operators");
+  add_repeated(sub, "--random", run.inputs.random, "NAME=1x120x1, NAME=scalar; NAME alone: the smallest size");
+  sub->add_option("--seed", run.inputs.seed, "of random inputs and random operators")
+      ->check(CLI::Range(int64_t{0}, std::numeric_limits<int64_t>::max()));
   sub->add_option("--repeat", run.repeat, "run so many times more and print the times")
       ->check(CLI::Range(int64_t{1}, int64_t{1'000'000'000}));
   CLI::Option* folder = sub->add_option("-o", run.output, "the folder for the outputs");

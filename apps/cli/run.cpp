@@ -60,7 +60,7 @@ Result<Ran> run_all(Context& context, const std::vector<AnyValue>& inputs, const
   Ran ran;
   if (!arguments.profile.empty()) context.observe([&](const ProfiledStep& step) { ran.steps.push_back(step); });
   RunOptions options;
-  options.seed = arguments.inputs.seed;
+  options.seed = static_cast<uint64_t>(arguments.inputs.seed);
   for (int64_t i = 0; i <= arguments.repeat; ++i) {
     ran.steps.clear();
     ran.outputs.clear();

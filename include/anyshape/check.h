@@ -30,6 +30,11 @@ ANYSHAPE_API Answer accepts(const Model& model, const Shapes& shapes, const Chec
 ANYSHAPE_API Result<Proof> require(const Model& model, const std::vector<std::string>& wanted,
                                    const CheckOptions& options = {});
 
+// The smallest shape the model takes where some inputs have these sizes, axes of 1 and more: an example to start from.
+// Where none is found, the declared numbers with 1 for all others. Inputs that are no tensors of known rank are left
+// out.
+ANYSHAPE_API Shapes smallest_shapes(const Model& model, const Shapes& given = {});
+
 // Does `model` accept every shape that `old` accepts? Inputs are matched by name.
 ANYSHAPE_API Result<Proof> against(const Model& model, const Model& old);
 

@@ -34,6 +34,34 @@ std::vector<Datum> data_of(const std::vector<AnyValue>& values) {
   return out;
 }
 
+bool is_complex(DType type) { return type == DType::c64 || type == DType::c128; }
+
+std::string entry_text(const Tensor& tensor, int64_t i) {
+  const DType type = tensor.dtype();
+  if (type == DType::string) return fmt::format("\"{:.40}\"", tensor.strings()[static_cast<size_t>(i)]);
+  if (type == DType::c64) return fmt::format("{:.6g}{:+.6g}i", tensor.at<float>(2 * i), tensor.at<float>(2 * i + 1));
+  if (type == DType::c128) return fmt::format("{:.6g}{:+.6g}i", tensor.at<double>(2 * i), tensor.at<double>(2 * i + 1));
+  if (type == DType::u64) return fmt::format("{}", static_cast<uint64_t>(tensor.int_at(i)));
+  if (is_integer(type) || type == DType::boolean) return fmt::format("{}", tensor.int_at(i));
+  return fmt::format("{:.6g}", real_at(tensor, i).value_or(0));
+}
+
+// "  min -1.2  mean 0.1  max 2.5"; nothing for what has no order, or no entries.
+std::string range_text(const AnyValue& value) {
+  if (value.type() == DType::string || is_complex(value.type()) || value.count() == 0) return {};
+  int64_t least = 0, most = 0;  // the places of these entries; of a NaN, if there is one
+  double sum = 0;
+  for (int64_t i = 0; i < value.count(); ++i) {
+    const double x = value.number(i);
+    sum += x;
+    if (!std::isnan(value.number(least)) && !(x >= value.number(least))) least = i;
+    if (!std::isnan(value.number(most)) && !(x <= value.number(most))) most = i;
+  }
+  const Tensor& tensor = value.datum().tensor();
+  return fmt::format("  min {}  mean {:.6g}  max {}", entry_text(tensor, least),
+                     sum / static_cast<double>(value.count()), entry_text(tensor, most));
+}
+
 bool has_ending(const std::filesystem::path& path, std::string_view ending) { return path.extension() == ending; }
 
 }  // namespace
@@ -170,22 +198,10 @@ std::string AnyValue::summary() const {
     }
     return out;
   }
-  std::string out = fmt::format("{}[{}]", name(type()), fmt::join(shape(), ", "));
   std::vector<std::string> first;
-  for (int64_t i = 0; i < std::min(count(), kShown); ++i)
-    first.push_back(type() == DType::string ? fmt::format("\"{:.40}\"", string_entries()[static_cast<size_t>(i)])
-                                            : fmt::format("{:.6g}", number(i)));
-  if (type() != DType::string && count() > 0) {
-    double least = number(0), most = least, sum = 0;
-    for (int64_t i = 0; i < count(); ++i) {
-      const double x = number(i);
-      least = std::isnan(x) ? x : std::min(least, x);
-      most = std::isnan(x) ? x : std::max(most, x);
-      sum += x;
-    }
-    out += fmt::format("  min {:.6g}  mean {:.6g}  max {:.6g}", least, sum / static_cast<double>(count()), most);
-  }
-  return out + fmt::format("  [{}{}]", fmt::join(first, ", "), count() > kShown ? ", ..." : "");
+  for (int64_t i = 0; i < std::min(count(), kShown); ++i) first.push_back(entry_text(datum_->tensor(), i));
+  return fmt::format("{}[{}]{}  [{}{}]", name(type()), fmt::join(shape(), ", "), range_text(*this),
+                     fmt::join(first, ", "), count() > kShown ? ", ..." : "");
 }
 
 std::string difference(const AnyValue& got, const AnyValue& want, double relative, double absolute) {

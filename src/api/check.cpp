@@ -102,6 +102,11 @@ Result<Proof> require(const Model& model, const std::vector<std::string>& wanted
   return to_proof(model, answer);
 }
 
+Shapes smallest_shapes(const Model& model, const Shapes& given) {
+  const Model::Impl& impl = model.impl();
+  return smallest_accepted(impl.typed(), with_assumed(impl, {}), given);
+}
+
 Result<Proof> against(const Model& model, const Model& old) {
   TRY(const SetAnswer answer,
       prove_covers(model.impl().typed(), model.impl().accepted(), old.impl().typed(), old.impl().accepted()));

@@ -83,6 +83,13 @@ std::vector<Requirement> assumed_of(const Model::Impl& model, const Typed& typed
   return out;
 }
 
+// Errors get the model's name in front of their place.
+template <class T>
+Result<T> placed(const std::string& model, Result<T> result) {
+  if (!result) return at(model, std::move(result).error());
+  return result;
+}
+
 // Tensors without memory, for asking about sizes only.
 Result<std::vector<Datum>> hollow_inputs(const Plan& plan, const Shapes& shapes) {
   for (const auto& [name, sizes] : shapes) {
@@ -188,14 +195,21 @@ Context& Context::operator=(Context&&) noexcept = default;
 
 Status Context::reserve(const Shapes& largest) {
   if (!impl_->executor) return {};
-  TRY(const auto inputs, hollow_inputs(impl_->executor->plan(), largest));
-  return impl_->executor->reserve(inputs, &impl_->refusal);
+  const auto reserve = [&]() -> Status {
+    TRY(const auto inputs, hollow_inputs(impl_->executor->plan(), largest));
+    return impl_->executor->reserve(inputs, &impl_->refusal);
+  };
+  return placed(impl_->session->name, reserve());
 }
 
 Result<std::vector<std::optional<std::vector<int64_t>>>> Context::output_shapes(const Shapes& shapes) {
-  if (!impl_->executor) return std::vector<std::optional<std::vector<int64_t>>>(impl_->outputs.size());
-  TRY(const auto inputs, hollow_inputs(impl_->executor->plan(), shapes));
-  return impl_->executor->output_sizes(inputs, &impl_->refusal);
+  using Sizes = std::vector<std::optional<std::vector<int64_t>>>;
+  if (!impl_->executor) return Sizes(impl_->outputs.size());
+  const auto ask = [&]() -> Result<Sizes> {
+    TRY(const auto inputs, hollow_inputs(impl_->executor->plan(), shapes));
+    return impl_->executor->output_sizes(inputs, &impl_->refusal);
+  };
+  return placed(impl_->session->name, ask());
 }
 
 Status Context::Impl::run(std::span<const AnyValue> given, bool own_outputs, const RunOptions& options) {
@@ -208,11 +222,7 @@ Status Context::Impl::run(std::span<const AnyValue> given, bool own_outputs, con
     if (reinterpret_cast<uintptr_t>(inputs[i].tensor().bytes().data()) % unit == 0) continue;
     TRY(inputs[i].tensor(), inputs[i].tensor().aligned());
   }
-  if (session->ort) {
-    Status status = run_ort(own_outputs);
-    if (!status) return at(session->name, std::move(status).error());
-    return {};
-  }
+  if (session->ort) return placed(session->name, run_ort(own_outputs));
   Executor::Run run;
   run.inputs = inputs;
   run.outputs = outputs;
@@ -221,9 +231,7 @@ Status Context::Impl::run(std::span<const AnyValue> given, bool own_outputs, con
   run.seed = options.seed;
   run.observer = observer ? &observer : nullptr;
   run.refusal = &refusal;
-  Status status = executor->run(run);
-  if (!status) return at(session->name, std::move(status).error());
-  return {};
+  return placed(session->name, executor->run(run));
 }
 
 Status Context::Impl::run_ort(bool own_outputs) {
@@ -289,14 +297,17 @@ Result<std::string> Session::plan_text(const Shapes& shapes) const {
   if (impl_->ort) return usage("plan.engine", "ONNX Runtime has no plan to print");
   const Plan& plan = *impl_->model.plan;
   if (shapes.empty()) return print_plan(plan, nullptr);
-  TRY(const auto inputs, hollow_inputs(plan, shapes));
-  Workers workers(1);
-  Executor executor(impl_->model.plan, workers);
-  const Executor::Refusal refusal = [&](std::span<const Datum> given, const PlanStage::Guard* guard) {
-    return impl_->model.refusal(given, guard);
+  const auto print = [&]() -> Result<std::string> {
+    TRY(const auto inputs, hollow_inputs(plan, shapes));
+    Workers workers(1);
+    Executor executor(impl_->model.plan, workers);
+    const Executor::Refusal refusal = [&](std::span<const Datum> given, const PlanStage::Guard* guard) {
+      return impl_->model.refusal(given, guard);
+    };
+    TRY(const auto numbers, executor.plan_numbers(inputs, &refusal));
+    return print_plan(plan, numbers ? &*numbers : nullptr);
   };
-  TRY(const auto numbers, executor.plan_numbers(inputs, &refusal));
-  return print_plan(plan, numbers ? &*numbers : nullptr);
+  return placed(impl_->name, print());
 }
 
 }  // namespace anyshape

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <functional>
+#include <utility>
 
 #include "base/nearest.h"
 #include "solve/search.h"
@@ -159,6 +160,39 @@ Result<SetAnswer> prove_accepts(const Typed& typed, const AcceptedSet& accepted,
     return std::pair(std::move(shapes), std::move(v));
   };
   return settle(claim);
+}
+
+Shapes smallest_accepted(const Typed& typed, const AcceptedSet& accepted, const Shapes& given) {
+  // As the counterexample to "no shape is accepted".
+  SetClaim claim = claim_of(typed, accepted);
+  claim.exact = true;
+  Dim entangled = 0;  // the sum of the symbols that cannot be chosen one by one
+  for (const Condition& condition : std::exchange(claim.conditions, {})) {
+    if (condition.is_opaque()) continue;
+    claim.domain.push_back(condition);
+    const auto symbols = condition.symbols();
+    if (symbols.size() < 2) continue;
+    for (Dim symbol : symbols) entangled = entangled + symbol;
+  }
+  for (const auto& [name, sizes] : given) {
+    const Fact* fact = input_fact(typed, name);
+    for (size_t i = 0; fact && fact->dims && i < std::min(sizes.size(), fact->dims->size()); ++i)
+      claim.domain.push_back(Condition::eq((*fact->dims)[i], sizes[i]));
+  }
+  for (Dim variable : claim.variables) claim.domain.push_back(Condition::ge(variable, 1));
+  claim.judge = [&](const Binding& binding) {
+    Shapes shapes = shapes_at(typed, binding);
+    Verdict inverse;
+    const bool accepts = verdict(typed.graph(), shapes).kind == Verdict::Kind::accept;
+    inverse.kind = accepts ? Verdict::Kind::refuse : Verdict::Kind::accept;
+    return std::pair(std::move(shapes), inverse);
+  };
+  for (const Condition& impossible : {Condition::never(), Condition::lt(entangled, 0)}) {
+    claim.conditions = {impossible};
+    SetAnswer answer = settle(claim);
+    if (answer.kind == SetAnswer::Kind::refuted) return std::move(answer.shapes);
+  }
+  return shapes_at(typed, [](Dim) { return std::optional<int64_t>(1); });
 }
 
 namespace {

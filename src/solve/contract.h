@@ -36,6 +36,10 @@ using AlsoRefused = std::function<std::optional<Verdict>(const Shapes&)>;
 Result<SetAnswer> prove_accepts(const Typed& typed, const AcceptedSet& accepted, const std::vector<std::string>& wanted,
                                 const AlsoRefused& also = nullptr);
 
+// The smallest shape of the accepted set where the inputs in `given` have these sizes, other symbols from 1 on; where
+// none is found, every symbol is 1.
+Shapes smallest_accepted(const Typed& typed, const AcceptedSet& accepted, const Shapes& given = {});
+
 // Does `next` accept every shape that `old` accepts? Inputs are matched by name.
 Result<SetAnswer> prove_covers(const Typed& next, const AcceptedSet& next_set, const Typed& old,
                                const AcceptedSet& old_set);

@@ -141,6 +141,12 @@ def all_models():
         "lstm_state": lstm(1),
         "lstm": lstm(0),
         "embedding": embedding(),
+        "sequence": sequence(),
+        "two_names": two_names(),
+        "gathered": gathered(),
+        **{f"identity_{name}": model([node("Identity", ["x"], ["y"])], [info("x", ["n"], dtype)], [info("y", ["n"], dtype)])
+           for name, dtype in (("c64", TensorProto.COMPLEX64), ("i64", I64), ("f32", F32), ("string", TensorProto.STRING))},
+        "no_rank": relu([info("x", None)], [info("y", None)]),
         "reshape": reshape(),
         "conv": conv(),
         "branch": branch(),
@@ -153,8 +159,72 @@ def all_models():
     }
 
 
+def sequence():
+    pair = helper.make_tensor_sequence_value_info("s", F32, None)
+    return model([node("SequenceConstruct", ["x", "x"], ["s"])], [info("x", ["batch", "seq"])], [pair])
+
+
+def two_names():
+    return model([node("Add", ["a=b", "in put/0"], ["y:0"])], [info("a=b", ["n"]), info("in put/0", ["n"])],
+                 [info("y:0", ["n"])])
+
+
+def gathered():
+    return model([node("Gather", ["x", "i"], ["y"], axis=1)], [info("x", ["batch", "seq"]), info("i", ["n"], I64)],
+                 [info("y", ["batch", "n"])])
+
+
+def write_test(folder, proto, inputs, outputs):
+    """A folder as ONNX's test data has them."""
+    data = folder / "test_data_set_0"
+    data.mkdir(parents=True)
+    onnx.save(proto, folder / "model.onnx")
+    for stem, values in ("input", inputs), ("output", outputs):
+        for i, value in enumerate(values):
+            (data / f"{stem}_{i}.pb").write_bytes(numpy_helper.from_array(value).SerializeToString())
+
+
+def write_values(folder):
+    x = np.array([[-1, 2, -3], [4, -5, 6]], np.float32)
+    np.save(folder / "x.npy", x)
+    np.save(folder / "x64.npy", x.astype(np.float64))
+    np.save(folder / "dir=1.npy", np.array([1, 2], np.float32))
+    np.save(folder / "complex.npy", np.array([1 + 2j, -0.5j], np.complex64))
+    np.save(folder / "large.npy", np.array([2**62, -2**62], np.int64))
+    np.save(folder / "nan.npy", np.array([1, np.nan, -2], np.float32))
+    np.save(folder / "words.npy", np.array(["a", "née"]))
+    np.save(folder / "one.npy", np.array([1], np.int64))
+    np.save(folder / "five.npy", np.array([5], np.int64))
+    (folder / "x.pb").write_bytes(numpy_helper.from_array(x).SerializeToString())
+    (folder / "bad.npy").write_bytes(b"no array")
+    (folder / "bad.pb").write_bytes(b"\x08\xff")
+    np.savez(folder / "x.npz", x=x, other=x)
+    np.savez(folder / "other.npz", other=x)
+
+
+def write_tests(folder):
+    x = np.array([[-1, 2], [3, -4]], np.float32)
+    y = np.maximum(x, 0)
+    any2 = [info("x", ["batch", "seq"])]
+    good = relu(any2, [info("y", ["batch", "seq"])])
+    write_test(folder / "good" / "node" / "test_relu", good, [x], [y])
+    write_test(folder / "good" / "node" / "test_near", good, [x], [y + np.float32(0.01)])
+    (folder / "good" / "manifest.tsv").write_text("node\ttest_near\t0.1\t0.1\t1\n")
+    write_test(folder / "mixed" / "relu", good, [x], [y])
+    write_test(folder / "mixed" / "wrong_entry", good, [x], [x])
+    write_test(folder / "mixed" / "wrong_shape", good, [x], [y[:1]])
+    write_test(folder / "mixed" / "wrong_type", good, [x.astype(np.float64)], [y])
+    write_test(folder / "mixed" / "no_input", good, [], [y])
+    write_test(folder / "mixed" / "refused", matmul(3), [x], [x])
+    (folder / "mixed" / "broken" / "test_data_set_0").mkdir(parents=True)
+    (folder / "mixed" / "broken" / "model.onnx").write_bytes(b"\x08\x08\x3a\xff\xff")
+    (folder / "empty").mkdir()
+
+
 def write_all(folder):
     folder = Path(folder)
+    write_values(folder)
+    write_tests(folder)
     for name, proto in all_models().items():
         if name == "opaque":
             proto.opset_import.append(helper.make_opsetid("custom", 1))
