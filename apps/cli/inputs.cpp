@@ -67,7 +67,7 @@ class Collector {
 
   std::optional<std::vector<int64_t>> smallest_sizes(const std::string& input) const;
   Result<Split> split(std::string_view option, const std::string& text) const;
-  Status set_random(size_t input, std::vector<int64_t> sizes, int64_t seed);
+  Status set_random(size_t input, const std::vector<int64_t>& wanted, int64_t seed);
   Status set(size_t input, AnyValue value);
 
   const Model& model_;
@@ -147,7 +147,7 @@ Status Collector::add_random(const std::string& text, int64_t seed) {
     if (!input) return fail(unknown("--random", shape->first, text.substr(shape->first.size())));
     sizes = std::move(shape->second);
   }
-  return set_random(*input, std::move(sizes), seed);
+  return set_random(*input, sizes, seed);
 }
 
 Status Collector::add_shape(const std::string& name, const std::vector<int64_t>& sizes, int64_t seed) {
@@ -156,14 +156,19 @@ Status Collector::add_shape(const std::string& name, const std::vector<int64_t>&
   return set_random(*input, sizes, seed);
 }
 
-Status Collector::set_random(size_t input, std::vector<int64_t> sizes, int64_t seed) {
+Status Collector::set_random(size_t input, const std::vector<int64_t>& wanted, int64_t seed) {
   const IoInfo& info = session_.inputs()[input];
   if (info.kind != AnyValue::Kind::tensor || info.type == DType::undefined)
     return fail(usage_error_in(model_, "input.kind",
                                fmt::format("the input \"{}\" is no tensor of a known type", info.name),
                                "--input " + word(info.name + "=FILE.pb")));
-  auto value = AnyValue::random(info.type, std::move(sizes), static_cast<uint64_t>(seed) + input);
+  auto value = AnyValue::random(info.type, wanted, static_cast<uint64_t>(seed) + input);
   if (!value) {
+    // A shape the model refuses is refused for that, however large it is.
+    const Answer answer = accepts(model_, {{info.name, wanted}});
+    if (answer.kind == Answer::Kind::refuse && answer.code != "input.missing")
+      return fail(
+          {Error::Kind::refused, answer.code, fmt::format("{}: {}", model_.name(), answer.place), answer.sentence, ""});
     Error error = value.error();
     error.place = fmt::format("{}: input \"{}\"", model_.name(), info.name);
     return fail(std::move(error));
