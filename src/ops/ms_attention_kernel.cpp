@@ -154,6 +154,8 @@ Status attend_projected(const Call& call, const Tensor& qkv, const Tensor& mask,
   const auto filter = static_cast<double>(call.f("mask_filter_value", -10000.0f));
   TRY(const Tensor added, additive_mask(sizes, mask, bias, filter, call.i("unidirectional", 0) != 0, qkv.dtype()));
   if (call.has_output(1)) {
+    if (args.out(1).dtype() != p.k.dtype() || p.k.count() + p.v.count() != args.out(1).count())
+      return refuse("attention.past", "keys and values do not fit the present");
     kernels::copy_elements(args.out(1), 0, p.k, 0, p.k.count());
     kernels::copy_elements(args.out(1), p.k.count(), p.v, 0, p.v.count());
   }

@@ -70,8 +70,8 @@ Result<Heads> read_inputs(const KernelArgs& args, const Tensor& bias, int64_t he
 }
 
 Status put_present(const Call& call, const Tensor& k, const Tensor& v, KernelArgs& args) {
-  if (call.has_output(1)) put(k, args.out(1));
-  if (call.has_output(2)) put(v, args.out(2));
+  if (call.has_output(1)) TRY_OK(put(k, args.out(1)));
+  if (call.has_output(2)) TRY_OK(put(v, args.out(2)));
   return {};
 }
 
@@ -107,10 +107,14 @@ Result<Tensor> first_steps(const Tensor& x, int64_t count) {
 }
 
 // The steps of `from` into those of `to` from `start` on.
-void put_steps(const Tensor& from, int64_t start, Tensor& to) {
+Status put_steps(const Tensor& from, int64_t start, Tensor& to) {
+  if (from.rank() != 4 || to.rank() != 4 || from.dims()[0] != to.dims()[0] || from.dims()[1] != to.dims()[1] ||
+      from.dims()[3] != to.dims()[3] || from.dtype() != to.dtype() || start > to.dims()[2])
+    return refuse("attention.past", "the present does not fit the past");
   const int64_t size = from.dims()[3], length = std::min(from.dims()[2], to.dims()[2] - start);
   for (int64_t i = 0; i < from.dims()[0] * from.dims()[1]; ++i)
     kernels::copy_elements(to, (i * to.dims()[2] + start) * size, from, i * from.dims()[2] * size, length * size);
+  return {};
 }
 
 }  // namespace
@@ -127,12 +131,12 @@ Status run_ms_masked_attention(const Call& call, KernelArgs& args) {
     Tensor past_k = wide.in(5), past_v = wide.in(6);
     if (shared) {
       for (size_t i : {size_t{1}, size_t{2}})
-        if (call.has_output(i)) put(wide.in(4 + i), wide.out(i));
+        if (call.has_output(i)) TRY_OK(put(wide.in(4 + i), wide.out(i)));
       if (!past_k || steps + h.k.dims()[2] > past_k.dims()[2]) return refuse("attention.past", "the past has no room");
       TRY(past_k, first_steps(past_k, steps));
       TRY(past_v, first_steps(past_v, steps));
       for (size_t i : {size_t{1}, size_t{2}})
-        if (call.has_output(i)) put_steps(i == 1 ? h.k : h.v, steps, wide.out(i));
+        if (call.has_output(i)) TRY_OK(put_steps(i == 1 ? h.k : h.v, steps, wide.out(i)));
     }
     AttentionSizes sizes{h.q.dims()[0], h.q.dims()[2], 0, past_k ? past_k.dims()[2] : 0};
     TRY(h.k, joined(past_k, h.k));
@@ -184,8 +188,7 @@ Status run_ms_rotary(const Call& call, KernelArgs& args) {
     TRY(const Tensor positions, positions_of(wide.in(1), heads.dims()[0], heads.dims()[2], 0));
     TRY_OK(rotate(call, "interleaved", cos, wide.in(3), positions, heads));
     if (x.rank() == 3) return kernels::merge_heads(heads, wide.out(0));
-    put(heads, wide.out(0));
-    return {};
+    return put(heads, wide.out(0));
   });
 }
 
@@ -215,6 +218,7 @@ Status add_sink(const Tensor& sink, int64_t heads, Tensor& k, Tensor& v, Tensor&
   TRY(k, with_zero(k));
   TRY(v, with_zero(v));
   const int64_t queries = mask.dims()[2], keys = mask.dims()[3], given = mask.dims()[1];
+  if (given != 1 && given != heads) return refuse("attention.bias", "attention_bias has {} heads of {}", given, heads);
   TRY(Tensor out, Tensor::allocate(mask.dtype(), {1, heads, queries, keys + 1}));
   TRY(const auto from, kernels::to_reals(mask));
   std::vector<double> sinks(static_cast<size_t>(heads)), values;
@@ -348,7 +352,9 @@ class GroupedRun {
     if (!call_.has_output(output)) return {};
     Tensor& present = args_.out(output);
     if (!present) return unknown("attention.length", "the length of the present is not known");
-    if (present.dims()[2] < steps.dims()[2]) return refuse("attention.past", "the present has no room");
+    if (present.dims()[2] < steps.dims()[2] || present.dims()[1] != steps.dims()[1] ||
+        present.dims()[3] != steps.dims()[3] || present.dtype() != steps.dtype())
+      return refuse("attention.past", "the present has no room");
     const int64_t size = steps.dims()[3], length = steps.dims()[2], room = present.dims()[2];
     for (int64_t h = 0; h < steps.dims()[1]; ++h)
       kernels::copy_elements(present, (b * steps.dims()[1] + h) * room * size, steps, h * length * size, length * size);

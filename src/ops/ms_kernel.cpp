@@ -54,7 +54,12 @@ Result<Tensor> channels_to_back(const Tensor& tensor) {
   return permuted(tensor, order);
 }
 
-void put(const Tensor& from, Tensor& to) { kernels::copy_elements(to, 0, from, 0, from.count()); }
+Status put(const Tensor& from, Tensor& to) {
+  if (from.dtype() != to.dtype() || from.count() != to.count())
+    return refuse("kernel.shape", "{} entries do not fit an output of {}", from.count(), to.count());
+  kernels::copy_elements(to, 0, from, 0, from.count());
+  return {};
+}
 
 Status add_to(Tensor& tensor, const Tensor& addend) {
   if (!kernels::broadcasts(addend.dims(), tensor.dims()))

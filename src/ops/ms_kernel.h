@@ -17,8 +17,8 @@ Result<Tensor> permuted(const Tensor& tensor, const std::vector<size_t>& order);
 Result<Tensor> channels_to_front(const Tensor& tensor);
 Result<Tensor> channels_to_back(const Tensor& tensor);
 
-// The elements of one tensor into another of the same type and as many elements.
-void put(const Tensor& from, Tensor& to);
+// The elements of one tensor into another. Error "kernel.shape" when that has another type or number of elements.
+Status put(const Tensor& from, Tensor& to);
 
 // tensor[i] = fn(tensor[i]) on doubles.
 template <class Fn>

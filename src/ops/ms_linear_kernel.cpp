@@ -105,7 +105,7 @@ Status run_ms_nhwc_conv(const Call& call, KernelArgs& args) {
   TRY(Tensor y, like_channels_first(args.out(0)));
   TRY_OK(run_as(kConv1, 11, call, {std::move(x), args.in(1), args.in(2)}, y));
   TRY(const Tensor turned, channels_to_back(y));
-  put(turned, args.out(0));
+  TRY_OK(put(turned, args.out(0)));
   if (args.in(3)) TRY_OK(add_to(args.out(0), args.in(3)));
   return activate_by_list(call, args.out(0));
 }
@@ -115,9 +115,11 @@ Status run_ms_nhwc_max_pool(const Call& call, KernelArgs& args) {
   TRY(Tensor y, like_channels_first(args.out(0)));
   TRY_OK(run_as(kMaxPool1, 12, call, {std::move(x)}, y));
   TRY(const Tensor turned, channels_to_back(y));
-  put(turned, args.out(0));
-  return {};
+  return put(turned, args.out(0));
 }
+
+// Products with strides and dilations, which are below 2^31, stay within 63 bits.
+constexpr int64_t kLongAxis = int64_t{1} << 31;
 
 // The sizes follow from the pads, which are data.
 Status run_ms_conv_transpose_pads(const Call& call, KernelArgs& args) {
@@ -132,11 +134,15 @@ Status run_ms_conv_transpose_pads(const Call& call, KernelArgs& args) {
   TRY(conv.dilations, axis_ints(call, "dilations", rank, 1, 1));
   TRY(const auto extra, axis_ints(call, "output_padding", rank, 0, 0));
   conv.group = call.i("group", 1);
+  if (conv.group < 1 || conv.group > kFar / std::max<int64_t>(1, w.dims()[1]))
+    return refuse("convtranspose.group", "group is {}", conv.group);
   std::vector<int64_t> dims{x.dims()[0], w.dims()[1] * conv.group};
   for (size_t i = 0; i < rank; ++i) {
     const int64_t before = pads.int_at(static_cast<int64_t>(i)), after = pads.int_at(static_cast<int64_t>(rank + i));
     if (before < 0 || after < 0 || before > kFar || after > kFar)
       return refuse("convtranspose.pads", "the pads {} and {} of axis {} are out of range", before, after, i);
+    if (x.dims()[i + 2] > kLongAxis || w.dims()[i + 2] > kLongAxis)
+      return refuse("convtranspose.size", "axis {} is too long", i);
     conv.pads.push_back(before);
     dims.push_back((x.dims()[i + 2] - 1) * conv.strides[i] + extra[i] + (w.dims()[i + 2] - 1) * conv.dilations[i] + 1 -
                    before - after);
@@ -224,7 +230,7 @@ struct NBits {
 Result<NBits> read_nbits(const Call& call, const KernelArgs& args) {
   NBits how{call.i("K", 0), call.i("N", 0), call.i("bits", 4), call.i("block_size", 128), 0, 0, 0};
   if (how.bits != 2 && how.bits != 4 && how.bits != 8) return refuse("matmul.bits", "bits is {}", how.bits);
-  if (how.block < 1 || how.block > kFar || how.k < 1 || how.n < 1)
+  if (how.block < 1 || how.block > kFar || how.k < 1 || how.k > kFar || how.n < 1 || how.n > kFar)
     return refuse("matmul.packed", "K is {}, N is {}, block_size is {}", how.k, how.n, how.block);
   how.blocks = (how.k - 1) / how.block + 1;
   how.blob = (how.block * how.bits + 7) / 8;
@@ -293,7 +299,7 @@ Status run_ms_matmul_bnb4(const Call& call, KernelArgs& args) {
                 type = call.i("quant_type", 1);
   const Tensor& b = args.in(1);
   int64_t count = 0;
-  if (k < 1 || n < 1 || block < 1 || __builtin_mul_overflow(k, n, &count) || b.dtype() != DType::u8 ||
+  if (k < 1 || n < 1 || block < 1 || block > kFar || __builtin_mul_overflow(k, n, &count) || b.dtype() != DType::u8 ||
       b.count() != (count + 1) / 2)
     return refuse("matmul.packed", "the packed weights do not fit K {} and N {}", k, n);
   if (type != 0 && type != 1) return refuse("matmul.packed", "quant_type is {}", type);

@@ -45,8 +45,7 @@ Status run_ms_expand_dims(const Call&, KernelArgs& args) {
   if (!args.out(0)) {
     TRY(args.out(0), Tensor::allocate(x.dtype(), dims));
   }
-  put(x, args.out(0));
-  return {};
+  return put(x, args.out(0));
 }
 
 Status run_ms_cdist(const Call& call, KernelArgs& args) {

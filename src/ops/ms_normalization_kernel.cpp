@@ -46,7 +46,7 @@ Status run_ms_skip_layer_norm(const Call& call, KernelArgs& args) {
          *inverse = call.has_output(2) ? &args.out(2) : nullptr;
   TRY_OK(normalize(sum, args.in(2), beta, sum.rank() - 1, call.f("epsilon", 1e-12f), !simplified, args.out(0), mean,
                    inverse));
-  if (call.has_output(3)) put(sum, args.out(3));
+  if (call.has_output(3)) TRY_OK(put(sum, args.out(3)));
   return {};
 }
 
@@ -109,7 +109,7 @@ Status run_ms_embed_layer_norm(const Call& call, KernelArgs& args) {
   const Tensor& mask = args.in(7);
   for (int64_t i = 0; mask && is_integer(mask.dtype()) && i < mask.count(); ++i)
     if (mask.int_at(i) == 1) args.out(1).set_int(i / length, args.out(1).int_at(i / length) + 1);
-  if (call.has_output(2)) put(sum, args.out(2));
+  if (call.has_output(2)) TRY_OK(put(sum, args.out(2)));
   return {};
 }
 
@@ -123,7 +123,7 @@ Status run_ms_group_norm(const Call& call, KernelArgs& args) {
     const bool per_channel = addend.rank() == 1 && !last;
     TRY_OK(add_to(x, per_channel ? addend.reshaped({addend.count(), 1, 1}) : addend));
   }
-  if (skip && call.has_output(1)) put(x, args.out(1));
+  if (skip && call.has_output(1)) TRY_OK(put(x, args.out(1)));
   if (last) {
     TRY(x, channels_to_front(x));
   }
@@ -148,12 +148,10 @@ Status run_ms_group_norm(const Call& call, KernelArgs& args) {
   }
   TRY_OK(kernels::from_reals(values, x));
   if (!last) {
-    put(x, args.out(0));
-    return {};
+    return put(x, args.out(0));
   }
   TRY(const Tensor turned, channels_to_back(x));
-  put(turned, args.out(0));
-  return {};
+  return put(turned, args.out(0));
 }
 
 }  // namespace anyshape::ops

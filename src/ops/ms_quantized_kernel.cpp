@@ -45,8 +45,7 @@ Status with_channels(const Call& call, const Tensor& x, Tensor& y, Run run) {
   TRY(Tensor out, Tensor::allocate(y.dtype(), std::move(dims)));
   TRY_OK(run(front, out));
   TRY(const Tensor turned, channels_to_back(out));
-  put(turned, y);
-  return {};
+  return put(turned, y);
 }
 
 Status run_pool(const OpDef& op, int64_t version, const Call& call, KernelArgs& args) {
@@ -212,8 +211,7 @@ Status run_ms_q_gemm(const Call& call, KernelArgs& args) {
   TRY_OK(map_reals(sums, [&](double x) { return alpha * x * a_scale[0] * b_scale[i++ % b_scale.size()]; }));
   TRY(Tensor real, kernels::converted(sums, DType::f32));
   if (args.in(7) && args.out(0).dtype() != DType::f32) return quantize_to(real, args.in(7), args.in(8), args.out(0));
-  put(real, args.out(0));
-  return {};
+  return put(real, args.out(0));
 }
 
 namespace {

@@ -112,7 +112,7 @@ Result<Facts> infer_stft(const Call& call, InferContext& context) {
   return Facts{Fact::tensor(call.in(0).dtype, {x[0], frames, bins, 2})};
 }
 
-constexpr int64_t kLongest = int64_t{1} << 26;
+constexpr int64_t kLongest = int64_t{1} << 23;
 
 using Complex = std::complex<double>;
 
