@@ -10,7 +10,7 @@
 #include "kernels/simd-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace anyshape::kernels {
+namespace anyshape::simd {
 namespace HWY_NAMESPACE {
 
 inline constexpr int64_t kPanel = 2 * kLanes;
@@ -102,15 +102,15 @@ HWY_INLINE void step(const Rows& a, int ahead, const float* b, int64_t b_panel, 
   }
 }
 
-// R rows, P panels of S vectors each; steps of k are spread over U sums so that their latency is hidden.
-template <int R, int P, int S, int U, bool kColumnA>
+// R rows, P panels of S vectors each. Every entry is summed in order of k, whichever panel it is in: equal columns give
+// equal sums.
+template <int R, int P, int S, bool kColumnA>
 HWY_NOINLINE void multiply(const Block& t) {
   constexpr int W = P * S;
-  V acc[U][R][W];
+  V acc[R][W];
   ANYSHAPE_UNROLL
-  for (int u = 0; u < U; ++u) ANYSHAPE_UNROLL
   for (int r = 0; r < R; ++r) ANYSHAPE_UNROLL
-  for (int v = 0; v < W; ++v) acc[u][r][v] = hn::Zero(F());
+  for (int v = 0; v < W; ++v) acc[r][v] = hn::Zero(F());
   RowPointers<R, kColumnA> a(t.a, t.a_step);
   const float* b = t.b;
   int64_t b_step = t.b_step, b_panel = t.b_panel;
@@ -120,7 +120,7 @@ HWY_NOINLINE void multiply(const Block& t) {
     ANYSHAPE_UNROLL
     for (int u = 0; u < 4; ++u) {
       ANYSHAPE_OPAQUE(b);
-      step<R, W, S>(a, kColumnA ? 0 : u, b, b_panel, acc[u % U]);
+      step<R, W, S>(a, kColumnA ? 0 : u, b, b_panel, acc);
       b += b_step;
       if (kColumnA) a.advance(1);
     }
@@ -128,13 +128,9 @@ HWY_NOINLINE void multiply(const Block& t) {
   }
   for (; k < t.k; ++k, b += b_step) {
     a.hide();
-    step<R, W, S>(a, 0, b, b_panel, acc[0]);
+    step<R, W, S>(a, 0, b, b_panel, acc);
     a.advance(1);
   }
-  ANYSHAPE_UNROLL
-  for (int u = 1; u < U; ++u) ANYSHAPE_UNROLL
-  for (int r = 0; r < R; ++r) ANYSHAPE_UNROLL
-  for (int v = 0; v < W; ++v) acc[0][r][v] = hn::Add(acc[0][r][v], acc[u][r][v]);
   if (t.row) {
     const V low = splat(t.low), high = splat(t.high);
     ANYSHAPE_UNROLL
@@ -142,7 +138,7 @@ HWY_NOINLINE void multiply(const Block& t) {
       const V per_row = splat(t.row[r]);
       ANYSHAPE_UNROLL
       for (int v = 0; v < W; ++v) {
-        const V x = hn::Add(acc[0][r][v], hn::Add(per_row, hn::LoadU(F(), t.column + v * kLanes)));
+        const V x = hn::Add(acc[r][v], hn::Add(per_row, hn::LoadU(F(), t.column + v * kLanes)));
         hn::StoreU(at_most(at_least(x, low), high), F(), t.c + r * t.c_row + v * kLanes);
       }
     }
@@ -151,7 +147,7 @@ HWY_NOINLINE void multiply(const Block& t) {
   HWY_ALIGN float sums[R * W * kLanes];
   ANYSHAPE_UNROLL
   for (int r = 0; r < R; ++r) ANYSHAPE_UNROLL
-  for (int v = 0; v < W; ++v) hn::Store(acc[0][r][v], F(), sums + (r * W + v) * kLanes);
+  for (int v = 0; v < W; ++v) hn::Store(acc[r][v], F(), sums + (r * W + v) * kLanes);
   finish(t, sums, R, W);
 }
 
@@ -159,15 +155,14 @@ template <bool kColumnA, int R = kMaxRows>
 HWY_INLINE void multiply_rows(const Block& t, int rows, int panels) {
   if constexpr (R >= 1) {
     if (rows != R) return multiply_rows<kColumnA, R - 1>(t, rows, panels);
-    constexpr int U = R == 1 ? 4 : R <= 3 ? 2 : 1;
     if (panels == 4) {
-      if constexpr (R == 1) return multiply<R, 4, 2, 1, kColumnA>(t);
+      if constexpr (R == 1) return multiply<R, 4, 2, kColumnA>(t);
     }
     if (panels == 2) {
-      if constexpr (R <= 3 && (R < 3 || kMaxRows > 6)) return multiply<R, 2, 2, 1, kColumnA>(t);
+      if constexpr (R <= 3 && (R < 3 || kMaxRows > 6)) return multiply<R, 2, 2, kColumnA>(t);
     }
-    if (t.columns <= kLanes) return multiply<R, 1, 1, U, kColumnA>(t);
-    multiply<R, 1, 2, U, kColumnA>(t);
+    if (t.columns <= kLanes) return multiply<R, 1, 1, kColumnA>(t);
+    multiply<R, 1, 2, kColumnA>(t);
   }
 }
 
@@ -206,7 +201,7 @@ inline void transpose(const float* from, int64_t from_row, int64_t rows, int64_t
 }
 
 }  // namespace HWY_NAMESPACE
-}  // namespace anyshape::kernels
+}  // namespace anyshape::simd
 HWY_AFTER_NAMESPACE();
 
 #endif

@@ -1,4 +1,5 @@
 #include "ops/elementwise.h"
+#include "ops/planned.h"
 #include "ops/records.h"
 
 // Functions of one float tensor that keep its type and shape, and PRelu and SwiGLU.
@@ -17,7 +18,11 @@ Result<Facts> infer(const Call& call, InferContext&) {
 }
 
 constexpr OpDef record(std::string_view op_name, int since, std::string_view doc) {
-  return {.name = op_name, .since = since, .sig = {kIn, kOut, doc}, .infer = infer<kMaskFloat>};
+  return {.name = op_name,
+          .since = since,
+          .sig = {kIn, kOut, doc},
+          .infer = infer<kMaskFloat>,
+          .planned = kElementwisePlanned};
 }
 
 // Before opset 7 the slope is one number or one per channel.
@@ -87,8 +92,11 @@ constexpr OpDef kHardSigmoid1 = record("HardSigmoid", 1, "piecewise linear sigmo
 constexpr OpDef kHardSwish14 = record("HardSwish", 14, "x times its hard sigmoid");
 constexpr OpDef kLeakyRelu1 = record("LeakyRelu", 1, "x, or alpha x where negative");
 constexpr OpDef kMish18 = record("Mish", 18, "x tanh(softplus(x))");
-constexpr OpDef kPRelu1{
-    .name = "PRelu", .since = 1, .sig = {kSlopeIn, kOut, "x, or slope x where negative"}, .infer = infer_prelu};
+constexpr OpDef kPRelu1{.name = "PRelu",
+                        .since = 1,
+                        .sig = {kSlopeIn, kOut, "x, or slope x where negative"},
+                        .infer = infer_prelu,
+                        .planned = kElementwisePlanned};
 constexpr OpDef kSelu1 = record("Selu", 1, "scaled exponential linear unit");
 constexpr OpDef kShrink9{.name = "Shrink",
                          .since = 9,

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "ops/planned.h"
 #include "ops/records.h"
 #include "ops/window.h"
 
@@ -150,7 +151,8 @@ constexpr OpDef kCausalConvWithState27{
     .since = 27,
     .sig = {kInCausal, kOutCausal, "depthwise convolution over the past, with the state of earlier calls"},
     .infer = infer_causal};
-constexpr OpDef kConv1{.name = "Conv", .since = 1, .sig = {kIn, kOut, "convolution"}, .infer = infer};
+constexpr OpDef kConv1{
+    .name = "Conv", .since = 1, .sig = {kIn, kOut, "convolution"}, .infer = infer, .planned = kConvPlanned};
 constexpr OpDef kConvInteger10{.name = "ConvInteger",
                                .since = 10,
                                .sig = {kInInteger, kOut, "convolution of 8-bit integers into int32"},

@@ -1,4 +1,5 @@
 #include "ops/movement.h"
+#include "ops/planned.h"
 #include "ops/records.h"
 
 namespace anyshape::ops {
@@ -107,7 +108,8 @@ constexpr OpDef kExpand8{.name = "Expand",
                          .since = 8,
                          .sig = {kExpandIn, kOut, "broadcast to a shape"},
                          .infer = infer_expand,
-                         .kernels = kKernels};
+                         .kernels = kKernels,
+                         .planned = kExpandPlanned};
 constexpr OpDef kTile1{.name = "Tile",
                        .since = 1,
                        .sig = {kTileIn1, kOut, "one axis repeated"},

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "ops/planned.h"
 #include "ops/records.h"
 #include "ops/window.h"
 
@@ -167,7 +168,8 @@ constexpr OpDef kLRN1{
 constexpr OpDef kLayerNormalization17{.name = "LayerNormalization",
                                       .since = 17,
                                       .sig = {kInLayer, kOutLayer, "normalisation over the last axes"},
-                                      .infer = infer_layer};
+                                      .infer = infer_layer,
+                                      .planned = kNormPlanned};
 constexpr OpDef kLpNormalization1{.name = "LpNormalization",
                                   .since = 1,
                                   .sig = {kInX, kOut, "division by the norm along an axis"},
@@ -179,6 +181,7 @@ constexpr OpDef kMeanVarianceNormalization9{.name = "MeanVarianceNormalization",
 constexpr OpDef kRMSNormalization23{.name = "RMSNormalization",
                                     .since = 23,
                                     .sig = {kInScale, kOut, "division by the root mean square of the last axes"},
-                                    .infer = infer_rms};
+                                    .infer = infer_rms,
+                                    .planned = kNormPlanned};
 
 }  // namespace anyshape::ops

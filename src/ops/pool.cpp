@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "ops/planned.h"
 #include "ops/records.h"
 #include "ops/window.h"
 
@@ -135,12 +136,18 @@ Result<Facts> infer_unpool(const Call& call, InferContext& context) {
 
 constexpr OpDef kAveragePool1{
     .name = "AveragePool", .since = 1, .sig = {kIn, kOut, "mean over windows"}, .infer = infer};
-constexpr OpDef kGlobalAveragePool1{
-    .name = "GlobalAveragePool", .since = 1, .sig = {kIn, kOut, "mean over all spatial axes"}, .infer = infer_global};
+constexpr OpDef kGlobalAveragePool1{.name = "GlobalAveragePool",
+                                    .since = 1,
+                                    .sig = {kIn, kOut, "mean over all spatial axes"},
+                                    .infer = infer_global,
+                                    .planned = kReducePlanned};
 constexpr OpDef kGlobalLpPool1{
     .name = "GlobalLpPool", .since = 1, .sig = {kIn, kOut, "p-norm over all spatial axes"}, .infer = infer_global};
-constexpr OpDef kGlobalMaxPool1{
-    .name = "GlobalMaxPool", .since = 1, .sig = {kIn, kOut, "maximum over all spatial axes"}, .infer = infer_global};
+constexpr OpDef kGlobalMaxPool1{.name = "GlobalMaxPool",
+                                .since = 1,
+                                .sig = {kIn, kOut, "maximum over all spatial axes"},
+                                .infer = infer_global,
+                                .planned = kReducePlanned};
 constexpr OpDef kLpPool1{.name = "LpPool", .since = 1, .sig = {kIn, kOut, "p-norm over windows"}, .infer = infer};
 constexpr OpDef kMaxPool1{
     .name = "MaxPool", .since = 1, .sig = {kIn, kOutMax, "maximum over windows"}, .infer = infer_max};

@@ -1,3 +1,4 @@
+#include "ops/planned.h"
 #include "ops/records.h"
 #include "ops/window.h"
 
@@ -119,9 +120,14 @@ Result<Facts> infer_lstm(const Call& call, InferContext& context) {
 
 }  // namespace
 
-constexpr OpDef kGRU1{.name = "GRU", .since = 1, .sig = {kIn, kOut, "gated recurrent units"}, .infer = infer_gru};
-constexpr OpDef kLSTM1{
-    .name = "LSTM", .since = 1, .sig = {kInLstm, kOutLstm, "long short-term memory"}, .infer = infer_lstm};
-constexpr OpDef kRNN1{.name = "RNN", .since = 1, .sig = {kIn, kOut, "plain recurrent layer"}, .infer = infer_rnn};
+constexpr OpDef kGRU1{
+    .name = "GRU", .since = 1, .sig = {kIn, kOut, "gated recurrent units"}, .infer = infer_gru, .planned = kGruPlanned};
+constexpr OpDef kLSTM1{.name = "LSTM",
+                       .since = 1,
+                       .sig = {kInLstm, kOutLstm, "long short-term memory"},
+                       .infer = infer_lstm,
+                       .planned = kLstmPlanned};
+constexpr OpDef kRNN1{
+    .name = "RNN", .since = 1, .sig = {kIn, kOut, "plain recurrent layer"}, .infer = infer_rnn, .planned = kRnnPlanned};
 
 }  // namespace anyshape::ops

@@ -1,4 +1,5 @@
 #include "ops/elementwise.h"
+#include "ops/planned.h"
 #include "ops/records.h"
 
 // Softmax, LogSoftmax, Hardmax.
@@ -16,14 +17,14 @@ Result<Facts> infer(const Call& call, InferContext&) {
   return Facts{typed(in.dtype, in.dims)};
 }
 
-constexpr OpDef record(std::string_view op_name, std::string_view doc) {
-  return {.name = op_name, .since = 1, .sig = {kIn, kOut, doc}, .infer = infer};
+constexpr OpDef record(std::string_view op_name, std::string_view doc, std::span<const PlannedKernel> planned = {}) {
+  return {.name = op_name, .since = 1, .sig = {kIn, kOut, doc}, .infer = infer, .planned = planned};
 }
 
 }  // namespace
 
 constexpr OpDef kHardmax1 = record("Hardmax", "1 at the first largest entry of an axis, else 0");
-constexpr OpDef kLogSoftmax1 = record("LogSoftmax", "logarithm of softmax");
-constexpr OpDef kSoftmax1 = record("Softmax", "exponentials divided by their sum along an axis");
+constexpr OpDef kLogSoftmax1 = record("LogSoftmax", "logarithm of softmax", kLogSoftmaxPlanned);
+constexpr OpDef kSoftmax1 = record("Softmax", "exponentials divided by their sum along an axis", kSoftmaxPlanned);
 
 }  // namespace anyshape::ops

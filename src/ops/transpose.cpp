@@ -2,6 +2,7 @@
 #include <numeric>
 
 #include "ops/movement.h"
+#include "ops/planned.h"
 #include "ops/records.h"
 
 namespace anyshape::ops {
@@ -155,6 +156,7 @@ constexpr OpDef kTranspose1{.name = "Transpose",
                             .since = 1,
                             .sig = {kIn, kOut, "axes in another order"},
                             .infer = infer_transpose,
-                            .kernels = kTranspose};
+                            .kernels = kTranspose,
+                            .planned = kTransposePlanned};
 
 }  // namespace anyshape::ops
