@@ -9,7 +9,7 @@
 #include "kernels/simd-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace anyshape::kernels {
+namespace anyshape::simd {
 namespace HWY_NAMESPACE {
 
 double multiply_add(int rounds) {
@@ -31,16 +31,16 @@ double multiply_add(int rounds) {
 }
 
 }  // namespace HWY_NAMESPACE
-}  // namespace anyshape::kernels
+}  // namespace anyshape::simd
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace anyshape::kernels {
+namespace anyshape::simd {
 HWY_EXPORT(multiply_add);
 }
 namespace anyshape::bench {
 double multiply_add(int rounds) {
-  using namespace kernels;
+  using namespace simd;
   return HWY_DYNAMIC_DISPATCH(multiply_add)(rounds);
 }
 }  // namespace anyshape::bench

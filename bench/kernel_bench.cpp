@@ -8,7 +8,7 @@
 #include "fma_peak.h"
 #include "kernels/gemm.h"
 
-namespace anyshape::kernels {
+namespace anyshape::simd {
 namespace {
 
 std::vector<float> numbers(int64_t count) {
@@ -74,6 +74,6 @@ BENCHMARK(gemm)
     ->Args({64, 10, 5, 0});
 
 }  // namespace
-}  // namespace anyshape::kernels
+}  // namespace anyshape::simd
 
 BENCHMARK_MAIN();

@@ -10,7 +10,7 @@
 #include "kernels/gemm_micro-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace anyshape::kernels {
+namespace anyshape::simd {
 namespace HWY_NAMESPACE {
 
 constexpr int64_t kDepth = 384;       // of a block of A and B: what the rows of A need must stay in the L1 cache
@@ -264,11 +264,11 @@ void activate_rows(const ActivationSpec& activation, float* data, int64_t rows, 
 }
 
 }  // namespace HWY_NAMESPACE
-}  // namespace anyshape::kernels
+}  // namespace anyshape::simd
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace anyshape::kernels {
+namespace anyshape::simd {
 
 HWY_EXPORT(panel);
 HWY_EXPORT(max_rows);
@@ -323,5 +323,5 @@ void activate(const ActivationSpec& activation, float* data, int64_t rows, int64
   HWY_DYNAMIC_DISPATCH(activate_rows)(activation, data, rows, n, row);
 }
 
-}  // namespace anyshape::kernels
+}  // namespace anyshape::simd
 #endif

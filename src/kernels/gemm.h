@@ -5,7 +5,7 @@
 
 // Matrix products of f32. Matrix B is read in panels of gemm_panel() columns: entry (k, j) of a panel is at
 // [k * panel + j], panels follow each other, the last one is filled up with zeros.
-namespace anyshape::kernels {
+namespace anyshape::simd {
 
 enum class Activation : uint8_t { none, relu, clip, leaky_relu, sigmoid, tanh, gelu, gelu_tanh, silu, hard_swish };
 
@@ -71,4 +71,4 @@ void gemm_tile(const Gemm& g, int64_t i0, int64_t i1, int64_t j0, int64_t j1, fl
 // In place, on rows of n floats.
 void activate(const ActivationSpec& activation, float* data, int64_t rows, int64_t n, int64_t row);
 
-}  // namespace anyshape::kernels
+}  // namespace anyshape::simd

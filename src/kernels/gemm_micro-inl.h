@@ -10,7 +10,7 @@
 #include "kernels/simd-inl.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace anyshape::kernels {
+namespace anyshape::simd {
 namespace HWY_NAMESPACE {
 
 inline constexpr int64_t kPanel = 2 * kLanes;
@@ -201,7 +201,7 @@ inline void transpose(const float* from, int64_t from_row, int64_t rows, int64_t
 }
 
 }  // namespace HWY_NAMESPACE
-}  // namespace anyshape::kernels
+}  // namespace anyshape::simd
 HWY_AFTER_NAMESPACE();
 
 #endif

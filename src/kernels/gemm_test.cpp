@@ -6,7 +6,7 @@
 
 #include "kernels/simd_testing.h"
 
-namespace anyshape::kernels {
+namespace anyshape::simd {
 namespace {
 
 double activated(const ActivationSpec& s, double x) {
@@ -172,4 +172,4 @@ TEST(Gemm, TilesCoverTheOutput) {
 }
 
 }  // namespace
-}  // namespace anyshape::kernels
+}  // namespace anyshape::simd

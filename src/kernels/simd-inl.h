@@ -21,7 +21,7 @@
 #endif
 
 HWY_BEFORE_NAMESPACE();
-namespace anyshape::kernels {
+namespace anyshape::simd {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
@@ -75,9 +75,14 @@ HWY_INLINE V polynomial(const float (&c)[N], V x) {
 // 2^e. REQUIRES: -126 <= e <= 127.
 HWY_INLINE V power_of_two(hn::Vec<I> e) { return hn::BitCast(F(), hn::ShiftLeft<23>(hn::Add(e, hn::Set(I(), 127)))); }
 
-// Greater and smaller ones that keep a NaN of x.
+// The greater and the smaller one; x where x is NaN (and NEON also gives a NaN limit).
+#if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
+HWY_INLINE V at_least(V x, V low) { return hn::IfThenElse(hn::Lt(x, low), low, x); }
+HWY_INLINE V at_most(V x, V high) { return hn::IfThenElse(hn::Gt(x, high), high, x); }
+#else
 HWY_INLINE V at_least(V x, V low) { return hn::Max(low, x); }
 HWY_INLINE V at_most(V x, V high) { return hn::Min(high, x); }
+#endif
 
 // exp(r) for |r| <= 0.35.
 HWY_INLINE V exp_near_zero(V r) {
@@ -187,7 +192,7 @@ HWY_INLINE V softplus_v(V x) {
 }
 
 }  // namespace HWY_NAMESPACE
-}  // namespace anyshape::kernels
+}  // namespace anyshape::simd
 HWY_AFTER_NAMESPACE();
 
 #endif

@@ -8,7 +8,7 @@
 #include <random>
 #include <vector>
 
-namespace anyshape::kernels {
+namespace anyshape::simd {
 
 // Calls fn once for each instruction set of this machine that the kernels are compiled for.
 template <class Fn>
@@ -54,4 +54,4 @@ class Dice {
   std::mt19937_64 engine_;
 };
 
-}  // namespace anyshape::kernels
+}  // namespace anyshape::simd

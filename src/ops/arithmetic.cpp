@@ -3,6 +3,7 @@
 
 #include "kernels/elementwise.h"
 #include "ops/elementwise.h"
+#include "ops/planned.h"
 #include "ops/records.h"
 
 // Add, Sub, Mul, Div, Mod: two inputs of one number type.
@@ -202,22 +203,26 @@ constexpr OpDef kAdd1{.name = "Add",
                       .since = 1,
                       .sig = {kIn, kOut, "sum of two tensors, with broadcasting"},
                       .infer = infer<Arith::add>,
-                      .kernels = kKernels<Arith::add>};
+                      .kernels = kKernels<Arith::add>,
+                      .planned = kElementwisePlanned};
 constexpr OpDef kSub1{.name = "Sub",
                       .since = 1,
                       .sig = {kIn, kOut, "difference of two tensors, with broadcasting"},
                       .infer = infer<Arith::sub>,
-                      .kernels = kKernels<Arith::sub>};
+                      .kernels = kKernels<Arith::sub>,
+                      .planned = kElementwisePlanned};
 constexpr OpDef kMul1{.name = "Mul",
                       .since = 1,
                       .sig = {kIn, kOut, "product of two tensors, with broadcasting"},
                       .infer = infer<Arith::mul>,
-                      .kernels = kKernels<Arith::mul>};
+                      .kernels = kKernels<Arith::mul>,
+                      .planned = kElementwisePlanned};
 constexpr OpDef kDiv1{.name = "Div",
                       .since = 1,
                       .sig = {kIn, kOut, "quotient of two tensors, integers towards zero"},
                       .infer = infer<Arith::div>,
-                      .kernels = kKernels<Arith::div>};
+                      .kernels = kKernels<Arith::div>,
+                      .planned = kElementwisePlanned};
 constexpr OpDef kMod10{.name = "Mod",
                        .since = 10,
                        .sig = {kIn, kOut, "remainder of two tensors, with broadcasting"},

@@ -2,6 +2,7 @@
 
 #include "kernels/elementwise.h"
 #include "ops/elementwise.h"
+#include "ops/planned.h"
 #include "ops/records.h"
 #include "tensor/real.h"
 #include "tensor/small_float.h"
@@ -57,6 +58,7 @@ constexpr OpDef kIsNaN9{.name = "IsNaN",
                         .since = 9,
                         .sig = {kIn, kOut, "which entries are no number"},
                         .infer = infer,
-                        .kernels = kNanKernels};
+                        .kernels = kNanKernels,
+                        .planned = kElementwisePlanned};
 
 }  // namespace anyshape::ops

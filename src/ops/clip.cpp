@@ -3,6 +3,7 @@
 
 #include "kernels/elementwise.h"
 #include "ops/elementwise.h"
+#include "ops/planned.h"
 #include "ops/records.h"
 
 namespace anyshape::ops {
@@ -109,11 +110,13 @@ constexpr OpDef kClip1{.name = "Clip",
                        .since = 1,
                        .sig = {kIn1, kOut, "entries limited to a range"},
                        .infer = infer1,
-                       .kernels = kKernels1};
+                       .kernels = kKernels1,
+                       .planned = kElementwisePlanned};
 constexpr OpDef kClip11{.name = "Clip",
                         .since = 11,
                         .sig = {kIn11, kOut, "entries limited to a range"},
                         .infer = infer11,
-                        .kernels = kKernels11};
+                        .kernels = kKernels11,
+                        .planned = kElementwisePlanned};
 
 }  // namespace anyshape::ops

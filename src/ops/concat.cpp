@@ -2,6 +2,7 @@
 #include <numeric>
 
 #include "ops/movement.h"
+#include "ops/planned.h"
 #include "ops/records.h"
 
 namespace anyshape::ops {
@@ -104,6 +105,7 @@ constexpr OpDef kConcat1{.name = "Concat",
                          .since = 1,
                          .sig = {kIn, kOut, "tensors joined along one axis"},
                          .infer = infer,
-                         .kernels = kKernels};
+                         .kernels = kKernels,
+                         .planned = kConcatPlanned};
 
 }  // namespace anyshape::ops

@@ -1,5 +1,6 @@
 #include "ops/elementwise.h"
 #include "ops/movement.h"
+#include "ops/planned.h"
 #include "ops/records.h"
 
 namespace anyshape::ops {
@@ -115,7 +116,8 @@ constexpr OpDef kExpand8{.name = "Expand",
                          .since = 8,
                          .sig = {kExpandIn, kOut, "broadcast to a shape"},
                          .infer = infer_expand,
-                         .kernels = kKernels};
+                         .kernels = kKernels,
+                         .planned = kExpandPlanned};
 constexpr OpDef kTile1{.name = "Tile",
                        .since = 1,
                        .sig = {kTileIn1, kOut, "one axis repeated"},

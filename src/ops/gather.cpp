@@ -1,4 +1,5 @@
 #include "ops/movement.h"
+#include "ops/planned.h"
 #include "ops/records.h"
 
 namespace anyshape::ops {
@@ -45,6 +46,7 @@ constexpr OpDef kGather1{.name = "Gather",
                          .since = 1,
                          .sig = {kIn, kOut, "entries of one axis, chosen by index"},
                          .infer = infer,
-                         .kernels = kKernels};
+                         .kernels = kKernels,
+                         .planned = kGatherPlanned};
 
 }  // namespace anyshape::ops

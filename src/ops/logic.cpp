@@ -1,5 +1,6 @@
 #include "kernels/elementwise.h"
 #include "ops/elementwise.h"
+#include "ops/planned.h"
 #include "ops/records.h"
 
 // Comparisons and logic: bool results.
@@ -135,7 +136,12 @@ constexpr Kernel kNotKernels[] = {{"reference", reference_not}};
 
 template <Logic op>
 constexpr OpDef record(std::string_view op_name, int since, std::string_view doc) {
-  return {.name = op_name, .since = since, .sig = {kIn, kOut, doc}, .infer = infer<op>, .kernels = kKernels<op>};
+  return {.name = op_name,
+          .since = since,
+          .sig = {kIn, kOut, doc},
+          .infer = infer<op>,
+          .kernels = kKernels<op>,
+          .planned = kElementwisePlanned};
 }
 
 }  // namespace
@@ -150,7 +156,8 @@ constexpr OpDef kNot1{.name = "Not",
                       .since = 1,
                       .sig = {kNotIn, kOut, "logical not"},
                       .infer = infer<Logic::lnot>,
-                      .kernels = kNotKernels};
+                      .kernels = kNotKernels,
+                      .planned = kElementwisePlanned};
 constexpr OpDef kOr1 = record<Logic::lor>("Or", 1, "logical or");
 constexpr OpDef kXor1 = record<Logic::lxor>("Xor", 1, "logical exclusive or");
 

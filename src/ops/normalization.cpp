@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "ops/normalization_kernel.h"
+#include "ops/planned.h"
 #include "ops/records.h"
 #include "ops/window.h"
 
@@ -185,7 +186,8 @@ constexpr OpDef kLayerNormalization17{.name = "LayerNormalization",
                                       .since = 17,
                                       .sig = {kInLayer, kOutLayer, "normalisation over the last axes"},
                                       .infer = infer_layer,
-                                      .kernels = kLayer};
+                                      .kernels = kLayer,
+                                      .planned = kNormPlanned};
 constexpr OpDef kLpNormalization1{.name = "LpNormalization",
                                   .since = 1,
                                   .sig = {kInX, kOut, "division by the norm along an axis"},
@@ -200,6 +202,7 @@ constexpr OpDef kRMSNormalization23{.name = "RMSNormalization",
                                     .since = 23,
                                     .sig = {kInScale, kOut, "division by the root mean square of the last axes"},
                                     .infer = infer_rms,
-                                    .kernels = kRms};
+                                    .kernels = kRms,
+                                    .planned = kNormPlanned};
 
 }  // namespace anyshape::ops

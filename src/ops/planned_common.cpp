@@ -4,8 +4,8 @@
 
 namespace anyshape::ops {
 
-Result<kernels::ActivationSpec> read_activation(const Call& call) {
-  using kernels::Activation;
+Result<simd::ActivationSpec> read_activation(const Call& call) {
+  using simd::Activation;
   constexpr std::pair<std::string_view, Activation> kNames[] = {
       {"none", Activation::none},       {"relu", Activation::relu},
       {"clip", Activation::clip},       {"leaky_relu", Activation::leaky_relu},
@@ -16,7 +16,7 @@ Result<kernels::ActivationSpec> read_activation(const Call& call) {
   const auto* found =
       std::find_if(std::begin(kNames), std::end(kNames), [&](const auto& n) { return n.first == text; });
   if (found == std::end(kNames)) return refuse("activation", "there is no activation \"{}\"", text);
-  kernels::ActivationSpec out{found->second};
+  simd::ActivationSpec out{found->second};
   const auto* params = call.floats("activation_params");
   if (params && !params->empty()) out.a = (*params)[0];
   if (params && params->size() > 1) out.b = (*params)[1];

@@ -33,7 +33,7 @@ inline bool is_constant(const Call& call, size_t input) {
 }
 
 // The attributes `activation` (a name of Activation) and `activation_params` of fused operators; none when absent.
-Result<kernels::ActivationSpec> read_activation(const Call& call);
+Result<simd::ActivationSpec> read_activation(const Call& call);
 
 // A constant of f32, in memory that is aligned. REQUIRES: is_constant.
 Floats floats_of(const Call& call, size_t input);

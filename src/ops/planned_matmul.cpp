@@ -8,9 +8,9 @@
 namespace anyshape::ops {
 namespace {
 
-using kernels::Addend;
-using kernels::Gemm;
-using kernels::GemmTiles;
+using simd::Addend;
+using simd::Gemm;
+using simd::GemmTiles;
 
 // B packed where it is a constant, all matrices of its leading axes one after the other.
 struct Prepared {
@@ -18,7 +18,7 @@ struct Prepared {
   bool packed = false;
   std::vector<int64_t> b_dims;
   int64_t one = 0;  // floats of one packed matrix
-  kernels::ActivationSpec activation;
+  simd::ActivationSpec activation;
   bool transpose_a = false, transpose_b = false;
   float alpha = 1, beta = 1;
 };
@@ -40,12 +40,12 @@ void pack_constant(const Call& call, Prepared& p) {
   int64_t k = vector ? p.b_dims[0] : p.b_dims[p.b_dims.size() - 2], n = vector ? 1 : p.b_dims.back();
   int64_t row = n, column = 1;
   if (p.transpose_b) std::swap(k, n), std::swap(row, column);
-  p.one = kernels::gemm_packed_size(k, n);
+  p.one = simd::gemm_packed_size(k, n);
   const int64_t matrices = k * n == 0 ? 0 : b.count() / (k * n);
   p.b.resize(static_cast<size_t>(p.one * matrices));
   for (int64_t i = 0; i < matrices; ++i)
-    kernels::gemm_pack(b.bytes().data() + static_cast<size_t>(i * k * n) * sizeof(float), k, n, row, column, p.alpha,
-                       p.b.data() + i * p.one);
+    simd::gemm_pack(b.bytes().data() + static_cast<size_t>(i * k * n) * sizeof(float), k, n, row, column, p.alpha,
+                    p.b.data() + i * p.one);
 }
 
 Result<std::shared_ptr<const void>> prepare_matmul(const Call& call) {
@@ -82,8 +82,8 @@ struct Products {
     // One row or one step of k: the stride of that axis means nothing.
     if (g.k <= 1) g.a_column = 1;
     if (g.m <= 1 && g.a_column != 1) g.a_row = 1;
-    tiles = kernels::gemm_tiles(g.m, g.n, g.k, g.b_packed);
-    slot = round_up(kernels::gemm_scratch(g), 16);
+    tiles = simd::gemm_tiles(g.m, g.n, g.k, g.b_packed);
+    slot = round_up(simd::gemm_scratch(g), 16);
   }
 };
 
@@ -175,7 +175,7 @@ void add_operands(const ViewArgs& args, Gemm& g, int64_t first_row) {
 
 void run_item(const Products& x, Gemm g, int64_t tile, float* scratch) {
   const int64_t i = tile % x.tiles.down * x.tiles.rows, j = tile / x.tiles.down * x.tiles.columns;
-  kernels::gemm_tile(g, i, std::min(g.m, i + x.tiles.rows), j, std::min(g.n, j + x.tiles.columns), scratch);
+  simd::gemm_tile(g, i, std::min(g.m, i + x.tiles.rows), j, std::min(g.n, j + x.tiles.columns), scratch);
 }
 
 float* slot_of(const ViewArgs& args, const Products& x, int64_t task) {

@@ -51,5 +51,192 @@ TEST(Planned, Gemm) {
   EXPECT_EQ(planned_refusal({"Gemm", 13, "f64[2, 2]; f64[2, 2]"}), "its element type is not f32");
 }
 
+TEST(Planned, ElementwiseBroadcasts) {
+  for (const char* op : {"Add", "Sub", "Mul", "Div", "Pow"}) {
+    const float size = std::string(op) == "Pow" ? 0.5f : 2.0f;
+    check_planned_rows({
+        {op, 14, "f32[3, 4]; f32[3, 4]", "", 1, 1e-5, size},
+        {op, 14, "f32[3, 4]; f32[4]", "", 1, 1e-5, size},
+        {op, 14, "f32[3, 1, 5]; f32[2, 1]", "", 1, 1e-5, size},
+        {op, 14, "f32[]; f32[2, 1]", "", 1, 1e-5, size},
+        {op, 14, "f32[]; f32[]", "", 1, 1e-5, size},
+        {op, 14, "f32[0, 3]; f32[1, 3]", "", 1, 1e-5, size},
+        {op, 14, "f32[70, 300]; f32[70, 1]", "", 1, 1e-5, size},
+        {op, 14, "f32[1, 300]; f32[70, 1]", "", 1, 1e-5, size},
+        {op, 14, "f32[2, 3, 4, 5, 6]; f32[3, 1, 5, 1]", "", 1, 1e-5, size},
+        {op, 14, "f32[200, 333]; f32[200, 333]", "", 1, 1e-5, size},
+    });
+  }
+  for (const char* op : {"Add", "Sub", "Mul"})
+    check_planned_rows({{op, 14, "i64[3, 4]; i64[4]"}, {op, 14, "i32[3, 4]; i32[3, 1]"}, {op, 14, "f64[9]; f64[9]"}});
+  EXPECT_NE(planned_refusal({"Div", 14, "i64[3]; i64[3]"}), "");
+  EXPECT_NE(planned_refusal({"Add", 6, "f32[3]; f32[3]", "broadcast=1"}), "");
+}
+
+TEST(Planned, ElementwiseUnary) {
+  for (const char* op : {"Abs", "Neg", "Ceil", "Floor", "Round", "Exp", "Erf", "Relu", "Sigmoid", "Sign", "Tanh",
+                         "Reciprocal", "Sqrt", "Log"})
+    check_planned_rows({{op, 13, "f32[3, 7]", "", 1, 1e-6}, {op, 13, "f32[2000]", "", 1, 1e-6}, {op, 13, "f32[]"}});
+  for (const char* op :
+       {"Softplus", "Softsign", "Selu", "Elu", "LeakyRelu", "HardSigmoid", "ThresholdedRelu", "Celu", "Sin", "Cos"})
+    check_planned_rows({{op, 22, "f32[3, 7]", "", 1, 1e-6}, {op, 22, "f32[2000]", "", 1, 1e-6}});
+  check_planned_rows({
+      {"Gelu", 20, "f32[500]"},
+      {"Gelu", 20, "f32[500]", "approximate=tanh"},
+      {"HardSwish", 14, "f32[500]"},
+      {"Mish", 18, "f32[500]"},
+      {"Swish", 24, "f32[500]", "alpha=0.5"},
+      {"Elu", 6, "f32[500]", "alpha=0.5"},
+      {"HardSigmoid", 6, "f32[500]", "alpha=0.5 beta=0.25"},
+      {"Abs", 13, "i64[500]"},
+      {"PRelu", 16, "f32[4, 3, 5]; f32[3, 1]"},
+  });
+  EXPECT_NE(planned_refusal({"Tanh", 13, "f16[3]"}), "");
+}
+
+TEST(Planned, ElementwiseOthers) {
+  check_planned_rows({
+      {"Clip", 13, "f32[3, 5]; f32[]; f32[]"},
+      {"Clip", 13, "f32[3, 5]; const f32[] = [-0.5]"},
+      {"Clip", 13, "f32[3, 5]; ; f32[]"},
+      {"Clip", 13, "f32[3, 5]"},
+      {"Clip", 13, "i64[3, 5]; const i64[] = [2]; const i64[] = [4]"},
+      {"Clip", 6, "f32[3, 5]", "min=-0.5 max=0.25"},
+      {"Where", 16, "bool[3, 1]; f32[3, 5]; f32[5]"},
+      {"Where", 16, "bool[3, 200]; f32[]; f32[3, 200]"},
+      {"Where", 16, "bool[3]; i64[3]; i64[1]"},
+      {"Where", 16, "bool[3]; bool[3]; bool[1]"},
+      {"Max", 13, "f32[3, 5]; f32[5]; f32[3, 1]"},
+      {"Min", 13, "f32[3, 5]"},
+      {"Mean", 13, "f32[3, 5]; f32[5]; f32[3, 1]"},
+      {"Sum", 13, "f32[3, 5]; f32[5]; f32[3, 1]; f32[1]"},
+      {"Less", 13, "f32[3, 5]; f32[5]"},
+      {"Equal", 13, "i64[30, 50]; i64[50]"},
+      {"GreaterOrEqual", 16, "i32[3, 5]; i32[5]"},
+      {"And", 7, "bool[3, 5]; bool[5]"},
+      {"Xor", 7, "bool[3, 5]; bool[5]"},
+      {"Not", 1, "bool[3, 5]"},
+      {"IsNaN", 13, "f32[3, 5]"},
+  });
+}
+
+TEST(Planned, FusedElementwise) {
+  check_planned_rows({
+      // relu((a + b) * 0.5) - b
+      {"anyshape:Elementwise", 1, "f32[7, 300]; f32[300]", "code=[1,0,1,0,3,3,2,0,20,4,0,0,2,5,1,0] constants=[0.5]"},
+      {"anyshape:Elementwise", 1, "f32[7, 3]; f32[7, 1]", "code=[1,0,1,0,3,3,2,0,20,4,0,0,2,5,1,0] constants=[0.5]"},
+      // where(a < b, tanh(a), b)
+      {"anyshape:Elementwise", 1, "f32[7, 3]; f32[3]", "code=[36,0,1,0,15,0,0,0,35,2,3,1]"},
+      // a < b
+      {"anyshape:Elementwise", 1, "i64[7, 3]; i64[3]", "code=[36,0,1,0]"},
+  });
+}
+
+TEST(Planned, Softmax) {
+  for (const char* op : {"Softmax", "LogSoftmax"})
+    check_planned_rows({
+        {op, 13, "f32[3, 7]"},
+        {op, 13, "f32[3, 4, 1000]", "axis=2"},
+        {op, 13, "f32[5]"},
+        {op, 13, "f32[3, 0]"},
+        {op, 13, "f32[0, 3]"},
+        {op, 11, "f32[3, 4, 5]"},
+        {op, 11, "f32[3, 4, 5]", "axis=0"},
+    });
+  EXPECT_EQ(planned_refusal({"Softmax", 13, "f32[3, 4, 5]", "axis=1"}), "its axis is not known to be the last one");
+}
+
+TEST(Planned, Normalization) {
+  check_planned_rows({
+      {"LayerNormalization", 17, "f32[3, 4, 50]; f32[50]; f32[50]", "", 3, 1e-5},
+      {"LayerNormalization", 17, "f32[3, 4, 5]; f32[4, 5]; f32[1, 4, 5]", "axis=1 epsilon=0.1"},
+      {"LayerNormalization", 17, "f32[3, 4, 5]; f32[5]"},
+      {"LayerNormalization", 17, "f32[3, 4, 5]; f32[1]; f32[]"},
+      {"LayerNormalization", 17, "f32[300, 200]; f32[200]; f32[200]"},
+      {"RMSNormalization", 23, "f32[3, 4, 50]; f32[50]"},
+  });
+  EXPECT_NE(planned_refusal({"LayerNormalization", 17, "f32[3, 4, 5]; f32[4, 1]", "axis=1"}), "");
+}
+
+TEST(Planned, Reduce) {
+  for (const char* op : {"ReduceMean", "ReduceMax", "ReduceMin", "ReduceSumSquare", "ReduceL1", "ReduceL2"})
+    check_planned_rows({
+        {op, 13, "f32[3, 4, 50]", "axes=[-1]"},
+        {op, 13, "f32[3, 4, 5]", "axes=[1,2] keepdims=0"},
+        {op, 13, "f32[3, 4, 50]", "axes=[1]"},
+        {op, 13, "f32[3, 4, 5]", "axes=[0]"},
+        {op, 13, "f32[3, 4, 5]"},
+        {op, 13, "f32[]"},
+        {op, 18, "f32[3, 400, 50]; const i64[1] = [1]"},
+        {op, 18, "f32[30, 400, 50]; const i64[2] = [-1, 1]"},
+    });
+  check_planned_rows({{"ReduceSum", 13, "f32[3, 4, 50]; const i64[1] = [-1]"},
+                      {"ReduceSum", 13, "f32[3, 0, 5]; const i64[1] = [1]"},
+                      {"GlobalAveragePool", 1, "f32[2, 3, 4, 5]"},
+                      {"GlobalMaxPool", 1, "f32[2, 3, 40]"}});
+  EXPECT_NE(planned_refusal({"ReduceMean", 13, "f32[3, 4, 5]", "axes=[0,2]"}), "");
+}
+
+TEST(Planned, Movement) {
+  check_planned_rows({
+      {"Transpose", 13, "f32[3, 4]"},
+      {"Transpose", 13, "f32[70, 90]"},
+      {"Transpose", 13, "f32[2, 3, 4, 5]", "perm=[0,2,1,3]"},
+      {"Transpose", 13, "f32[20, 30, 40]", "perm=[2,0,1]"},
+      {"Transpose", 13, "i64[2, 3, 4]", "perm=[1,2,0]"},
+      {"Transpose", 13, "bool[2, 3, 40]", "perm=[2,1,0]"},
+      {"Transpose", 13, "f64[0, 3]"},
+      {"Transpose", 13, "f32[]"},
+      {"Expand", 13, "f32[3, 1]; const i64[3] = [2, 1, 6]"},
+      {"Expand", 13, "i64[]; const i64[2] = [70, 80]"},
+      {"Concat", 13, "f32[3, 4]; f32[3, 2]", "axis=1"},
+      {"Concat", 13, "f32[3, 4]; f32[0, 4]; f32[2, 4]", "axis=0"},
+      {"Concat", 13, "i64[2, 3, 4]; i64[2, 5, 4]", "axis=-2"},
+      {"Gather", 13, "f32[5, 4]; i64[3] = [4, -1, 0]"},
+      {"Gather", 13, "f32[3, 5, 2]; i32[2, 2] = [4, -5, 0, 1]", "axis=1"},
+      {"Gather", 13, "i64[5]; i64[] = [2]"},
+  });
+}
+
+TEST(Planned, Conv) {
+  check_planned_rows({
+      {"Conv", 11, "f32[1, 3, 8, 9]; const f32[5, 3, 3, 3]; f32[5]", "pads=[1,1,1,1]"},
+      {"Conv", 11, "f32[2, 3, 8, 9]; const f32[5, 3, 3, 2]", "strides=[2,1] dilations=[1,2]"},
+      {"Conv", 11, "f32[2, 4, 30]; const f32[6, 2, 3]; f32[6]", "group=2 pads=[2,0]"},
+      {"Conv", 11, "f32[2, 4, 9, 7]; const f32[4, 1, 3, 3]; f32[4]", "group=4 auto_pad=SAME_UPPER strides=[2,2]"},
+      {"Conv", 11, "f32[2, 4, 9, 8]; const f32[4, 4, 4, 2]; f32[4]", "auto_pad=SAME_LOWER strides=[2,3]"},
+      {"Conv", 11, "f32[1, 16, 12, 12]; const f32[40, 16, 1, 1]; f32[40]"},
+      {"Conv", 11, "f32[1, 300, 20, 20]; const f32[20, 300, 1, 1]"},
+      {"Conv", 11, "f32[1, 4, 9]; const f32[2, 4, 3]", "auto_pad=VALID"},
+      {"Conv", 11, "f32[0, 3, 8, 9]; const f32[5, 3, 3, 3]"},
+  });
+  EXPECT_EQ(planned_refusal({"Conv", 11, "f32[1, 4, 9]; f32[2, 4, 3]"}), "the weights are not constant");
+}
+
+TEST(Planned, Recurrent) {
+  const std::string lstm = "const f32[1, 20, 3]; const f32[1, 20, 5]; const f32[1, 40]";
+  check_planned_rows({
+      {"LSTM", 14, "f32[7, 2, 3]; " + lstm, "hidden_size=5", 3, 2e-5, 0.7f},
+      {"LSTM", 14, "f32[7, 2, 3]; " + lstm, "hidden_size=5 direction=reverse clip=0.4 input_forget=1", 3, 2e-5, 0.7f},
+      {"LSTM", 14, "f32[2, 7, 3]; " + lstm, "hidden_size=5 layout=1", 3, 2e-5, 0.7f},
+      {"LSTM", 14, "f32[7, 2, 3]; " + lstm + "; i32[2] = [3, 7]; f32[1, 2, 5]; f32[1, 2, 5]; const f32[1, 15]",
+       "hidden_size=5", 3, 2e-5, 0.7f},
+      {"LSTM", 14, "f32[4, 9, 3]; const f32[2, 20, 3]; const f32[2, 20, 5]", "hidden_size=5 direction=bidirectional", 3,
+       2e-5, 0.7f},
+      {"GRU", 14, "f32[7, 2, 3]; const f32[1, 15, 3]; const f32[1, 15, 5]; const f32[1, 30]", "hidden_size=5", 2, 2e-5,
+       0.7f},
+      {"GRU", 14, "f32[7, 2, 3]; const f32[2, 15, 3]; const f32[2, 15, 5]; const f32[2, 30]; i32[2] = [1, 5]",
+       "hidden_size=5 linear_before_reset=1 direction=bidirectional", 2, 2e-5, 0.7f},
+      {"RNN", 14, "f32[7, 2, 3]; const f32[1, 5, 3]; const f32[1, 5, 5]; const f32[1, 10]", "hidden_size=5", 2, 2e-5,
+       0.7f},
+      {"RNN", 14, "f32[2, 7, 3]; const f32[2, 5, 3]; const f32[2, 5, 5]; ; ; f32[2, 2, 5]",
+       "hidden_size=5 layout=1 direction=bidirectional activations=[Relu,Relu]", 2, 2e-5, 0.7f},
+  });
+  EXPECT_EQ(planned_refusal({"LSTM", 14, "f32[7, 2, 3]; " + lstm, "hidden_size=5 activations=[Relu,Tanh,Tanh]"}),
+            "its activations are not the default ones");
+  EXPECT_EQ(planned_refusal({"RNN", 14, "f32[7, 2, 3]; f32[1, 5, 3]; const f32[1, 5, 5]", "hidden_size=5"}),
+            "the weights are not constant");
+}
+
 }  // namespace
 }  // namespace anyshape::ops

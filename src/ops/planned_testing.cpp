@@ -97,7 +97,7 @@ Tensor random_tensor(DType dtype, const std::vector<int64_t>& dims, float size, 
       out.as_mutable<double>()[static_cast<size_t>(i)] = static_cast<double>(real(engine));
     else if (dtype == DType::boolean)
       out.set_int(i, engine() & 1);
-    else
+    else if (is_integer(dtype))
       out.set_int(i, 1 + static_cast<int64_t>(engine() % 9));
   }
   return out;

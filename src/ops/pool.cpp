@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ops/movement.h"
+#include "ops/planned.h"
 #include "ops/records.h"
 #include "ops/wide.h"
 #include "ops/window.h"
@@ -213,7 +214,8 @@ constexpr OpDef kGlobalAveragePool1{.name = "GlobalAveragePool",
                                     .since = 1,
                                     .sig = {kIn, kOut, "mean over all spatial axes"},
                                     .infer = infer_global,
-                                    .kernels = kGlobalKernels<Kind::average>};
+                                    .kernels = kGlobalKernels<Kind::average>,
+                                    .planned = kReducePlanned};
 constexpr OpDef kGlobalLpPool1{.name = "GlobalLpPool",
                                .since = 1,
                                .sig = {kIn, kOut, "p-norm over all spatial axes"},
@@ -223,7 +225,8 @@ constexpr OpDef kGlobalMaxPool1{.name = "GlobalMaxPool",
                                 .since = 1,
                                 .sig = {kIn, kOut, "maximum over all spatial axes"},
                                 .infer = infer_global,
-                                .kernels = kGlobalKernels<Kind::max>};
+                                .kernels = kGlobalKernels<Kind::max>,
+                                .planned = kReducePlanned};
 constexpr OpDef kLpPool1{.name = "LpPool",
                          .since = 1,
                          .sig = {kIn, kOut, "p-norm over windows"},

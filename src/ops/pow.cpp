@@ -3,6 +3,7 @@
 #include "kernels/convert.h"
 #include "kernels/elementwise.h"
 #include "ops/elementwise.h"
+#include "ops/planned.h"
 #include "ops/records.h"
 
 namespace anyshape::ops {
@@ -86,6 +87,7 @@ constexpr OpDef kPow1{.name = "Pow",
                       .since = 1,
                       .sig = {kIn, kOut, "x to the power y, with broadcasting"},
                       .infer = infer,
-                      .kernels = kKernels};
+                      .kernels = kKernels,
+                      .planned = kElementwisePlanned};
 
 }  // namespace anyshape::ops

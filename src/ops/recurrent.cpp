@@ -1,3 +1,4 @@
+#include "ops/planned.h"
 #include "ops/records.h"
 #include "ops/recurrent_kernel.h"
 #include "ops/window.h"
@@ -133,16 +134,19 @@ constexpr OpDef kGRU1{.name = "GRU",
                       .since = 1,
                       .sig = {kIn, kOut, "gated recurrent units"},
                       .infer = infer_gru,
-                      .kernels = kKernels<Cell::gru>};
+                      .kernels = kKernels<Cell::gru>,
+                      .planned = kGruPlanned};
 constexpr OpDef kLSTM1{.name = "LSTM",
                        .since = 1,
                        .sig = {kInLstm, kOutLstm, "long short-term memory"},
                        .infer = infer_lstm,
-                       .kernels = kKernels<Cell::lstm>};
+                       .kernels = kKernels<Cell::lstm>,
+                       .planned = kLstmPlanned};
 constexpr OpDef kRNN1{.name = "RNN",
                       .since = 1,
                       .sig = {kIn, kOut, "plain recurrent layer"},
                       .infer = infer_rnn,
-                      .kernels = kKernels<Cell::rnn>};
+                      .kernels = kKernels<Cell::rnn>,
+                      .planned = kRnnPlanned};
 
 }  // namespace anyshape::ops

@@ -3,6 +3,7 @@
 
 #include "kernels/elementwise.h"
 #include "ops/elementwise.h"
+#include "ops/planned.h"
 #include "ops/records.h"
 
 // Min, Max, Sum, Mean over any number of inputs.
@@ -116,7 +117,12 @@ constexpr Kernel kKernels[] = {{"reference", reference<op>}};
 
 template <Variadic op>
 constexpr OpDef record(std::string_view op_name, std::string_view doc) {
-  return {.name = op_name, .since = 1, .sig = {kIn, kOut, doc}, .infer = infer<op>, .kernels = kKernels<op>};
+  return {.name = op_name,
+          .since = 1,
+          .sig = {kIn, kOut, doc},
+          .infer = infer<op>,
+          .kernels = kKernels<op>,
+          .planned = kElementwisePlanned};
 }
 
 }  // namespace

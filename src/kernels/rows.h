@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+
+// Kernels of f32 that work on rows of neighbouring entries.
+namespace anyshape::simd {
+
+// Rows first..last - 1 of n entries each; out may be in.
+void softmax_rows(const float* in, float* out, int64_t first, int64_t last, int64_t n, bool logarithm);
+
+struct LayerNorm {
+  const float* in = nullptr;
+  float* out = nullptr;
+  int64_t n = 0;
+  const float* scale = nullptr;  // n entries, or 1 with scale_step 0; null: none
+  const float* bias = nullptr;
+  int64_t scale_step = 1, bias_step = 1;
+  float epsilon = 1e-5f;
+  bool subtract_mean = true;   // false: divided by the root mean square only
+  float* mean = nullptr;       // one entry per row, null: not wanted
+  float* deviation = nullptr;  // one over the standard deviation
+};
+void layer_norm_rows(const LayerNorm& norm, int64_t first, int64_t last);
+
+enum class Reduction : uint8_t { sum, mean, max, min, sum_square, l1, l2 };
+
+// in[outer][n][inner] -> out[outer][inner]: rows first..last - 1 of the outer axis.
+void reduce_rows(Reduction reduction, const float* in, float* out, int64_t first, int64_t last, int64_t n,
+                 int64_t inner);
+
+}  // namespace anyshape::simd
