@@ -3,9 +3,10 @@ include(CMakePackageConfigHelpers)
 
 # Builds what is installed, without tests and benchmarks.
 add_custom_target(anyshape_package)
-add_dependencies(anyshape_package anyshape)
+add_dependencies(anyshape_package anyshape anyshape_static)
 
 install(TARGETS anyshape EXPORT anyshape-targets)
+install(TARGETS anyshape_static EXPORT anyshape-static-targets)
 install(DIRECTORY include/anyshape TYPE INCLUDE FILES_MATCHING PATTERN "*.h")
 if(TARGET anyshape_cli)
   file(RELATIVE_PATH lib_from_bin /${CMAKE_INSTALL_BINDIR} /${CMAKE_INSTALL_LIBDIR})
@@ -20,6 +21,7 @@ configure_package_config_file(cmake/anyshape-config.cmake.in ${CMAKE_BINARY_DIR}
 write_basic_package_version_file(${CMAKE_BINARY_DIR}/package/anyshape-config-version.cmake
                                  COMPATIBILITY SameMinorVersion)
 install(EXPORT anyshape-targets NAMESPACE anyshape:: DESTINATION ${package_dir})
+install(EXPORT anyshape-static-targets NAMESPACE anyshape:: DESTINATION ${package_dir})
 install(FILES ${CMAKE_BINARY_DIR}/package/anyshape-config.cmake
               ${CMAKE_BINARY_DIR}/package/anyshape-config-version.cmake
         DESTINATION ${package_dir})

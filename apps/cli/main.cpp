@@ -8,6 +8,7 @@
 #include <map>
 #include <new>
 
+#include "anyshape/custom.h"
 #include "anyshape/version.h"
 #include "cli.h"
 
@@ -28,7 +29,8 @@ struct Program {
   RunArguments run;
   TestArguments test;
   BenchArguments bench;
-  std::string policy = "any", target, custom_shape;
+  std::string policy = "any", target;
+  std::vector<std::string> custom_shapes;
   std::string model, value, output, dims = "names";
   std::vector<std::string> shapes;
   std::function<int()> command;
@@ -72,14 +74,14 @@ void Program::add_check() {
   sub->add_option("-o", check.output, "write the report to this file");
   sub->add_flag("--quiet", check.quiet, "print errors only");
   sub->add_option("--target", target)->group("");
-  sub->add_option("--custom-shape", custom_shape)->group("");
+  add_repeated(sub, "--custom-shape", custom_shapes, "\"ns::op: y = [x0, 2*x1]\": the rule of a custom operator");
   sub->callback([this] { command = [this] { return run_check_command(); }; });
 }
 
 int Program::run_check_command() {
-  for (const auto& [flag, text] : {std::pair("--target", target), std::pair("--custom-shape", custom_shape)})
-    if (!text.empty())
-      return report_error(usage_error("usage.later", fmt::format("this build does not have {} yet", flag), ""));
+  if (!target.empty()) return report_error(usage_error("usage.later", "this build does not have --target yet", ""));
+  for (const std::string& text : custom_shapes)
+    if (const auto registered = register_shape_rule(text); !registered) return report_error(registered.error());
   check.options.batch_only = policy == "batch-only";
   return run_check(check);
 }

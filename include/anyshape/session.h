@@ -26,6 +26,9 @@ enum class Engine {
 struct SessionOptions {
   bool optimize = true;              // false: reference kernels only
   std::vector<std::string> without;  // names of passes to leave out
+  // One line at a time: what each pass did while loading, and shapes that run slowly because they are beyond what the
+  // plan is for. Called by the thread that loads or runs.
+  std::function<void(std::string_view)> log;
   Engine engine = Engine::anyshape;
   // Of ONNX Runtime only, whose threads belong to the session. `ort_library`: the file or a folder with it; empty: the
   // variable ANYSHAPE_ORT_LIB, then Python's packages, then the system's folders.

@@ -90,6 +90,13 @@ Result<T> placed(const std::string& model, Result<T> result) {
   return result;
 }
 
+void log_passes(const Plan& plan, const std::function<void(std::string_view)>& log) {
+  if (!log) return;
+  for (const auto& ran : plan.passes)
+    log(fmt::format("pass {}: {} -> {} nodes in {:.3f} ms", ran.pass, ran.nodes_before, ran.nodes_after,
+                    static_cast<double>(ran.nanoseconds) * 1e-6));
+}
+
 // Tensors without memory, for asking about sizes only.
 Result<std::vector<Datum>> hollow_inputs(const Plan& plan, const Shapes& shapes) {
   for (const auto& [name, sizes] : shapes) {
@@ -124,6 +131,7 @@ struct Session::Impl {
   CpuModel model;  // without plan: ort runs
   std::unique_ptr<OrtSession> ort;
   std::vector<IoInfo> inputs, outputs;
+  std::function<void(std::string_view)> log;
 };
 
 Result<Session> Session::load(const std::filesystem::path& path, const SessionOptions& options) {
@@ -155,6 +163,8 @@ Result<Session> Session::from_model(const Model& model, const SessionOptions& op
   auto made = CpuModel::make(source.graph, typed, plan_options);
   if (!made) return at(source.name, std::move(made).error());
   impl->model = *std::move(made);
+  impl->log = options.log;
+  log_passes(*impl->model.plan, options.log);
   add_infos(typed, impl->inputs, impl->outputs);
   return Session(std::move(impl));
 }
@@ -174,8 +184,10 @@ struct Context::Impl {
   Impl(std::shared_ptr<const Session::Impl> shared, int threads)
       : session(std::move(shared)), workers(session->ort ? 1 : threads) {
     if (!session->ort) executor.emplace(session->model.plan, workers);
-    refusal = [this](std::span<const Datum> given, const PlanStage::Guard* guard) {
-      return session->model.refusal(given, guard);
+    refusal = [this](std::span<const Datum> given, const PlanStage::Guard* guard) -> Status {
+      TRY_OK(session->model.refusal(given, guard));
+      if (session->log) session->log("these shapes are beyond what the plan is for: reference kernels run");
+      return {};
     };
     inputs.resize(session->inputs.size());
     outputs.resize(session->outputs.size());

@@ -15,6 +15,7 @@ echo "-- find_package"
 "$cmake" -G Ninja -S "$consumer" -B "$work/consumer" -DCMAKE_CXX_COMPILER="$cxx" -DCMAKE_PREFIX_PATH="$prefix"
 "$cmake" --build "$work/consumer"
 "$work/consumer/consumer"
+"$work/consumer/static_consumer"
 
 echo "-- pkg-config"
 pc=$(find "$prefix" -name anyshape.pc)
