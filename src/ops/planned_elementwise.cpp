@@ -28,8 +28,8 @@ std::string_view accepts(const Call& call) {
   if (call.inputs() > simd::kMostElementwiseInputs) return "it has more than 16 inputs";
   for (size_t i = 0; i < call.inputs(); ++i)
     if (call.has(i) && !call.in(i).is_tensor()) return "an input is no tensor";
-  if (call.version() < 7 && call.op()->domain.empty() && call.i("broadcast", 0) != 0)
-    return "it broadcasts as before opset 7";
+  const bool old = call.version() < 7 && call.op()->domain.empty();
+  if (old && (call.i("broadcast", 0) != 0 || call.type() == "PRelu")) return "it broadcasts as before opset 7";
   const auto program = program_of(call);
   if (!program) return "its attributes are not understood";
   if (type_of(call, *program) == DType::undefined)
