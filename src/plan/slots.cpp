@@ -67,8 +67,12 @@ void Planner::assign_slots() {
   Plan& plan = *plan_;
   const auto end = static_cast<uint32_t>(plan.steps.size());
   std::vector<uint32_t> last_use(plan.values.size(), 0);
+  std::vector<bool> used(plan.values.size(), false);
   const auto use = [&](uint32_t value, uint32_t step) {
-    if (value != kNone) last_use[root(value)] = std::max(last_use[root(value)], step);
+    if (value == kNone) return;
+    const uint32_t holder = root(value);
+    used[holder] = true;
+    last_use[holder] = std::max(last_use[holder], step);
   };
   for (uint32_t i = 0; i < end; ++i) {
     for (uint32_t value : plan.steps[i].in) use(value, i);
@@ -78,10 +82,15 @@ void Planner::assign_slots() {
   for (uint32_t value : plan.outputs) use(value, end);
 
   SlotTable table(plan.slots);
-  for (uint32_t value = 0; value < plan.values.size(); ++value)
-    if (plan.values[value].kind == Kind::computed)
+  for (uint32_t value = 0; value < plan.values.size(); ++value) {
+    if (plan.values[value].kind != Kind::computed) continue;
+    // Most sizes only matter to the formulas.
+    if (used[value])
       plan.values[value].index =
           table.take(plan.values[value].stage, value_bytes_[value], value_formula_[value], false);
+    else
+      plan.values[value].kind = Kind::unused;
+  }
   std::vector<std::vector<uint32_t>> ends(end + 1);
   for (uint32_t i = 0; i < end; ++i) {
     const uint32_t taken_over = replaceable_input(plan, plan.steps[i], value_dims_, last_use, i);
