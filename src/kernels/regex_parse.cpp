@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/utf8.h"
 #include "kernels/text.h"
 
 namespace anyshape::kernels {
@@ -410,7 +411,7 @@ class Parser {
     at_ += 2;
     const bool negated = take('^');
     std::string name;
-    while (at_ < close) append_utf8(name, text_[at_++]);
+    while (at_ < close) utf8_append(name, text_[at_++]);
     at_ += 2;
     const auto known = posix_class(name);
     if (!known) return wrong("an unknown class of characters");

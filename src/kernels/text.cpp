@@ -1,5 +1,7 @@
 #include "kernels/text.h"
 
+#include "base/utf8.h"
+
 namespace anyshape::kernels {
 namespace {
 
@@ -59,7 +61,7 @@ std::string mapped(std::string_view text, Map map) {
     if (broken)
       out += text[0];
     else
-      append_utf8(out, map(next.code));
+      utf8_append(out, map(next.code));
     text.remove_prefix(next.size);
   }
   return out;
@@ -75,22 +77,6 @@ std::vector<char32_t> code_points(std::string_view text) {
     text.remove_prefix(next.size);
   }
   return out;
-}
-
-void append_utf8(std::string& text, char32_t code) {
-  const auto put = [&](char32_t byte) { text += static_cast<char>(byte); };
-  if (code < 0x80) return put(code);
-  if (code < 0x800) {
-    put(0xc0 | code >> 6);
-  } else if (code < 0x10000) {
-    put(0xe0 | code >> 12);
-    put(0x80 | (code >> 6 & 0x3f));
-  } else {
-    put(0xf0 | code >> 18);
-    put(0x80 | (code >> 12 & 0x3f));
-    put(0x80 | (code >> 6 & 0x3f));
-  }
-  put(0x80 | (code & 0x3f));
 }
 
 char32_t to_lower(char32_t code) {

@@ -9,7 +9,6 @@ namespace anyshape::kernels {
 
 // The code points of UTF-8 text; a byte that belongs to no character counts as U+FFFD.
 std::vector<char32_t> code_points(std::string_view text);
-void append_utf8(std::string& text, char32_t code);
 
 // The other case of Latin, Greek, Cyrillic and Armenian letters that have exactly one; others are themselves.
 char32_t to_lower(char32_t code);
