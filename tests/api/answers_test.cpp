@@ -95,7 +95,8 @@ TEST(Answers, Mask) {
       const auto m = static_cast<int64_t>(where.size());
       EXPECT_EQ(out[0].shape(), (Sizes{m, 3}));
       EXPECT_EQ(out[1].shape(), (Sizes{1, m}));
-      expect_near(values(out[0]), map(product(rows, weight(12), m, 4, 3), [](float v, size_t) { return std::max(v, 0.f); }));
+      expect_near(values(out[0]),
+                  map(product(rows, weight(12), m, 4, 3), [](float v, size_t) { return std::max(v, 0.f); }));
       EXPECT_EQ(values<int64_t>(out[1]), where);
     }
 }
@@ -153,7 +154,8 @@ TEST(Answers, SequenceOutputOutlivesItsInputs) {
   std::vector<AnyValue> kept;
   {
     Floats one{1, 2}, two{3, 4, 5};
-    const auto a = AnyValue::borrow(DType::f32, {2}, one.data(), 8), b = AnyValue::borrow(DType::f32, {3}, two.data(), 12);
+    const auto a = AnyValue::borrow(DType::f32, {2}, one.data(), 8),
+               b = AnyValue::borrow(DType::f32, {3}, two.data(), 12);
     kept = run(context, {AnyValue::sequence(DType::f32, {*a}), *b});
     one.assign(2, -1);
     two.assign(3, -1);
