@@ -32,6 +32,10 @@ test-long:
 	tools/install_deps.sh live fuzz
 	tools/build.sh dev
 	ctest --preset dev -j $(JOBS)
+	tools/build.sh tsan anyshape_api_tests
+	ctest --preset tsan -L api
+	tools/build.sh release anyshape_api_tests
+	build/release/bin/api_soak 100000
 	tools/build.sh fuzz
 	tests/fuzz/run.sh
 	tools/build.sh release anyshape_package
@@ -75,7 +79,7 @@ help:
 	echo "make demo       build, then check three shipped models"
 	echo "make test       build and run every test that needs no other engine (15 minutes at most)"
 	echo "make test-live  compare with ONNX Runtime on drawn shapes; ANYSHAPE_SEED=N repeats a draw"
-	echo "make test-long  sanitised tests, fuzzing (FUZZ_SECONDS=600 each), the full live lists"
+	echo "make test-long  sanitised tests, concurrent runs, a soak, fuzzing (FUZZ_SECONDS=600 each), the full live lists"
 	echo "make bench      run the benchmarks"
 	echo "make fuzz       run the libFuzzer targets, FUZZ_SECONDS each"
 	echo "make format     format the C++ files; make lint checks them, with clang-tidy"

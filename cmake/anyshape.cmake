@@ -1,6 +1,6 @@
 # The compile options every target of the project shares.
 function(anyshape_target_options target)
-  target_compile_options(${target} PRIVATE -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Werror)
+  target_compile_options(${target} PRIVATE -Wall -Wextra -Wshadow $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor> -Werror)
   if(ANYSHAPE_SANITIZE)
     target_compile_options(${target} PUBLIC -fsanitize=${ANYSHAPE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
     target_link_options(${target} PUBLIC -fsanitize=${ANYSHAPE_SANITIZE})

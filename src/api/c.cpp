@@ -1,5 +1,6 @@
 #include "anyshape/c.h"
 
+#include <algorithm>
 #include <new>
 #include <string>
 #include <vector>
@@ -7,6 +8,7 @@
 #include "anyshape/custom.h"
 #include "anyshape/session.h"
 #include "anyshape/version.h"
+#include "run/cpu/own.h"
 #include "tensor/datum.h"
 
 struct anyshape_error {
@@ -57,7 +59,7 @@ DType dtype_of(int32_t type) { return dtype_from_onnx(type).value_or(DType::unde
 
 // The value points at the caller's memory.
 void point_at(AnyValue& value, const anyshape_tensor& tensor) {
-  if (!value.datum().is_tensor()) value.datum() = Datum();
+  if (!value.datum().is_tensor()) forget(value.datum());
   value.datum().tensor().point_at(dtype_of(tensor.type), {tensor.dims, static_cast<size_t>(tensor.rank)},
                                   static_cast<const std::byte*>(tensor.data));
   value.datum().settle();
@@ -70,9 +72,21 @@ anyshape_error* check_tensors(const anyshape_tensor* tensors, size_t given, size
   for (size_t i = 0; i < given; ++i) {
     const DType dtype = dtype_of(tensors[i].type);
     const bool typed = tensors[i].data == nullptr || (dtype != DType::undefined && dtype != DType::string);
-    if (tensors[i].rank < 0 || (tensors[i].rank > 0 && !tensors[i].dims) || !typed)
+    const bool sized = tensors[i].rank == 0 || (tensors[i].rank > 0 && tensors[i].dims &&
+                                                std::all_of(tensors[i].dims, tensors[i].dims + tensors[i].rank,
+                                                            [](int64_t d) { return d >= 0; }));
+    if (!sized || !typed)
       return usage_failure("tensor.dims",
                            std::string(what) + " number " + std::to_string(i) + " is no tensor of numbers");
+  }
+  return nullptr;
+}
+
+anyshape_error* check_data(const anyshape_tensor* inputs, size_t count) {
+  for (size_t i = 0; i < count; ++i) {
+    const bool empty = std::any_of(inputs[i].dims, inputs[i].dims + inputs[i].rank, [](int64_t d) { return d == 0; });
+    if (!inputs[i].data && !empty)
+      return usage_failure("tensor.data", "input number " + std::to_string(i) + " has no data");
   }
   return nullptr;
 }
@@ -118,7 +132,10 @@ const char* anyshape_version(void) {
 }
 
 anyshape_error* anyshape_session_load(const char* path, anyshape_session** session) {
-  return guarded([&] { return made(Session::load(path), session); });
+  return guarded([&] {
+    if (!path) return usage_failure("file.open", "no path is given");
+    return made(Session::load(path), session);
+  });
 }
 
 anyshape_error* anyshape_session_load_memory(const void* bytes, size_t size, anyshape_session** session) {
@@ -199,6 +216,7 @@ anyshape_error* anyshape_context_run(anyshape_context* context, const anyshape_t
                                      anyshape_tensor* outputs, size_t output_count) {
   return guarded([&]() -> anyshape_error* {
     if (auto* wrong = check_tensors(inputs, input_count, context->inputs.size(), "inputs")) return wrong;
+    if (auto* wrong = check_data(inputs, input_count)) return wrong;
     if (output_count != context->outputs.size())
       return usage_failure("run.outputs", "the model has " + std::to_string(context->outputs.size()) + " outputs");
     for (size_t i = 0; i < input_count; ++i) point_at(context->inputs[i], inputs[i]);
@@ -206,7 +224,7 @@ anyshape_error* anyshape_context_run(anyshape_context* context, const anyshape_t
       if (outputs[i].data) {
         point_at(context->outputs[i], outputs[i]);
       } else {
-        context->outputs[i].datum() = Datum();
+        forget(context->outputs[i].datum());
       }
     }
     Status ran = context->context.run_into(context->inputs, context->outputs);

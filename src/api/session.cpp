@@ -1,5 +1,6 @@
 #include "anyshape/session.h"
 
+#include <algorithm>
 #include <thread>
 
 #include "api/model_impl.h"
@@ -106,6 +107,10 @@ Result<std::vector<Datum>> hollow_inputs(const Plan& plan, const Shapes& shapes)
   }
   std::vector<Datum> out;
   for (const PlanInput& input : plan.inputs) {
+    if (input.kind == Fact::Kind::sequence && !shapes.contains(input.name)) {
+      out.push_back(Datum::sequence(input.dtype, {}));
+      continue;
+    }
     const auto it = shapes.find(input.name);
     std::vector<int64_t> dims;
     if (it != shapes.end()) {
@@ -191,6 +196,18 @@ struct Context::Impl {
     };
     inputs.resize(session->inputs.size());
     outputs.resize(session->outputs.size());
+    if (executor) make_room();
+  }
+
+  // Handles with room for the sizes of inputs and outputs, so that runs need none.
+  void make_room() {
+    const Plan& plan = executor->plan();
+    const auto room = [](Datum& datum, size_t rank) {
+      datum.tensor().point_at(DType::u8, std::vector<int64_t>(rank), nullptr);
+      forget(datum);
+    };
+    for (size_t i = 0; i < inputs.size(); ++i) room(inputs[i], plan.inputs[i].axes.size());
+    for (size_t i = 0; i < outputs.size(); ++i) room(outputs[i], plan.values[plan.outputs[i]].dims.size());
   }
 
   Status run(std::span<const AnyValue> given, bool own_outputs, const RunOptions& options);
@@ -227,6 +244,13 @@ Result<std::vector<std::optional<std::vector<int64_t>>>> Context::output_shapes(
 Status Context::Impl::run(std::span<const AnyValue> given, bool own_outputs, const RunOptions& options) {
   if (given.size() != inputs.size())
     return refuse("run.inputs", "{} inputs are needed, {} are given", inputs.size(), given.size());
+  // Nothing of the caller's is kept after the run.
+  const struct Forget {
+    std::vector<Datum>& data;
+    ~Forget() {
+      std::for_each(data.begin(), data.end(), [](Datum& datum) { forget(datum); });
+    }
+  } when_done{inputs};
   for (size_t i = 0; i < given.size(); ++i) {
     inputs[i] = given[i].datum();
     if (!inputs[i].is_tensor() || inputs[i].dtype() == DType::string) continue;
@@ -271,8 +295,10 @@ Status Context::run_into(std::span<const AnyValue> inputs, std::span<AnyValue> o
     return refuse("run.outputs", "the model has {} outputs, {} are asked for", impl_->outputs.size(), outputs.size());
   for (size_t i = 0; i < outputs.size(); ++i) impl_->outputs[i] = outputs[i].datum();
   TRY_OK(impl_->run(inputs, false, options));
-  for (size_t i = 0; i < outputs.size(); ++i)
+  for (size_t i = 0; i < outputs.size(); ++i) {
     if (!outputs[i]) outputs[i].datum() = impl_->outputs[i];
+    forget(impl_->outputs[i]);
+  }
   return {};
 }
 

@@ -1,11 +1,17 @@
 #include "base/workers.h"
 
 #include <algorithm>
+#include <system_error>
 
 namespace anyshape {
 
 Workers::Workers(int threads) {
-  for (int i = 1; i < threads; ++i) pool_.emplace_back([this] { loop(); });
+  constexpr int kMost = 256;
+  try {
+    for (int i = 1; i < std::min(threads, kMost); ++i) pool_.emplace_back([this] { loop(); });
+  } catch (const std::system_error&) {
+    // Those that are there do the work.
+  }
 }
 
 Workers::~Workers() {
@@ -29,23 +35,23 @@ void Workers::take_ranges() {
 }
 
 void Workers::loop() {
-  uint64_t seen = 0;
+  std::unique_lock lock(mutex_);
   for (;;) {
-    {
-      std::unique_lock lock(mutex_);
-      wake_.wait(lock, [&] { return stop_ || round_ != seen; });
-      if (stop_) return;
-      seen = round_;
-    }
+    wake_.wait(lock, [&] { return stop_ || seats_ > 0; });
+    if (stop_) return;
+    --seats_;
+    ++active_;
+    lock.unlock();
     take_ranges();
-    std::lock_guard lock(mutex_);
-    if (--busy_ == 0) done_.notify_one();
+    lock.lock();
+    if (--active_ == 0) done_.notify_one();
   }
 }
 
 void Workers::run(int64_t tasks, Work work, void* state) {
   if (tasks <= 0) return;
   if (pool_.empty() || tasks == 1) return work(state, 0, tasks);
+  const int helpers = static_cast<int>(std::min<int64_t>(static_cast<int64_t>(pool_.size()), tasks - 1));
   {
     std::lock_guard lock(mutex_);
     work_ = work;
@@ -53,13 +59,14 @@ void Workers::run(int64_t tasks, Work work, void* state) {
     tasks_ = tasks;
     next_ = 0;
     chunk_ = std::max<int64_t>(1, tasks / (int64_t{4} * threads()));
-    busy_ = static_cast<int>(pool_.size());
-    ++round_;
+    seats_ = helpers;
   }
-  wake_.notify_all();
+  for (int i = 0; i < helpers; ++i) wake_.notify_one();
   take_ranges();
+  // All ranges are taken: who has not joined by now is not waited for.
   std::unique_lock lock(mutex_);
-  done_.wait(lock, [&] { return busy_ == 0; });
+  seats_ = 0;
+  done_.wait(lock, [&] { return active_ == 0; });
 }
 
 }  // namespace anyshape

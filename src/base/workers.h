@@ -14,7 +14,7 @@ class Workers {
  public:
   using Work = void (*)(void* state, int64_t first, int64_t last);
 
-  // `threads`: how many work, the caller included; at least 1.
+  // `threads`: how many work, the caller included; at least 1. Fewer where the system gives no more.
   explicit Workers(int threads);
   ~Workers();
   Workers(const Workers&) = delete;
@@ -32,8 +32,8 @@ class Workers {
   std::vector<std::thread> pool_;
   std::mutex mutex_;
   std::condition_variable wake_, done_;
-  uint64_t round_ = 0;
-  int busy_ = 0;
+  int seats_ = 0;   // how many more may join the work at hand
+  int active_ = 0;  // how many have joined and are not done
   bool stop_ = false;
   Work work_ = nullptr;
   void* state_ = nullptr;

@@ -95,7 +95,7 @@ struct PlanStage {
 struct PlanInput {
   std::string name;
   Fact::Kind kind = Fact::Kind::tensor;
-  DType dtype = DType::undefined;  // undefined: any
+  DType dtype = DType::undefined;  // of a tensor, or of those of a sequence; undefined: any
   bool has_rank = false;
   struct Axis {
     Register size;

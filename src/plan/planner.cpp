@@ -90,7 +90,7 @@ void Planner::add_inputs() {
     PlanInput input;
     input.name = graph_.values[required[i]].name;
     input.kind = fact.kind;
-    input.dtype = fact.dtype;
+    input.dtype = fact.kind == Fact::Kind::sequence && fact.item ? fact.item->dtype : fact.dtype;
     input.value = required[i];
     PlanValue& planned = plan_->values[required[i]];
     planned.dtype = fact.dtype;

@@ -62,7 +62,11 @@ Result<Tensor> Tensor::allocate(DType dtype, std::vector<int64_t> dims) {
   if (dtype == DType::string) {
     if (*count > kMaxBytes / int64_t{sizeof(std::string)})
       return system_error("tensor.memory", "{} strings do not fit into memory", *count);
-    t.strings_ = std::make_shared<std::vector<std::string>>(static_cast<size_t>(*count));
+    try {
+      t.strings_ = std::make_shared<std::vector<std::string>>(static_cast<size_t>(*count));
+    } catch (const std::bad_alloc&) {
+      return system_error("tensor.memory", "out of memory: {} strings for one tensor", *count);
+    }
     return t;
   }
   if (*count > kMaxBytes) return system_error("tensor.memory", "{} elements do not fit into memory", *count);

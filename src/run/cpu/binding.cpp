@@ -31,7 +31,19 @@ BoundPlan::BoundPlan(const Plan& plan)
   for (size_t i = 0; i < plan.steps.size(); ++i) {
     steps_[i].in.resize(plan.steps[i].in.size());
     steps_[i].out.resize(plan.steps[i].out.size());
+    if (plan.steps[i].kind == PlanStep::Kind::reference) prepare_operands(plan.steps[i], steps_[i]);
   }
+}
+
+void BoundPlan::prepare_operands(const PlanStep& step, Step& operands) const {
+  const auto prepare = [&](Datum& operand, uint32_t value) {
+    if (value == kNone || plan_.values[value].dtype == DType::string) return;
+    const std::vector<int64_t> room(plan_.values[value].dims.size());
+    operand.tensor().point_at(plan_.values[value].dtype, room, nullptr);
+    operand.settle();
+  };
+  for (size_t k = 0; k < step.in.size(); ++k) prepare(operands.in[k], step.in[k]);
+  for (size_t k = 0; k < step.out.size(); ++k) prepare(operands.out[k], step.out[k]);
 }
 
 void BoundPlan::begin(std::span<const int64_t> key) {

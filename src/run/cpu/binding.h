@@ -46,6 +46,8 @@ class BoundPlan {
   uint64_t last_used = 0;
 
  private:
+  // Room for the sizes of what reference kernels get.
+  void prepare_operands(const PlanStep& step, Step& operands) const;
   Status set_sizes(uint32_t value);
   void set_window(uint32_t value);
 

@@ -4,6 +4,9 @@
 #include <chrono>
 #include <cstring>
 #include <mutex>
+#include <new>
+#include <stdexcept>
+#include <utility>
 
 #include "base/bug.h"
 #include "ir/infer.h"
@@ -17,9 +20,10 @@ namespace {
 using Kind = PlanValue::Kind;
 
 constexpr size_t kBindings = 4;
-
-bool overlap(std::span<const std::byte> a, std::span<const std::byte> b) {
-  return !a.empty() && !b.empty() && a.data() < b.data() + b.size() && b.data() < a.data() + a.size();
+int64_t bytes_in(const Datum& datum) {
+  int64_t total = static_cast<int64_t>(datum.tensor().bytes().size());
+  for (const Datum& item : datum.items()) total += bytes_in(item);
+  return total;
 }
 
 int64_t now_ns() {
@@ -66,13 +70,14 @@ class Executor::Bodies final : public BodyRunner {
     if (!executor) {
       const auto plan = outer_.plan_->bodies.find(&body);
       ANYSHAPE_CHECK(plan != outer_.plan_->bodies.end());
-      executor = std::make_unique<Executor>(plan->second, outer_.workers_);
+      executor = std::unique_ptr<Executor>(new Executor(plan->second, outer_));
     }
     std::vector<Datum> outputs(body.outputs.size());
     Run run;
     run.inputs = inputs;
     run.outputs = outputs;
     run.limits = outer_.run_->limits;
+    executor->meter_start_ = outer_.meter_start_;
     run.seed = outer_.seed_++;
     TRY_OK(executor->run(run));
     return outputs;
@@ -116,8 +121,21 @@ Executor::Executor(std::shared_ptr<const Plan> plan, Workers& workers)
   }
   for (uint32_t value = 0; value < last.size(); ++value)
     if (last[value] < plan_->steps.size()) release_after_[last[value]].push_back(value);
+  for (uint32_t value = 0; value < plan_->values.size(); ++value)
+    if (plan_->values[value].kind == Kind::dynamic) dynamic_values_.push_back(value);
   in_views_.resize(most);
   out_views_.resize(most);
+  for (OutputMemory& memory : output_memory_) memory.blocks.reserve(OutputMemory::kKept);
+  size_t axes = 0;
+  for (const PlanInput& input : plan_->inputs) axes += input.axes.size();
+  key_.reserve(axes);
+  bindings_.reserve(kBindings);
+}
+
+Executor::Executor(std::shared_ptr<const Plan> plan, const Executor& outer)
+    : Executor(std::move(plan), outer.workers_) {
+  meter_ = outer.meter_;
+  is_body_ = true;
 }
 
 int64_t Executor::arena_bytes() const {
@@ -132,13 +150,14 @@ Status Executor::check_inputs(std::span<const Datum> inputs) const {
     return refuse("run.inputs", "{} inputs are needed, {} are given", plan_->inputs.size(), inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) {
     const PlanInput& wanted = plan_->inputs[i];
-    const std::string place = fmt::format("input \"{}\"", wanted.name);
+    const auto place = [&] { return fmt::format("input \"{}\"", wanted.name); };
     if (!same_kind(inputs[i].kind(), wanted.kind))
-      return at(place, refuse("input.kind", "the model takes {} here", kind_text(wanted.kind)).value());
-    if (wanted.kind == Fact::Kind::tensor && wanted.dtype != DType::undefined && inputs[i].dtype() != wanted.dtype)
-      return at(place, refuse("input.dtype", "the model takes elements of type {}, not {}", name(wanted.dtype),
-                              name(inputs[i].dtype()))
-                           .value());
+      return at(place(), refuse("input.kind", "the model takes {} here", kind_text(wanted.kind)).value());
+    const bool typed = wanted.kind == Fact::Kind::tensor || wanted.kind == Fact::Kind::sequence;
+    if (typed && wanted.dtype != DType::undefined && inputs[i].dtype() != wanted.dtype)
+      return at(place(), refuse("input.dtype", "the model takes elements of type {}, not {}", name(wanted.dtype),
+                                name(inputs[i].dtype()))
+                             .value());
   }
   return {};
 }
@@ -201,7 +220,9 @@ Status Executor::reserve(std::span<const Datum> inputs, const Refusal* refusal) 
   TRY_OK(check_inputs(inputs));
   TRY(binding_, bind(inputs, refusal));
   while (bindings_.size() < kBindings) bindings_.push_back(std::make_unique<BoundPlan>(*plan_));
-  return binding_ ? enter_stage(0) : Status();
+  if (!binding_) return {};
+  TRY_OK(enter_stage(0));
+  return reserve_outputs();
 }
 
 BoundPlan& Executor::next_binding() {
@@ -269,9 +290,7 @@ Status Executor::enter_stage(size_t stage) {
     TRY_OK(size_steps(stage));
   }
   const int64_t bytes = binding_->stage_bytes(stage);
-  if (run_ && run_->limits.max_bytes > 0 && bytes > run_->limits.max_bytes)
-    return system_error("run.memory", "{} bytes are needed for intermediate values, the limit is {}", bytes,
-                        run_->limits.max_bytes);
+  if (run_) TRY_OK(charge(bytes));
   if (bytes > blocks_[stage].size()) written_ = nullptr;
   TRY_OK(blocks_[stage].reserve(bytes));
   const size_t end = stage + 1 < plan_->stages.size() ? plan_->stages[stage + 1].first_step : plan_->steps.size();
@@ -297,54 +316,43 @@ void Executor::write_computed(size_t stage) {
   }
 }
 
-Result<std::byte*> Executor::own_output(size_t output, int64_t bytes) {
-  auto& blocks = output_memory_[output].blocks;
-  // Memory that a caller still holds is left alone.
-  for (Block& block : blocks)
-    if (block.owner().use_count() <= 1 && block.size() >= bytes && block.size() > 0) {
-      std::swap(block, blocks.back());
-      return blocks.back().data();
-    }
-  std::erase_if(blocks, [](const Block& block) { return block.owner().use_count() <= 1; });
-  Block fresh;
-  TRY_OK(fresh.reserve(std::max<int64_t>(bytes, 1)));
-  blocks.push_back(std::move(fresh));
-  return blocks.back().data();
-}
-
-Status Executor::prepare_outputs(size_t stage) {
-  for (uint32_t value : plan_->stages[stage].values) {
-    const PlanValue& planned = plan_->values[value];
-    if (planned.kind != Kind::output) continue;
-    const size_t i = planned.index;
-    Datum& out = run_->outputs[i];
-    const View& view = binding_->view(value);
-    const int64_t bytes = binding_->bytes(value);
-    if (!run_->own_outputs && out.is_tensor()) {
-      if (out.dtype() != planned.dtype || !std::ranges::equal(out.tensor().dims(), view.dims))
-        return refuse("output.shape", "output \"{}\" is {}[{}], the memory given for it is {}[{}]",
-                      plan_->output_names[i], name(planned.dtype), fmt::join(view.dims, ", "), name(out.dtype()),
-                      fmt::join(out.tensor().dims(), ", "));
-      const auto shared = [&](const Datum& input) { return overlap(input.tensor().bytes(), out.tensor().bytes()); };
-      if (std::none_of(run_->inputs.begin(), run_->inputs.end(), shared)) {
-        output_data_[i] = out.tensor().data();
-        continue;
-      }
-    }
-    TRY(output_data_[i], own_output(i, bytes));
-  }
-  return {};
-}
-
 Status Executor::run(const Run& run) {
   TRY_OK(check_inputs(run.inputs));
   run_ = &run;
   seed_ = run.seed;
-  TRY(binding_, bind(run.inputs, run.refusal));
-  Status status = binding_ ? run_steps() : run_whole_by_reference(run);
-  for (Datum& datum : data_) datum = Datum();
+  if (!is_body_) meter_start_ = *meter_;
+  Status status = run_bound();
+  for (uint32_t value : dynamic_values_) forget(data_[value]);
+  *meter_ -= std::exchange(charged_, 0);
   run_ = nullptr;
   return status;
+}
+
+Status Executor::run_bound() {
+  try {
+    TRY(binding_, bind(run_->inputs, run_->refusal));
+    return binding_ ? run_steps() : run_whole_by_reference(*run_);
+  } catch (const std::bad_alloc&) {
+    return system_error("tensor.memory", "out of memory");
+  } catch (const std::length_error&) {
+    return system_error("tensor.memory", "out of memory: a list is needed that is larger than any memory");
+  }
+}
+
+Status Executor::charge(int64_t bytes) {
+  charged_ += bytes;
+  const int64_t used = (*meter_ += bytes) - meter_start_, limit = run_->limits.max_bytes;
+  if (limit > 0 && used > limit)
+    return system_error("run.memory", "{} bytes are needed for intermediate values, the limit is {}", used, limit);
+  return {};
+}
+
+void Executor::release(uint32_t value) {
+  // Inputs were never counted.
+  const int64_t bytes = plan_->values[value].index == kNone ? bytes_in(data_[value]) : 0;
+  charged_ -= bytes;
+  *meter_ -= bytes;
+  forget(data_[value]);
 }
 
 Status Executor::run_whole_by_reference(const Run& run) {
@@ -377,7 +385,7 @@ Status Executor::run_steps() {
     auto ran = run_step(i);
     if (!ran) return at(fmt::format("node \"{}\"", plan_->steps[i].label), std::move(ran).error());
     if (run_->observer) (*run_->observer)({&plan_->steps[i], begin, now_ns(), binding_});
-    for (uint32_t value : release_after_[i]) data_[value] = Datum();
+    for (uint32_t value : release_after_[i]) release(value);
   }
   while (stage + 1 < plan_->stages.size()) {
     TRY_OK(enter_stage(++stage));
@@ -425,7 +433,7 @@ void Executor::set_datum(Datum& datum, uint32_t value) {
     datum = planned.kind == Kind::constant ? planned.constant : data_[value];
     return;
   }
-  if (!datum.is_tensor()) datum = Datum();
+  if (!datum.is_tensor()) forget(datum);
   datum.tensor().point_at(planned.dtype, binding_->view(value).dims, pointer(value));
   datum.settle();
 }
@@ -504,7 +512,11 @@ Status Executor::run_reference_step(const PlanStep& step, size_t index) {
       return refuse("run.shape", "output {} got the shape [{}], its rule says [{}]", k, fmt::join(made.dims(), ", "),
                     fmt::join(binding_->view(step.out[k]).dims, ", "));
     if (!made.bytes().empty()) std::memcpy(to, made.bytes().data(), made.bytes().size());
+    set_datum(operands.out[k], step.out[k]);
   }
+  // What a binding keeps must not keep values of this run.
+  for (size_t k = 0; k < step.in.size(); ++k)
+    if (step.in[k] != kNone && plan_->values[step.in[k]].kind == Kind::dynamic) forget(operands.in[k]);
   return {};
 }
 
@@ -531,52 +543,7 @@ Status Executor::run_dynamic(const PlanStep& step, size_t) {
   for (size_t k = 0; k < step.out.size() && k < out.size(); ++k) {
     if (step.out[k] == kNone) continue;
     TRY(data_[step.out[k]], own(out[k]));
-  }
-  return {};
-}
-
-Status Executor::hand_over() {
-  for (size_t i = 0; i < plan_->outputs.size(); ++i) {
-    const uint32_t value = plan_->outputs[i];
-    const PlanValue& planned = plan_->values[value];
-    Datum& out = run_->outputs[i];
-    const bool given = !run_->own_outputs && out.is_tensor();
-    if (planned.kind == Kind::dynamic) {
-      if (given) {
-        TRY_OK(copy_into(out, data_[value], plan_->output_names[i]));
-      } else {
-        TRY(out, own(data_[value]));
-      }
-      continue;
-    }
-    if (planned.kind == Kind::constant && !fits_view(planned.dtype)) {
-      out = planned.constant;
-      continue;
-    }
-    const View from = view(value);
-    const bool direct = planned.kind == Kind::output && planned.index == i;
-    if (direct && !given) {
-      if (!out.is_tensor()) out = Datum();
-      out.tensor().point_at(planned.dtype, from.dims, output_data_[i], output_memory_[i].blocks.back().owner());
-      out.settle();
-      continue;
-    }
-    if (direct && output_data_[i] == out.tensor().bytes().data()) continue;
-    if (!given) {
-      TRY(std::byte * memory, own_output(i, binding_->bytes(value)));
-      if (!out.is_tensor()) out = Datum();
-      out.tensor().point_at(planned.dtype, from.dims, memory, output_memory_[i].blocks.back().owner());
-      out.settle();
-    } else if (out.dtype() != planned.dtype || !std::ranges::equal(out.tensor().dims(), from.dims)) {
-      return refuse("output.shape", "output \"{}\" is {}[{}], the memory given for it is another shape or type",
-                    plan_->output_names[i], name(planned.dtype), fmt::join(from.dims, ", "));
-    }
-    if (from.count() == 0) continue;
-    if (from.dense()) {
-      std::memcpy(out.tensor().data(), from.data, out.tensor().bytes().size());
-    } else {
-      kernels::dense_copy(from, {from.dtype, from.dims, from.strides, out.tensor().data()});
-    }
+    TRY_OK(charge(bytes_in(data_[step.out[k]])));
   }
   return {};
 }

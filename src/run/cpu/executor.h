@@ -17,7 +17,7 @@
 namespace anyshape {
 
 struct RunLimits {
-  int64_t max_bytes = 0;                      // of intermediate values of one run; 0: no limit
+  int64_t max_bytes = 0;                      // of intermediate values of one run, bodies included; 0: no limit
   const std::atomic<bool>* cancel = nullptr;  // looked at between steps
 };
 
@@ -65,7 +65,10 @@ class Executor {
 
  private:
   class Bodies;
+  Executor(std::shared_ptr<const Plan> plan, const Executor& outer);
+  // Memory for one output that is used again. Two blocks go around when an output is the next run's input.
   struct OutputMemory {
+    static constexpr size_t kKept = 4, kReserved = 2;
     std::vector<Block> blocks;
   };
 
@@ -78,12 +81,14 @@ class Executor {
   Status size_steps(size_t stage);
   void write_computed(size_t stage);
   Status prepare_outputs(size_t stage);
+  Status run_bound();
   Status run_steps();
   Status run_step(size_t index);
   Status run_planned(const PlanStep& step, size_t index);
   Status run_reference_step(const PlanStep& step, size_t index);
   Status run_dynamic(const PlanStep& step, size_t index);
   Status hand_over();
+  Status reserve_outputs();
   Status run_whole_by_reference(const Run& run);
 
   std::byte* pointer(uint32_t value) const;
@@ -93,6 +98,9 @@ class Executor {
   void set_datum(Datum& datum, uint32_t value);
   Call node_call(size_t index) const;
   Result<std::byte*> own_output(size_t output, int64_t bytes);
+  // Counts bytes of intermediate values; error "run.memory" past the limit of the run.
+  Status charge(int64_t bytes);
+  void release(uint32_t value);
 
   std::shared_ptr<const Plan> plan_;
   Workers& workers_;
@@ -105,12 +113,16 @@ class Executor {
   std::vector<int64_t> key_;
   std::vector<View> in_views_, out_views_;
   std::vector<Datum> data_;  // dynamic values
+  std::vector<uint32_t> dynamic_values_;
   std::vector<std::vector<uint32_t>> release_after_;
   std::vector<std::vector<const Fact*>> step_facts_;
   std::vector<std::byte*> output_data_;
   std::vector<OutputMemory> output_memory_;
   std::map<const Graph*, std::unique_ptr<Executor>> bodies_;
   const Run* run_ = nullptr;
+  std::shared_ptr<Meter> meter_ = std::make_shared<Meter>(0);
+  bool is_body_ = false;
+  int64_t meter_start_ = 0, charged_ = 0;
   uint64_t seed_ = 0;
 };
 

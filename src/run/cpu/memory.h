@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -8,15 +9,21 @@
 
 namespace anyshape {
 
+// Bytes in use by a run and its bodies.
+using Meter = std::atomic<int64_t>;
+
 // Memory aligned to 64 bytes that only grows.
 class Block {
  public:
   // At least that many bytes; what was in it is lost when it grows. Error "tensor.memory".
-  Status reserve(int64_t bytes);
+  // `meter` counts the bytes for as long as somebody holds them.
+  Status reserve(int64_t bytes, const std::shared_ptr<Meter>& meter = nullptr);
   std::byte* data() const { return static_cast<std::byte*>(memory_.get()); }
   int64_t size() const { return size_; }
   // Keeps the memory for as long as somebody holds it.
   const std::shared_ptr<void>& owner() const { return memory_; }
+  // True: nobody else holds it, and what others did with it is over.
+  bool unused() const;
 
  private:
   std::shared_ptr<void> memory_;

@@ -35,6 +35,12 @@ Result<Datum> own(const Datum& datum) {
   }
 }
 
+void forget(Datum& datum) {
+  Tensor tensor = std::move(datum.tensor());
+  tensor.point_at(DType::undefined, {}, nullptr);
+  datum = Datum(std::move(tensor));
+}
+
 Status copy_into(Datum& to, const Datum& from, std::string_view output) {
   if (!from.is_tensor() || from.dtype() != to.dtype() || from.tensor().dims() != to.tensor().dims())
     return refuse("output.shape", "output \"{}\" is {}[{}], the memory given for it is another shape or type", output,

@@ -10,6 +10,9 @@ namespace anyshape {
 // The same value in memory that stays as it is: tensors over memory of a caller or an arena are copied.
 Result<Datum> own(const Datum& datum);
 
+// Makes it absent, but keeps its memory for sizes: a tensor of as many axes can be put there without allocating.
+void forget(Datum& datum);
+
 // Copies the entries of `from` to where `to` is. Error "output.shape" when they are not of one type and shape.
 Status copy_into(Datum& to, const Datum& from, std::string_view output);
 

@@ -1,0 +1,57 @@
+#include "base/workers.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+
+namespace anyshape {
+namespace {
+
+struct Counts {
+  std::atomic<int64_t> done[100] = {};
+  std::atomic<int> at_once = 0, most = 0;
+};
+
+void count(void* state, int64_t first, int64_t last) {
+  auto& counts = *static_cast<Counts*>(state);
+  const int now = ++counts.at_once;
+  for (int most = counts.most; now > most && !counts.most.compare_exchange_weak(most, now);) {
+  }
+  for (int64_t i = first; i < last; ++i) ++counts.done[i];
+  --counts.at_once;
+}
+
+TEST(Workers, EveryTaskOnce) {
+  for (int threads : {1, 2, 3, 8}) {
+    Workers workers(threads);
+    for (int round = 0; round < 300; ++round) {
+      const int64_t tasks = round % 100;
+      Counts counts;
+      workers.run(tasks, count, &counts);
+      for (int64_t i = 0; i < 100; ++i) ASSERT_EQ(counts.done[i], i < tasks ? 1 : 0) << threads << " " << tasks;
+      ASSERT_EQ(counts.at_once, 0);
+      ASSERT_LE(counts.most, threads);
+    }
+  }
+}
+
+TEST(Workers, NoMoreThanTasks) {
+  Workers workers(8);
+  for (int round = 0; round < 200; ++round) {
+    Counts counts;
+    workers.run(2, count, &counts);
+    ASSERT_LE(counts.most, 2);
+  }
+}
+
+TEST(Workers, AnyNumberOfThreads) {
+  Workers workers(1 << 20);
+  EXPECT_GE(workers.threads(), 1);
+  EXPECT_LE(workers.threads(), 256);
+  Counts counts;
+  workers.run(100, count, &counts);
+  for (const auto& done : counts.done) EXPECT_EQ(done, 1);
+}
+
+}  // namespace
+}  // namespace anyshape

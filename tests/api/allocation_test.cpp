@@ -1,0 +1,191 @@
+// After reserve() a run allocates nothing: every way to get memory is counted here.
+#include <anyshape/c.h>
+#include <dlfcn.h>
+
+#include <atomic>
+#include <cerrno>
+
+#include "testing.h"
+
+namespace {
+
+std::atomic<bool> counting = false;
+std::atomic<int64_t> allocations = 0;
+
+void count() {
+  if (counting.load(std::memory_order_relaxed)) allocations.fetch_add(1, std::memory_order_relaxed);
+}
+
+}  // namespace
+
+// operator new of libstdc++ calls malloc or aligned_alloc.
+extern "C" {
+
+void* __libc_malloc(size_t);
+void* __libc_calloc(size_t, size_t);
+void* __libc_realloc(void*, size_t);
+void* __libc_memalign(size_t, size_t);
+
+void* malloc(size_t size) noexcept {
+  count();
+  return __libc_malloc(size);
+}
+void* calloc(size_t n, size_t size) noexcept {
+  count();
+  return __libc_calloc(n, size);
+}
+void* realloc(void* p, size_t size) noexcept {
+  count();
+  return __libc_realloc(p, size);
+}
+void* aligned_alloc(size_t alignment, size_t size) noexcept {
+  count();
+  return __libc_memalign(alignment, size);
+}
+void* memalign(size_t alignment, size_t size) noexcept {
+  count();
+  return __libc_memalign(alignment, size);
+}
+int posix_memalign(void** p, size_t alignment, size_t size) noexcept {
+  count();
+  *p = __libc_memalign(alignment, size);
+  return *p ? 0 : ENOMEM;
+}
+
+}  // extern "C"
+
+namespace anyshape::testing {
+namespace {
+
+class Counted {
+ public:
+  Counted() {
+    allocations = 0;
+    counting = true;
+  }
+  ~Counted() { counting = false; }
+  static int64_t stop() {
+    counting = false;
+    return allocations;
+  }
+};
+
+TEST(Allocation, TheCounterCounts) {
+  Counted counted;
+  delete new int(3);
+  std::vector<AnyValue> one(1);
+  EXPECT_GE(Counted::stop(), 2);
+}
+
+// Inputs and outputs of the caller, made before counting begins.
+struct Feed {
+  std::vector<AnyValue> inputs, outputs;
+};
+
+Feed product_feed(int64_t batch) { return {{filled({batch, 8}, 3)}, {*AnyValue::zeros(DType::f32, {batch, 4})}}; }
+
+TEST(Allocation, NoneAfterReserve) {
+  for (int threads : {1, 3}) {
+    const Session session = load("product");
+    Context context(session, threads);
+    ASSERT_TRUE(context.reserve({{"x", {3000, 8}}}));
+    std::vector<Feed> feeds;
+    // More shapes than a context keeps bindings for, none of them seen before, up to the reserved one.
+    for (int64_t batch : {3000, 1, 17, 2999, 5, 64, 100, 0, 3000, 33, 1, 2, 9}) feeds.push_back(product_feed(batch));
+    for (Feed& feed : feeds) {
+      Counted counted;
+      const Status ran = context.run_into(feed.inputs, feed.outputs);
+      const int64_t made = Counted::stop();
+      ASSERT_TRUE(ran) << ran.error().text();
+      EXPECT_EQ(made, 0) << feed.inputs[0].shape()[0] << " rows, " << threads << " threads";
+    }
+  }
+}
+
+TEST(Allocation, NoneForOutputsOfTheEngine) {
+  const Session session = load("product");
+  Context context(session, 1);
+  ASSERT_TRUE(context.reserve({{"x", {100, 8}}}));
+  std::vector<AnyValue> inputs{filled({100, 8})}, held{*AnyValue::zeros(DType::f32, {1, 4})}, outputs(1);
+  for (int i = 0; i < 5; ++i) {
+    // The caller's handle keeps its room for sizes.
+    outputs[0] = AnyValue();
+    Counted counted;
+    const Status ran = context.run_into(inputs, outputs);
+    const int64_t made = Counted::stop();
+    ASSERT_TRUE(ran);
+    // The sizes in the handle that was empty.
+    EXPECT_LE(made, 1);
+    std::swap(held, outputs);
+  }
+}
+
+// Whatever the steps are: what the engine itself does allocates nothing.
+TEST(Allocation, NoneInBookkeeping) {
+  struct Row {
+    const char* model;
+    std::vector<Sizes> shapes;
+    std::vector<int64_t> output;
+  };
+  const Row rows[] = {{"blocks", {{40, 2}}, {10, 4, 2}},
+                      {"fixed", {{40, 3}, {40, 3}}, {40, 3}},
+                      {"mlp", {{40, 8}}, {40, 4}},
+                      {"state", {{40, 4}, {40, 8}}, {40, 8}}};
+  for (const Row& row : rows) {
+    SCOPED_TRACE(row.model);
+    const Session session = load(row.model);
+    Context context(session, 1);
+    Shapes largest;
+    Feed feed;
+    for (size_t i = 0; i < row.shapes.size(); ++i) {
+      largest[session.inputs()[i].name] = row.shapes[i];
+      feed.inputs.push_back(filled(row.shapes[i]));
+    }
+    feed.outputs.push_back(*AnyValue::zeros(DType::f32, row.output));
+    ASSERT_TRUE(context.reserve(largest));
+    Counted counted;
+    const Status ran = context.run_into(feed.inputs, feed.outputs);
+    const int64_t made = Counted::stop();
+    ASSERT_TRUE(ran) << ran.error().text();
+    const auto plan = session.plan_text();
+    ASSERT_TRUE(plan);
+    const bool planned = plan->find("reference") == std::string::npos;
+    std::printf("%s: %lld allocations%s\n", row.model, static_cast<long long>(made),
+                planned ? "" : ", reference kernels");
+    if (planned) {
+      EXPECT_EQ(made, 0) << *plan;
+    }
+  }
+}
+
+TEST(Allocation, NoneInTheCApi) {
+  anyshape_session* session = nullptr;
+  ASSERT_EQ(anyshape_session_load(model_path("product").c_str(), &session), nullptr);
+  anyshape_context* context = nullptr;
+  ASSERT_EQ(anyshape_context_create(session, 1, &context), nullptr);
+  const int64_t largest[] = {50, 8};
+  Floats x(400, 0.5f), y(200);
+  const anyshape_tensor most{1, 2, largest, nullptr};
+  ASSERT_EQ(anyshape_context_reserve(context, &most, 1), nullptr);
+  const int64_t out_dims[] = {50, 4};
+  anyshape_tensor input{1, 2, largest, x.data()}, given{1, 2, out_dims, y.data()};
+  ASSERT_EQ(anyshape_context_run(context, &input, 1, &given, 1), nullptr);
+  for (int64_t batch : {50, 20, 1, 0, 49}) {
+    const int64_t dims[] = {batch, 8}, wanted[] = {batch, 4};
+    input.dims = dims;
+    anyshape_tensor into{1, 2, wanted, y.data()}, owned{};
+    Counted counted;
+    anyshape_error* error = anyshape_context_run(context, &input, 1, &into, 1);
+    anyshape_error* second = error ? nullptr : anyshape_context_run(context, &input, 1, &owned, 1);
+    const int64_t made = Counted::stop();
+    ASSERT_EQ(error, nullptr) << anyshape_error_text(error);
+    ASSERT_EQ(second, nullptr) << anyshape_error_text(second);
+    EXPECT_LE(made, batch == 50 ? 2 : 0);
+    EXPECT_EQ(std::memcmp(owned.data, y.data(), static_cast<size_t>(batch) * 16), 0);
+  }
+  anyshape_context_free(context);
+  anyshape_session_free(session);
+}
+
+}  // namespace
+}  // namespace anyshape::testing
