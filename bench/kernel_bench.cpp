@@ -6,7 +6,9 @@
 #include <vector>
 
 #include "fma_peak.h"
+#include "kernels/conv_f32.h"
 #include "kernels/gemm.h"
+#include "kernels/recurrent_f32.h"
 
 namespace anyshape::simd {
 namespace {
@@ -72,6 +74,64 @@ BENCHMARK(gemm)
     ->Args({1, 256, 256, 1})
     ->Args({1, 10, 5, 0})
     ->Args({64, 10, 5, 0});
+
+void conv(benchmark::State& state) {
+  Conv c;
+  c.batch = 1;
+  c.groups = state.range(4);
+  c.in_channels = state.range(0) / c.groups, c.out_channels = state.range(1) / c.groups;
+  c.in_height = c.in_width = c.out_height = c.out_width = state.range(2);
+  c.kernel_height = c.kernel_width = state.range(3);
+  c.pad_top = c.pad_left = state.range(3) / 2;
+  const auto in = numbers(state.range(0) * c.places()), plain = numbers(state.range(1) * c.depth());
+  std::vector<float> packed(static_cast<size_t>(conv_packed_size(c.groups, c.out_channels, c.depth())));
+  conv_pack(reinterpret_cast<const std::byte*>(plain.data()), c.groups, c.out_channels, c.depth(), packed.data());
+  std::vector<float> out(static_cast<size_t>(state.range(1) * c.places()));
+  c.in = in.data(), c.out = out.data(), c.weights = packed.data();
+  std::vector<float> scratch(static_cast<size_t>(conv_scratch(c)));
+  for (auto _ : state) {
+    conv_run(c, 0, conv_items(c), scratch.data());
+    benchmark::ClobberMemory();
+  }
+  count_flops(state, 2.0 * static_cast<double>(state.range(1) * c.places() * c.depth()));
+}
+BENCHMARK(conv)
+    ->ArgNames({"in", "out", "size", "kernel", "groups"})
+    ->Args({64, 64, 56, 3, 1})
+    ->Args({256, 256, 14, 3, 1})
+    ->Args({64, 256, 28, 1, 1})
+    ->Args({96, 96, 56, 3, 96});
+
+void lstm(benchmark::State& state) {
+  Layer layer;
+  layer.input = state.range(0), layer.hidden = state.range(1);
+  layer.clip = INFINITY;
+  LayerRun run;
+  run.steps = state.range(2), run.batch = state.range(3);
+  const int64_t n = layer.hidden;
+  const auto x = numbers(run.steps * run.batch * layer.input), w = numbers(4 * n * layer.input), r = numbers(4 * n * n);
+  const PackedSizes s = packed_sizes(layer);
+  const auto floats = [](int64_t count) { return std::vector<float>(static_cast<size_t>(count)); };
+  auto input = floats(s.input), hidden = floats(s.hidden), bias = floats(s.bias), extra = floats(s.hidden_bias);
+  auto peep = floats(s.peepholes), y = floats(run.steps * run.batch * n);
+  const auto bytes = [](const std::vector<float>& v) { return reinterpret_cast<const std::byte*>(v.data()); };
+  pack_recurrent(layer, bytes(w), bytes(r), nullptr, nullptr,
+                 {input.data(), hidden.data(), bias.data(), extra.data(), peep.data()});
+  layer.weights[0] = {input.data(), hidden.data(), bias.data(), extra.data(), nullptr};
+  run.x = x.data(), run.x_step = run.batch * layer.input, run.x_row = layer.input;
+  run.y = y.data(), run.y_step = run.batch * n, run.y_row = n;
+  std::vector<float> scratch(static_cast<size_t>(recurrent_scratch(layer, run)));
+  for (auto _ : state) {
+    recurrent_run(layer, run, 0, recurrent_items(layer, run), scratch.data());
+    benchmark::ClobberMemory();
+  }
+  count_flops(state, 8.0 * static_cast<double>(run.steps * run.batch * n * (n + layer.input)));
+}
+BENCHMARK(lstm)
+    ->ArgNames({"input", "hidden", "steps", "batch"})
+    ->Args({64, 64, 32, 1})
+    ->Args({1, 64, 30, 64})
+    ->Args({64, 256, 64, 1});
 
 }  // namespace
 }  // namespace anyshape::simd

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "kernels/conv_unfold.h"
 #include "kernels/depthwise.h"
 
 namespace anyshape::simd {
@@ -18,75 +19,18 @@ bool pointwise(const Conv& c) {
          c.pad_left == 0 && c.in_height == c.out_height && c.in_width == c.out_width;
 }
 
-// Panels of one piece: what is unfolded of the input stays in the L2 cache.
-int64_t panels_at_once(const Conv& c) { return std::clamp<int64_t>(panels_of(c), 1, 6); }
-int64_t spans_of(const Conv& c) {
-  return std::max<int64_t>((panels_of(c) + panels_at_once(c) - 1) / panels_at_once(c), 1);
-}
+// Pieces of nearly equal width whose unfolded input stays in the L2 cache.
+int64_t spans_of(const Conv& c) { return std::max<int64_t>((panels_of(c) + kMostPanels - 1) / kMostPanels, 1); }
+int64_t panels_at_once(const Conv& c) { return std::max<int64_t>((panels_of(c) + spans_of(c) - 1) / spans_of(c), 1); }
 
-// Filters of one piece. They share what is unfolded, so they are only parted where there is little else to part.
+// Filters share what is unfolded, so they are only parted where there is nothing else to part.
 int64_t bands_of(const Conv& c) {
-  const int64_t others = c.batch * c.groups * spans_of(c);
-  return others >= 4 ? 1 : std::clamp<int64_t>(c.out_channels / (4 * gemm_rows()), 1, 4);
+  const bool alone = c.batch * c.groups * spans_of(c) == 1;
+  return alone && c.out_channels >= 4 * gemm_rows() ? 2 : 1;
 }
 int64_t rows_of_band(const Conv& c) {
   const int64_t units = (c.out_channels + gemm_rows() - 1) / gemm_rows();
   return (units + bands_of(c) - 1) / bands_of(c) * gemm_rows();
-}
-
-// The weight (channel, ky, kx) that row k of the unfolded input belongs to.
-struct Tap {
-  int64_t channel, y, x;
-};
-Tap tap_of(const Conv& c, int64_t k) {
-  const int64_t area = c.kernel_height * c.kernel_width;
-  return {k / area, k % area / c.kernel_width, k % c.kernel_width};
-}
-
-// Entries from..from + n - 1 of an output row, as the input that a tap sees there.
-void unfold_line(const Conv& c, const float* row, int64_t shift, int64_t from, int64_t n, float* to) {
-  // Places x with 0 <= x * stride + shift < in_width.
-  const int64_t low = shift >= 0 ? 0 : (-shift + c.stride_x - 1) / c.stride_x;
-  const int64_t room = c.in_width - shift;
-  const int64_t high = room <= 0 ? 0 : (room + c.stride_x - 1) / c.stride_x;
-  const int64_t a = std::clamp(low, from, from + n), b = std::clamp(high, a, from + n);
-  std::fill(to, to + (a - from), 0.0f);
-  if (c.stride_x == 1 && a < b)
-    std::copy(row + a + shift, row + b + shift, to + (a - from));
-  else
-    for (int64_t x = a; x < b; ++x) to[x - from] = row[x * c.stride_x + shift];
-  std::fill(to + (b - from), to + n, 0.0f);
-}
-
-// Places first..first + n - 1 of one tap, which may lie in several output rows.
-void unfold_tap(const Conv& c, const float* plane, const Tap& tap, int64_t first, int64_t n, float* to) {
-  const int64_t shift = tap.x * c.dilation_x - c.pad_left;
-  while (n > 0) {
-    const int64_t y = first / c.out_width, x = first % c.out_width;
-    const int64_t run = std::min(n, c.out_width - x);
-    const int64_t in_y = y * c.stride_y + tap.y * c.dilation_y - c.pad_top;
-    if (in_y < 0 || in_y >= c.in_height)
-      std::fill_n(to, run, 0.0f);
-    else
-      unfold_line(c, plane + in_y * c.in_width, shift, x, run, to);
-    first += run;
-    to += run;
-    n -= run;
-  }
-}
-
-// Rows k0..k1 of the unfolded input as packed panels of columns j0..j1.
-void unfold(const Conv& c, const float* in, int64_t k0, int64_t k1, int64_t j0, int64_t j1, float* to) {
-  const int64_t width = gemm_panel(), depth = k1 - k0;
-  for (int64_t j = j0; j < j1; j += width, to += depth * width) {
-    const int64_t n = std::min(width, j1 - j);
-    for (int64_t k = k0; k < k1; ++k) {
-      const Tap tap = tap_of(c, k);
-      float* row = to + (k - k0) * width;
-      unfold_tap(c, in + tap.channel * c.in_height * c.in_width, tap, j, n, row);
-      std::fill(row + n, row + width, 0.0f);
-    }
-  }
 }
 
 struct Piece {
@@ -162,7 +106,7 @@ void run_piece(const Conv& c, const Piece& p, float* scratch) {
       g.b = in + k0 * c.places() + p.j0;
       g.b_row = c.places();
     } else {
-      unfold(c, in, k0, k1, p.j0, p.j1, scratch);
+      conv_unfold(c, in, k0, k1, p.j0, p.j1, scratch);
       g.b = scratch;
     }
     multiply_blocks(c, p, g, k0, k1, scratch + kDepth * panels_at_once(c) * gemm_panel());

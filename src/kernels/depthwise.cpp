@@ -13,17 +13,37 @@ HWY_BEFORE_NAMESPACE();
 namespace anyshape::simd {
 namespace HWY_NAMESPACE {
 
+// Vectors of an output row that are made at once. What lies past its end is made but not kept.
+constexpr int kAtOnce = 4;
+
 // A row of the input with its padding, parted by position modulo the stride, so that what one tap sees of neighbouring
 // outputs are neighbours: position p is at [p % stride][p / stride].
 int64_t phase_width(const Conv& c) {
   const int64_t reach = (c.kernel_width - 1) * c.dilation_x / c.stride_x + 1;
-  return (c.out_width + reach + 2 * kLanes + 15) / 16 * 16;
+  return (c.out_width + reach + kAtOnce * kLanes + 15) / 16 * 16;
 }
 int64_t row_floats(const Conv& c) { return phase_width(c) * c.stride_x; }
 
-// All rows of a plane, one of zeros for those beyond it, and a finished row of the output: the residual, which may be
-// the output itself, is needed until that is complete.
-int64_t all_scratch(const Conv& c) { return row_floats(c) * (c.in_height + 1) + c.out_width; }
+int64_t rows_floats(const Conv& c) { return row_floats(c) * (c.in_height + 1); }
+
+// All rows of a plane and one of zeros for those beyond it; the weights; where in a row each tap begins (two floats
+// hold an int64); a finished row of the output, as the residual may be the output itself.
+int64_t all_scratch(const Conv& c) {
+  return rows_floats(c) + c.depth() + 2 * c.kernel_width + c.out_width + kAtOnce * kLanes;
+}
+
+// Pointers into the scratch of one plane.
+struct Plane {
+  float *rows, *weights, *line;
+  int64_t* offsets;
+
+  Plane(const Conv& c, float* scratch) {
+    rows = scratch;
+    offsets = reinterpret_cast<int64_t*>(rows + rows_floats(c));
+    weights = reinterpret_cast<float*>(offsets + c.kernel_width);
+    line = weights + c.depth();
+  }
+};
 
 void part_row(const Conv& c, const float* row, float* to) {
   std::fill_n(to, row_floats(c), 0.0f);
@@ -38,22 +58,36 @@ void part_row(const Conv& c, const float* row, float* to) {
   }
 }
 
-// Output row y out of the parted rows; weights are `step` apart.
-void convolve_row(const Conv& c, const float* rows, int64_t y, const float* weights, int64_t step, float bias,
-                  float* out) {
-  const int64_t width = phase_width(c), each = row_floats(c);
-  for (int64_t x = 0; x < c.out_width; x += kLanes) {
-    V sum = splat(bias);
-    const float* weight = weights;
-    for (int64_t ky = 0; ky < c.kernel_height; ++ky) {
-      const int64_t in_y = y * c.stride_y + ky * c.dilation_y - c.pad_top;
-      const float* row = rows + (in_y >= 0 && in_y < c.in_height ? in_y : c.in_height) * each + x;
-      for (int64_t kx = 0; kx < c.kernel_width; ++kx, weight += step) {
-        const int64_t p = kx * c.dilation_x;
-        sum = hn::MulAdd(splat(*weight), hn::LoadU(F(), row + p % c.stride_x * width + p / c.stride_x), sum);
-      }
+// N vectors of output row y from place x on.
+template <int N>
+HWY_INLINE void convolve(const Conv& c, const Plane& p, int64_t each, int64_t y, int64_t x, float bias) {
+  const float* weight = p.weights;
+  V sums[N];
+  ANYSHAPE_UNROLL
+  for (int i = 0; i < N; ++i) sums[i] = splat(bias);
+  for (int64_t ky = 0; ky < c.kernel_height; ++ky) {
+    const int64_t in_y = y * c.stride_y + ky * c.dilation_y - c.pad_top;
+    const float* row = p.rows + (in_y >= 0 && in_y < c.in_height ? in_y : c.in_height) * each + x;
+    for (int64_t kx = 0; kx < c.kernel_width; ++kx) {
+      const V w = splat(*weight++);
+      const float* at = row + p.offsets[kx];
+      ANYSHAPE_UNROLL
+      for (int i = 0; i < N; ++i) sums[i] = hn::MulAdd(w, hn::LoadU(F(), at + i * kLanes), sums[i]);
     }
-    store_n(sum, out + x, c.out_width - x);
+  }
+  ANYSHAPE_UNROLL
+  for (int i = 0; i < N; ++i) hn::StoreU(sums[i], F(), p.line + x + i * kLanes);
+}
+
+void convolve_row(const Conv& c, const Plane& p, int64_t each, int64_t y, float bias) {
+  for (int64_t x = 0; x < c.out_width; x += kAtOnce * kLanes) {
+    const int64_t left = c.out_width - x;
+    if (left > 2 * kLanes)
+      convolve<kAtOnce>(c, p, each, y, x, bias);
+    else if (left > kLanes)
+      convolve<2>(c, p, each, y, x, bias);
+    else
+      convolve<1>(c, p, each, y, x, bias);
   }
 }
 
@@ -62,19 +96,22 @@ void add_row(const float* from, float* to, int64_t n) {
     store_n(hn::Add(load_n(to + i, n - i), load_n(from + i, n - i)), to + i, n - i);
 }
 
-void plane(const Conv& c, int64_t index, float* rows) {
+void plane(const Conv& c, int64_t index, float* scratch) {
+  const Plane p(c, scratch);
   const int64_t channel = index % c.groups, unit = gemm_rows(), each = row_floats(c);
   const float* in = c.in + index * c.in_height * c.in_width;
   const float* weights = c.weights + channel * unit * c.depth();
-  float* line = rows + (c.in_height + 1) * each;
-  for (int64_t y = 0; y < c.in_height; ++y) part_row(c, in + y * c.in_width, rows + y * each);
-  std::fill_n(rows + c.in_height * each, each, 0.0f);
+  for (int64_t k = 0; k < c.depth(); ++k) p.weights[k] = weights[k * unit];
+  for (int64_t kx = 0; kx < c.kernel_width; ++kx)
+    p.offsets[kx] = kx * c.dilation_x % c.stride_x * phase_width(c) + kx * c.dilation_x / c.stride_x;
+  for (int64_t y = 0; y < c.in_height; ++y) part_row(c, in + y * c.in_width, p.rows + y * each);
+  std::fill_n(p.rows + c.in_height * each, each, 0.0f);
   for (int64_t y = 0; y < c.out_height; ++y) {
     const int64_t at = (index * c.out_height + y) * c.out_width;
-    convolve_row(c, rows, y, weights, unit, c.bias ? c.bias[channel] : 0.0f, line);
-    if (c.residual) add_row(c.residual + at, line, c.out_width);
-    activate(c.activation, line, 1, c.out_width, c.out_width);
-    std::copy_n(line, c.out_width, c.out + at);
+    convolve_row(c, p, each, y, c.bias ? c.bias[channel] : 0.0f);
+    if (c.residual) add_row(c.residual + at, p.line, c.out_width);
+    activate(c.activation, p.line, 1, c.out_width, c.out_width);
+    std::copy_n(p.line, c.out_width, c.out + at);
   }
 }
 
