@@ -3,6 +3,7 @@
 #include <cmath>
 #include <unordered_map>
 
+#include "base/utf8.h"
 #include "kernels/elementwise.h"
 #include "kernels/regex.h"
 #include "kernels/text.h"
@@ -314,7 +315,7 @@ std::vector<std::string> tokens_of(const Tokens& how, std::string_view text) {
   for (const Text& part : parts) {
     if (part.size() < std::max<size_t>(how.least, 1)) continue;
     std::string token;
-    for (char32_t code : part) kernels::append_utf8(token, code);
+    for (char32_t code : part) utf8_append(token, code);
     out.push_back(std::move(token));
   }
   return out;
