@@ -498,7 +498,8 @@ Status Executor::run_reference_step(const PlanStep& step, size_t index) {
   for (size_t k = 0; k < step.out.size(); ++k) {
     if (step.out[k] == kNone) continue;
     set_datum(operands.out[k], step.out[k]);
-    std::memset(pointer(step.out[k]), 0, static_cast<size_t>(binding_->bytes(step.out[k])));
+    if (const int64_t bytes = binding_->bytes(step.out[k]); bytes > 0)
+      std::memset(pointer(step.out[k]), 0, static_cast<size_t>(bytes));
   }
   KernelArgs args{operands.in, operands.out, nullptr, seed_++};
   TRY_OK(plan_->graph->nodes[step.node].op->kernels.back().run(node_call(index), args));

@@ -17,7 +17,8 @@ Result<Datum> own(const Datum& datum) {
   if (all_owned(datum)) return datum;
   if (datum.is_tensor()) {
     TRY(Tensor copy, Tensor::allocate(datum.dtype(), datum.tensor().dims()));
-    std::memcpy(copy.data(), datum.tensor().bytes().data(), datum.tensor().bytes().size());
+    const auto bytes = datum.tensor().bytes();
+    if (!bytes.empty()) std::memcpy(copy.data(), bytes.data(), bytes.size());
     return Datum(std::move(copy));
   }
   std::vector<Datum> items;
