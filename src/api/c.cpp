@@ -65,6 +65,13 @@ void point_at(AnyValue& value, const anyshape_tensor& tensor) {
   value.datum().settle();
 }
 
+// Room for the sizes of a tensor, so that runs need none.
+void make_room(AnyValue& value) {
+  constexpr int64_t kSizes[8] = {};
+  value.datum().tensor().point_at(DType::u8, kSizes, nullptr);
+  forget(value.datum());
+}
+
 anyshape_error* check_tensors(const anyshape_tensor* tensors, size_t given, size_t wanted, const char* what) {
   if (given != wanted)
     return usage_failure("run.inputs",
@@ -177,6 +184,8 @@ anyshape_error* anyshape_context_create(const anyshape_session* session, int thr
     made_context->inputs.resize(session->session.inputs().size());
     made_context->outputs.resize(session->session.outputs().size());
     made_context->last.resize(session->session.outputs().size());
+    for (auto* list : {&made_context->inputs, &made_context->outputs, &made_context->last})
+      for (AnyValue& value : *list) make_room(value);
     *context = made_context.release();
     return nullptr;
   });

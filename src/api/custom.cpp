@@ -1,5 +1,6 @@
 #include "anyshape/custom.h"
 
+#include <cmath>
 #include <memory>
 
 #include "ops/custom.h"
@@ -28,16 +29,21 @@ CustomKernel wrap(CustomKernelFunction function) {
 
 std::string_view CustomNode::name() const { return call_.label(); }
 
+// An attribute that is absent or of another type gives each of two defaults back.
 std::optional<int64_t> CustomNode::integer(std::string_view attribute) const {
-  return call_.has_attr(attribute) ? std::optional(call_.i(attribute, 0)) : std::nullopt;
+  const int64_t value = call_.i(attribute, 0);
+  return value == call_.i(attribute, 1) ? std::optional(value) : std::nullopt;
 }
 
 std::optional<float> CustomNode::number(std::string_view attribute) const {
-  return call_.has_attr(attribute) ? std::optional(call_.f(attribute, 0)) : std::nullopt;
+  const float value = call_.f(attribute, 0);
+  const bool given = value == call_.f(attribute, 1) || std::isnan(value);
+  return given ? std::optional(value) : std::nullopt;
 }
 
 std::optional<std::string> CustomNode::text(std::string_view attribute) const {
-  return call_.has_attr(attribute) ? std::optional(std::string(call_.s(attribute, ""))) : std::nullopt;
+  const std::string_view value = call_.s(attribute, "0");
+  return value == call_.s(attribute, "1") ? std::optional(std::string(value)) : std::nullopt;
 }
 
 std::vector<int64_t> CustomNode::integers(std::string_view attribute) const {

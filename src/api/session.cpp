@@ -116,11 +116,12 @@ Result<std::vector<Datum>> hollow_inputs(const Plan& plan, const Shapes& shapes)
     if (it != shapes.end()) {
       dims = it->second;
     } else {
-      const auto open = [](const PlanInput::Axis& axis) { return axis.reads; };
-      if (!input.has_rank || std::any_of(input.axes.begin(), input.axes.end(), open))
-        return at(fmt::format("input \"{}\"", input.name), usage("input.missing", "no shape is given for it").value());
       std::vector<int64_t> registers(plan.formulas.registers());
       plan.formulas.start(registers);
+      // Only numbers are there before anything is evaluated.
+      const auto open = [&](const PlanInput::Axis& axis) { return registers[axis.size] < 0; };
+      if (!input.has_rank || std::any_of(input.axes.begin(), input.axes.end(), open))
+        return at(fmt::format("input \"{}\"", input.name), usage("input.missing", "no shape is given for it").value());
       for (const auto& axis : input.axes) dims.push_back(registers[axis.size]);
     }
     const DType dtype = input.dtype == DType::undefined ? DType::f32 : input.dtype;

@@ -116,6 +116,8 @@ Result<RuleOutput> parse_output(const CustomOp& op, std::string_view text) {
   if (equals == std::string_view::npos) return usage("custom.rule", "\"{}\" is not NAME = DTYPE[DIMS]", text);
   RuleOutput out;
   out.name = trim(text.substr(0, equals));
+  if (out.name.empty() || !std::all_of(out.name.begin(), out.name.end(), is_word))
+    return usage("custom.rule", "\"{}\" is no name of an output", out.name);
   const std::string_view type = trim(text.substr(equals + 1));
   const size_t open = type.find('[');
   if (open == std::string_view::npos) {
@@ -149,7 +151,13 @@ Status parse_rule(CustomOp& op, std::string_view rule) {
     rule = rule.substr(arrow + 2);
     if (list.starts_with('(') && list.ends_with(')')) list = list.substr(1, list.size() - 2);
     op.input_names.clear();
-    for (std::string_view name : split(list, ',')) op.input_names.emplace_back(name);
+    for (std::string_view name : split(list, ',')) {
+      if (std::find(op.input_names.begin(), op.input_names.end(), name) != op.input_names.end())
+        return usage("custom.rule", "two inputs are called \"{}\"", name);
+      if (name.empty() || !std::all_of(name.begin(), name.end(), is_word))
+        return usage("custom.rule", "\"{}\" is no name of an input", name);
+      op.input_names.emplace_back(name);
+    }
   }
   if (const size_t where = rule.find(" where "); where != std::string_view::npos) {
     for (std::string_view condition : split(rule.substr(where + 7), ';')) {

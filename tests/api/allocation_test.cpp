@@ -167,9 +167,7 @@ TEST(Allocation, NoneInTheCApi) {
   Floats x(400, 0.5f), y(200);
   const anyshape_tensor most{1, 2, largest, nullptr};
   ASSERT_EQ(anyshape_context_reserve(context, &most, 1), nullptr);
-  const int64_t out_dims[] = {50, 4};
-  anyshape_tensor input{1, 2, largest, x.data()}, given{1, 2, out_dims, y.data()};
-  ASSERT_EQ(anyshape_context_run(context, &input, 1, &given, 1), nullptr);
+  anyshape_tensor input{1, 2, largest, x.data()};
   for (int64_t batch : {50, 20, 1, 0, 49}) {
     const int64_t dims[] = {batch, 8}, wanted[] = {batch, 4};
     input.dims = dims;
@@ -180,7 +178,7 @@ TEST(Allocation, NoneInTheCApi) {
     const int64_t made = Counted::stop();
     ASSERT_EQ(error, nullptr) << anyshape_error_text(error);
     ASSERT_EQ(second, nullptr) << anyshape_error_text(second);
-    EXPECT_LE(made, batch == 50 ? 2 : 0);
+    EXPECT_EQ(made, 0);
     EXPECT_EQ(std::memcmp(owned.data, y.data(), static_cast<size_t>(batch) * 16), 0);
   }
   anyshape_context_free(context);

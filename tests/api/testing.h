@@ -104,12 +104,12 @@ inline void expect_near(const Floats& got, const Floats& want, float tolerance =
     ASSERT_NEAR(got[i], want[i], tolerance * std::max(1.f, std::abs(want[i]))) << "entry " << i;
 }
 
-// The outputs; none and a failed test where the run fails.
+// The outputs; empty ones and a failed test where the run fails.
 inline std::vector<AnyValue> run(Context& context, const std::vector<AnyValue>& inputs,
                                  const RunOptions& options = {}) {
   auto outputs = context.run(inputs, options);
   if (!outputs) ADD_FAILURE() << outputs.error().text();
-  return outputs ? *std::move(outputs) : std::vector<AnyValue>();
+  return outputs ? *std::move(outputs) : std::vector<AnyValue>(8);
 }
 
 // The error; an empty one and a failed test where the run succeeds.
