@@ -38,6 +38,7 @@ int run_rules();
 struct EngineArguments {
   std::string engine = "anyshape", library;
   int threads = 0;
+  bool reference = false;  // no passes, reference kernels only
 };
 
 // The model in the engine asked for.

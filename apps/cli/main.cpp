@@ -111,6 +111,7 @@ void add_engine(CLI::App* sub, EngineArguments& arguments) {
   sub->add_option("--engine", arguments.engine, "which engine runs the model")
       ->check(CLI::IsMember({"anyshape", "onnxruntime"}));
   sub->add_option("--ort-lib", arguments.library, "ONNX Runtime's library, or a folder with it");
+  sub->add_flag("--reference", arguments.reference)->group("");
 }
 
 CLI::Option* add_threads(CLI::App* sub, int& threads) {

@@ -112,6 +112,7 @@ Status run_model(const RunArguments& arguments, std::string& text) {
 Result<Session> make_session(const Model& model, const EngineArguments& arguments) {
   SessionOptions options;
   if (arguments.engine == "onnxruntime") options.engine = Engine::onnxruntime;
+  options.optimize = !arguments.reference;
   options.ort_library = arguments.library;
   options.ort_threads = arguments.threads;
   return Session::from_model(model, options);

@@ -2,13 +2,44 @@
 
 namespace anyshape::kernels {
 
-BroadcastIndex::BroadcastIndex(const std::vector<int64_t>& dims, const std::vector<int64_t>& to)
-    : to_(to), strides_(to.size(), 0), index_(to.size(), 0) {
+namespace {
+
+std::vector<int64_t> broadcast_strides(const std::vector<int64_t>& dims, size_t rank) {
+  std::vector<int64_t> strides(rank, 0);
   int64_t step = 1;
   for (size_t i = dims.size(); i-- > 0;) {
-    strides_[to.size() - dims.size() + i] = dims[i] == 1 ? 0 : step;
+    strides[rank - dims.size() + i] = dims[i] == 1 ? 0 : step;
     step *= dims[i];
   }
+  return strides;
+}
+
+}  // namespace
+
+BroadcastIndex::BroadcastIndex(const std::vector<int64_t>& dims, const std::vector<int64_t>& to)
+    : BroadcastIndex(dims, to, to.size()) {}
+
+BroadcastIndex::BroadcastIndex(const std::vector<int64_t>& dims, const std::vector<int64_t>& to, size_t inner)
+    : to_(to), strides_(broadcast_strides(dims, to.size())), index_(inner, 0) {
+  to_.resize(inner);
+  strides_.resize(inner);
+}
+
+BroadcastRows::BroadcastRows(const std::vector<int64_t>& a, const std::vector<int64_t>& b,
+                             const std::vector<int64_t>& to) {
+  const auto strides_a = broadcast_strides(a, to.size()), strides_b = broadcast_strides(b, to.size());
+  size_t inner = to.size();
+  for (; inner > 0; --inner) {
+    const size_t axis = inner - 1;
+    if (to[axis] == 1) continue;
+    const int64_t step_a = strides_a[axis] != 0, step_b = strides_b[axis] != 0;
+    if (length_ != 1 && (step_a != step_a_ || step_b != step_b_)) break;
+    step_a_ = step_a;
+    step_b_ = step_b;
+    length_ *= to[axis];
+  }
+  a_ = BroadcastIndex(a, to, inner);
+  b_ = BroadcastIndex(b, to, inner);
 }
 
 void BroadcastIndex::next() {
