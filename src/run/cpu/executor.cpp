@@ -153,7 +153,9 @@ Status Executor::check_inputs(std::span<const Datum> inputs) const {
     const auto place = [&] { return fmt::format("input \"{}\"", wanted.name); };
     if (!same_kind(inputs[i].kind(), wanted.kind))
       return at(place(), refuse("input.kind", "the model takes {} here", kind_text(wanted.kind)).value());
-    const bool typed = wanted.kind == Fact::Kind::tensor || wanted.kind == Fact::Kind::sequence;
+    // An empty sequence read from a file has no element type.
+    const bool typed = wanted.kind == Fact::Kind::tensor ||
+                       (wanted.kind == Fact::Kind::sequence && inputs[i].dtype() != DType::undefined);
     if (typed && wanted.dtype != DType::undefined && inputs[i].dtype() != wanted.dtype)
       return at(place(), refuse("input.dtype", "the model takes elements of type {}, not {}", name(wanted.dtype),
                                 name(inputs[i].dtype()))
