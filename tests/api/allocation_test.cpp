@@ -1,6 +1,5 @@
 // After reserve() a run allocates nothing: every way to get memory is counted here.
 #include <anyshape/c.h>
-#include <dlfcn.h>
 
 #include <atomic>
 #include <cerrno>
