@@ -1,6 +1,5 @@
 // After reserve() a run allocates nothing: every way to get memory is counted here.
 #include <anyshape/c.h>
-#include <dlfcn.h>
 
 #include <atomic>
 #include <cerrno>
@@ -149,7 +148,8 @@ TEST(Allocation, NoneInBookkeeping) {
     ASSERT_TRUE(ran) << ran.error().text();
     const auto plan = session.plan_text();
     ASSERT_TRUE(plan);
-    const bool planned = plan->find("reference") == std::string::npos;
+    // The reference kernel of Relu needs no memory of its own: what is left is the engine's.
+    const bool planned = plan->find("reference") == std::string::npos || std::string(row.model) == "blocks";
     std::printf("%s: %lld allocations%s\n", row.model, static_cast<long long>(made),
                 planned ? "" : ", reference kernels");
     if (planned) {
