@@ -40,6 +40,16 @@ class Value:
         return self.grain is not None and self.bound * 2**self.grain < 2 ** BITS[self.dtype]
 
 
+def reads(node):
+    """The names a node reads, those that its bodies take from outside among them."""
+    names = set(node.input)
+    for attribute in node.attribute:
+        if attribute.HasField("g"):
+            inner = {name for child in attribute.g.node for name in reads(child)}
+            names |= inner | {o.name for o in attribute.g.output}
+    return names
+
+
 @dataclasses.dataclass
 class Case:
     """A model and what it is run on; the inputs' symbols are named by size, so equal sizes share one."""
@@ -69,7 +79,7 @@ class Case:
         for node in reversed(self.nodes):
             if needed & set(node.output):
                 nodes.insert(0, node)
-                needed |= set(node.input)
+                needed |= reads(node)
         return dataclasses.replace(
             self, nodes=nodes, inputs={k: v for k, v in self.inputs.items() if k in needed},
             constants={k: v for k, v in self.constants.items() if k in needed})
@@ -196,7 +206,7 @@ class Drawer:
         return self.case()
 
     def case(self):
-        used = {name for node in self.nodes for name in node.input}
+        used = {name for node in self.nodes for name in reads(node)}
         made = [name for node in self.nodes for name in node.output if node.op_type != "Constant"]
         outputs = [name for name in made if name not in used or self.rng.random() < 0.15]
         symbolic = {name: {axis for axis in range(array.ndim) if self.rng.random() < 0.6}

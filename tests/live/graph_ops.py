@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+from onnx import helper, numpy_helper
 
 from graph_draw import ANY, BOOL, F16, F32, F64, FLOATS, I32, I64, INTS, LIMIT, NUMBERS, U8, Refused, elem
 
@@ -202,7 +203,7 @@ def reduce(d):
         raise Refused
     keep = d.rng.randint(0, 1)
     shape = [1 if i in axes else s for i, s in enumerate(x.shape) if keep or i not in axes]
-    bound = {"ReduceProd": max(1.0, x.bound) ** n, "ReduceSumSquare": x.bound**2 * n}.get(op, x.bound * max(n, 1) + 8)
+    bound = {"ReduceProd": max(1.0, x.bound) ** min(n, 60), "ReduceSumSquare": x.bound**2 * n}.get(op, x.bound * max(n, 1) + 8)
     written = [as_axis(d, a, x.rank) for a in axes]
     if len(axes) == x.rank and d.rng.random() < 0.3:
         written = None
@@ -395,6 +396,52 @@ def lstm(d):
     results += [(F32, (dirs, batch, hidden), 9.0, None)] * (2 if op == "LSTM" else 1)
     more = {"linear_before_reset": d.rng.randint(0, 1)} if op == "GRU" else {}
     d.emit(op, inputs, results, direction=direction, hidden_size=hidden, **more)
+
+
+# Bodies.
+
+def info(name, dtype, rank):
+    return helper.make_tensor_value_info(name, elem(dtype), [f"{name}_{axis}" for axis in range(rank)])
+
+
+@drawn(2)
+def if_(d):
+    """One of two ways from values outside to a result of one shape."""
+    x = d.pick((F32, F64, I64))
+    y = d.partner(x)
+    grain = None if None in (x.grain, y.grain) else max(x.grain, y.grain)
+    fit = [v for v in d.values if v.dtype == BOOL and v.shape == ()]
+    c = d.rng.choice(fit) if fit and d.rng.random() < 0.5 else d.input(BOOL, ())
+    shape = broadcast(x.shape, y.shape)
+    bodies = {}
+    for key, ops in (("then_branch", ["Add", "Neg"]), ("else_branch", ["Sub", "Abs"])):
+        inner, out = d.fresh("b"), d.fresh("b")
+        nodes = [helper.make_node(ops[0], [x.name, y.name], [inner]), helper.make_node(ops[1], [inner], [out])]
+        bodies[key] = helper.make_graph(nodes, key, [], [info(out, x.dtype, len(shape))])
+    d.emit("If", [c], [(x.dtype, shape, x.bound + y.bound, grain)], **bodies)
+
+
+@drawn(2)
+def loop(d):
+    """Adds a value from outside a few times and collects halves of the way there."""
+    x = d.pick((F32, F64))
+    by = d.weight(x.dtype, x.shape[d.rng.randint(0, x.rank):])
+    times = d.rng.choice([1, 2, 3])  # what a loop that never runs collects has no defined shape
+    i, going, state, more, half, still = (d.fresh("b") for _ in range(6))
+    factor = d.constant(np.array(0.5, x.dtype))
+    nodes = [helper.make_node("Add", [state, by.name], [more]), helper.make_node("Mul", [more, factor], [half]),
+             helper.make_node("Identity", [going], [still])]
+    body = helper.make_graph(nodes, "body", [info(i, I64, 0), info(going, BOOL, 0), info(state, x.dtype, x.rank)],
+                             [info(still, BOOL, 0), info(more, x.dtype, x.rank), info(half, x.dtype, x.rank)])
+    count = d.constant(np.array(times, np.int64)) if d.rng.random() < 0.5 else ""
+    if not count:
+        # As a caller of the model gives it.
+        value = d.known(d.fresh("n"), I64, (), 3.0, 0)
+        d.inputs[value.name] = np.array(times, np.int64)
+        count = value.name
+    bound = x.bound + times * by.bound
+    d.emit("Loop", [count, d.constant(np.array(True)), x],
+           [(x.dtype, x.shape, bound, None), (x.dtype, (times, *x.shape), bound, None)], body=body)
 
 
 # Movement.
@@ -687,8 +734,6 @@ def triangle(d):
 @drawn()
 def constant_of_shape(d):
     """A tensor of one value with the shape of another."""
-    from onnx import numpy_helper
-
     x = d.pick((F32, I64))
     (sizes,) = d.emit("Shape", [x], [(I64, (x.rank,), 64.0, 0)])
     d.values.remove(sizes)
