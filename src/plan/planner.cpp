@@ -423,9 +423,4 @@ void Planner::finish_outputs() {
   }
 }
 
-uint32_t Planner::root(uint32_t value) const {
-  while (plan_->values[value].kind == Kind::window) value = plan_->values[value].index;
-  return value;
-}
-
 }  // namespace anyshape

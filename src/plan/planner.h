@@ -46,7 +46,6 @@ class Planner {
   std::string formula_of(const Dims& dims, DType dtype) const;
   void finish_outputs();
   void assign_slots();
-  uint32_t root(uint32_t value) const;
 
   const Typed& typed_;
   const Graph& graph_;

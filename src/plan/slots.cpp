@@ -45,6 +45,17 @@ class SlotTable {
   std::vector<bool> free_;
 };
 
+uint32_t holder_of(const Plan& plan, uint32_t value) {
+  while (plan.values[value].kind == Kind::window) value = plan.values[value].index;
+  return value;
+}
+
+// No other input of the step reads the memory of this one.
+bool reads_alone(const Plan& plan, const PlanStep& step, uint32_t value) {
+  return std::count_if(step.in.begin(), step.in.end(),
+                       [&](uint32_t other) { return other != kNone && holder_of(plan, other) == value; }) == 1;
+}
+
 // The input whose memory output 0 of the step can take over, or kNone.
 uint32_t replaceable_input(const Plan& plan, const PlanStep& step, const std::vector<Dims>& dims,
                            const std::vector<uint32_t>& last_use, uint32_t at) {
@@ -53,9 +64,8 @@ uint32_t replaceable_input(const Plan& plan, const PlanStep& step, const std::ve
   for (size_t i = 0; i < step.in.size() && i < 32; ++i) {
     if (step.in[i] == kNone || !(step.kernel->in_place >> i & 1)) continue;
     const PlanValue& in = plan.values[step.in[i]];
-    const bool once = std::count(step.in.begin(), step.in.end(), step.in[i]) == 1;
-    if (in.kind == Kind::slot && in.dtype == out.dtype && in.stage == out.stage && once &&
-        dims[step.in[i]] == dims[step.out[0]] && last_use[step.in[i]] == at)
+    if (in.kind == Kind::slot && in.dtype == out.dtype && in.stage == out.stage &&
+        reads_alone(plan, step, step.in[i]) && dims[step.in[i]] == dims[step.out[0]] && last_use[step.in[i]] == at)
       return step.in[i];
   }
   return kNone;
@@ -70,7 +80,7 @@ void Planner::assign_slots() {
   std::vector<bool> used(plan.values.size(), false);
   const auto use = [&](uint32_t value, uint32_t step) {
     if (value == kNone) return;
-    const uint32_t holder = root(value);
+    const uint32_t holder = holder_of(plan, value);
     used[holder] = true;
     last_use[holder] = std::max(last_use[holder], step);
   };
