@@ -60,7 +60,7 @@ class Case:
     constants: dict  # name -> array
     nodes: list
     outputs: list  # names
-    types: dict  # name -> (dtype, rank) of every value
+    types: dict  # name -> (dtype, rank) of every tensor
 
     def model(self):
         def info(name, dims):
@@ -71,7 +71,7 @@ class Case:
         outputs = [info(name, [f"{name}_{axis}" for axis in range(self.types[name][1])]) for name in self.outputs]
         constants = [numpy_helper.from_array(array, name) for name, array in self.constants.items()]
         graph = helper.make_graph(self.nodes, "drawn", inputs, outputs, constants)
-        return helper.make_model(graph, opset_imports=[helper.make_opsetid("", self.opset)], ir_version=8)
+        return helper.make_model(graph, opset_imports=[helper.make_opsetid("", self.opset)], ir_version=8 if self.opset < 21 else 10)
 
     def pruned(self):
         """Without the nodes, inputs and constants that no output needs."""
@@ -92,8 +92,10 @@ class Refused(Exception):
 class Drawer:
     def __init__(self, rng):
         self.rng = rng
-        self.opset = rng.choice([13, 15, 17, 18, 20, 21])
+        self.opset = rng.choice([13, 15, 17, 18, 20, 21, 22])
         self.values, self.inputs, self.constants, self.nodes, self.types = [], {}, {}, [], {}
+        self.fixed = set()  # inputs whose entries the shapes of later values were taken from
+        self.hidden = set()  # values that engines may round differently: no outputs
         self.made = 0
 
     # Names and arrays.
@@ -208,8 +210,9 @@ class Drawer:
     def case(self):
         used = {name for node in self.nodes for name in reads(node)}
         made = [name for node in self.nodes for name in node.output if node.op_type != "Constant"]
+        made = [name for name in made if name in self.types and name not in self.hidden]
         outputs = [name for name in made if name not in used or self.rng.random() < 0.15]
-        symbolic = {name: {axis for axis in range(array.ndim) if self.rng.random() < 0.6}
+        symbolic = {name: {axis for axis in range(array.ndim) if self.rng.random() < 0.6 and not self.fixed}
                     for name, array in self.inputs.items()}
         return Case(self.opset, self.inputs, symbolic, self.constants, self.nodes, outputs, self.types).pruned()
 

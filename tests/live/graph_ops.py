@@ -67,6 +67,8 @@ def unary(d):
 def root(d):
     x = d.pick(FLOATS)
     (a,) = d.like("Abs", x)
+    if not x.exact:  # the root of noise about zero is larger than the noise
+        (a,) = d.emit("Add", [a, d.constant(np.array(1, x.dtype))], [(x.dtype, x.shape, x.bound + 1, None)])
     d.emit("Sqrt", [a], [(x.dtype, x.shape, math.sqrt(x.bound) + 1, None)])
 
 
