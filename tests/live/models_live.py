@@ -225,13 +225,13 @@ def largest_errors(got, want, scale):
 def run_model(path, draw, seed, scale):
     """Errors, that of ONNX Runtime to itself, mean times, and the shapes; RuntimeError at what goes wrong."""
     rng, session, plain = np.random.default_rng(seed), peer(path), peer(path, optimised=False)
-    worst, own, times, shapes = np.zeros(2), 0.0, [], []
+    worst, own, times, shapes = np.zeros(2), np.zeros(2), [], []
     for given in distinct(draw, rng):
         want, peer_ms = ask_peer(session, given)
         with tempfile.TemporaryDirectory() as folder:
             got, ms = ask_anyshape(path, given, Path(folder))
         worst = np.maximum(worst, largest_errors(got, want, scale))
-        own = max(own, largest_errors(dict(zip(want, plain.run(None, given))), want, scale)[1])
+        own = np.maximum(own, largest_errors(dict(zip(want, plain.run(None, given))), want, scale))
         times.append((ms, peer_ms))
         shapes.append(shape_text(given))
     return worst, own, np.mean(times, axis=0), shapes
@@ -249,8 +249,9 @@ def main():
             continue
         try:
             (of_max, error), own, (ms, peer_ms), shapes = run_model(paths[key], draw, [seed, index], SCALE.get(key, 1e-27))
-            right = of_max <= TOLERANCE and error <= limit
-            text = f"{of_max:8.1e} {error:8.1e} {limit:6.0e} {own:8.1e} {ms:8.2f} {peer_ms:8.2f}  {', '.join(shapes)}"
+            # Nobody can be closer to ONNX Runtime than it is to itself without its graph optimisations.
+            right = of_max <= max(TOLERANCE, own[0]) and error <= max(limit, own[1])
+            text = f"{of_max:8.1e} {error:8.1e} {limit:6.0e} {own[1]:8.1e} {ms:8.2f} {peer_ms:8.2f}  {', '.join(shapes)}"
         except RuntimeError as wrong:
             right, text = False, str(wrong)
         passed, failed = passed + right, failed + (not right)
