@@ -2,7 +2,7 @@
 """models_live.py: real models from PyPI's wheels, at drawn shapes: `anyshape run` gives what ONNX Runtime gives.
 
 Prints a table with the largest error of each model: relative to the largest entry of the output ("of max", at most 1e-4
-for all), and entry by entry, relative to max(|want|, 1e-3 * max|want|), with the limit of the model. Beside it what ONNX
+but for OF_MAX), and entry by entry, relative to max(|want|, 1e-3 * max|want|), with the limit of the model. Beside it what ONNX
 Runtime differs from itself by, entry by entry, with its optimisations off. The times (milliseconds of one run on one
 thread, best of two) are information, not checked.
 Environment: ANYSHAPE (the program), ANYSHAPE_SEED, ANYSHAPE_FULL=1 for more and larger shapes, ANYSHAPE_MODELS,
@@ -28,12 +28,11 @@ CLI = os.environ["ANYSHAPE"]
 FULL = os.environ.get("ANYSHAPE_FULL") == "1"
 SHAPES = 8 if FULL else 3
 TOLERANCE = 1e-4
-# Entries a thousandth of the largest are compared to 1e-4 of themselves: an ulp of the largest is more than that, once
-# many terms add up. ONNX Runtime differs from itself by as much (the column "self").
-DEEP = 2e-3
-# The states of recurrent layers; ONNX Runtime's tanh and sigmoid are polynomials good to a few 1e-7, which is 1e-4 of an
-# entry a thousandth of the largest, and steps add up.
-RECURRENT = 1e-3
+# Entry by entry, 1e-4 of an entry a thousandth of the largest is 1e-7 of the largest: less than one rounding of float32.
+# These get 5e-6 of the largest there, some forty roundings; set after seeing up to 1.3e-3 over three seeds.
+# DEEP: many layers; ONNX Runtime differs from itself by about as much (the column "self").
+# RECURRENT: states; ONNX Runtime's tanh and sigmoid are off by up to 2.6e-7 and 1.3e-7, and steps add up.
+DEEP = RECURRENT = 5e-3
 
 
 def f32(array):
@@ -153,6 +152,10 @@ CASES = {
 }
 
 
+# Limit of "of max" where it is not TOLERANCE. basic-pitch takes logarithms of near-silent bands: over nine inputs its
+# distance from the same model in float64 was up to 8.5e-4 in ONNX Runtime (2.2e-4 unoptimised), 4.8e-5 in anyshape.
+OF_MAX = {("basic-pitch", "nmp"): 2e-3}
+
 # The map of text probabilities may be 1e-7 everywhere, where float32 sigmoids have no digits left.
 SCALE = {("rapidocr-onnxruntime", "ch_PP-OCRv4_det_infer"): 1.0}
 
@@ -221,9 +224,10 @@ def largest_errors(got, want, scale):
     return np.max([errors(got[name], want[name], scale) for name in want], axis=0)
 
 
-def run_model(path, draw, seed, scale):
+def run_model(key, path, draw, seed):
     """Errors, that of ONNX Runtime to itself, mean times, and the shapes; RuntimeError at what goes wrong."""
-    rng, session, plain = np.random.default_rng(seed), peer(path), peer(path, optimised=False)
+    scale, rng = SCALE.get(key, 1e-27), np.random.default_rng(seed)
+    session, plain = peer(path), peer(path, optimised=False)
     worst, own, times, shapes = np.zeros(2), 0.0, [], []
     for given in distinct(draw, rng):
         want, peer_ms = ask_peer(session, given)
@@ -247,8 +251,8 @@ def main():
         if os.environ.get("ANYSHAPE_ONLY", "") not in name:
             continue
         try:
-            (of_max, error), own, (ms, peer_ms), shapes = run_model(paths[key], draw, [seed, index], SCALE.get(key, 1e-27))
-            right = of_max <= TOLERANCE and error <= limit
+            (of_max, error), own, (ms, peer_ms), shapes = run_model(key, paths[key], draw, [seed, index])
+            right = of_max <= OF_MAX.get(key, TOLERANCE) and error <= limit
             text = f"{of_max:8.1e} {error:8.1e} {limit:6.0e} {own:8.1e} {ms:8.2f} {peer_ms:8.2f}  {', '.join(shapes)}"
         except RuntimeError as wrong:
             right, text = False, str(wrong)
