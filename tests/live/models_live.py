@@ -2,9 +2,9 @@
 """models_live.py: real models from PyPI's wheels, at drawn shapes: `anyshape run` gives what ONNX Runtime gives.
 
 Prints a table with the largest error of each model: relative to the largest entry of the output ("of max", at most 1e-4
-but for OF_MAX), and entry by entry, relative to max(|want|, 1e-3 * max|want|), with the limit of the model. Beside it what ONNX
-Runtime differs from itself by, entry by entry, with its optimisations off. The times (milliseconds of one run on one
-thread, best of two) are information, not checked.
+but for OF_MAX), and entry by entry, relative to max(|want|, 1e-3 * max|want|), with the limit of the model. Beside it
+what ONNX Runtime differs from itself by, entry by entry, with its optimisations off. The times (milliseconds of one run
+on one thread, best of two) are information, not checked.
 Environment: ANYSHAPE (the program), ANYSHAPE_SEED, ANYSHAPE_FULL=1 for more and larger shapes, ANYSHAPE_MODELS,
 ANYSHAPE_ONLY (a part of the model's name).
 """
@@ -28,7 +28,7 @@ CLI = os.environ["ANYSHAPE"]
 FULL = os.environ.get("ANYSHAPE_FULL") == "1"
 SHAPES = 8 if FULL else 3
 TOLERANCE = 1e-4
-# Entry by entry, 1e-4 of an entry a thousandth of the largest is 1e-7 of the largest: less than one rounding of float32.
+# Entry by entry, 1e-4 of an entry a thousandth of the largest is 1e-7 of the largest, less than a rounding of float32.
 # These get 5e-6 of the largest there, some forty roundings; set after seeing up to 1.3e-3 over three seeds.
 # DEEP: many layers; ONNX Runtime differs from itself by about as much (the column "self").
 # RECURRENT: states; ONNX Runtime's tanh and sigmoid are off by up to 2.6e-7 and 1.3e-7, and steps add up.
@@ -97,7 +97,8 @@ def text_angle(rng):
 
 def file_bytes(rng):
     batch = int(rng.integers(1, 5))
-    return {"bytes": rng.choice([rng.integers(32, 127, (batch, 2048)), rng.integers(0, 257, (batch, 2048))]).astype("i4")}
+    text, data = rng.integers(32, 127, (batch, 2048)), rng.integers(0, 257, (batch, 2048))
+    return {"bytes": rng.choice([text, data]).astype(np.int32)}
 
 
 def sentences(rng):
