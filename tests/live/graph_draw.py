@@ -71,7 +71,8 @@ class Case:
         outputs = [info(name, [f"{name}_{axis}" for axis in range(self.types[name][1])]) for name in self.outputs]
         constants = [numpy_helper.from_array(array, name) for name, array in self.constants.items()]
         graph = helper.make_graph(self.nodes, "drawn", inputs, outputs, constants)
-        return helper.make_model(graph, opset_imports=[helper.make_opsetid("", self.opset)], ir_version=8 if self.opset < 21 else 10)
+        opsets = [helper.make_opsetid("", self.opset)]
+        return helper.make_model(graph, opset_imports=opsets, ir_version=8 if self.opset < 21 else 10)
 
     def pruned(self):
         """Without the nodes, inputs and constants that no output needs."""

@@ -205,7 +205,8 @@ def reduce(d):
         raise Refused
     keep = d.rng.randint(0, 1)
     shape = [1 if i in axes else s for i, s in enumerate(x.shape) if keep or i not in axes]
-    bound = {"ReduceProd": max(1.0, x.bound) ** min(n, 60), "ReduceSumSquare": x.bound**2 * n}.get(op, x.bound * max(n, 1) + 8)
+    special = {"ReduceProd": max(1.0, x.bound) ** min(n, 60), "ReduceSumSquare": x.bound**2 * n}
+    bound = special.get(op, x.bound * max(n, 1) + 8)
     written = [as_axis(d, a, x.rank) for a in axes]
     if len(axes) == x.rank and d.rng.random() < 0.3:
         written = None
@@ -746,8 +747,9 @@ def constant_of_shape(d):
 @drawn()
 def einsum(d):
     x = d.pick((F32, F64), ranks=[2, 3])
-    text = {2: ["ij->ji", "ij->i", "ij->"], 3: ["bij->bji", "bij->ij", "bii->b" if x.shape[1] == x.shape[-1] else "bij->j"]}
-    equation = d.rng.choice(text[x.rank])
+    square = x.shape[-2] == x.shape[-1]
+    texts = {2: ["ij->ji", "ij->i", "ij->"], 3: ["bij->bji", "bij->ij", "bii->b" if square else "bij->j"]}
+    equation = d.rng.choice(texts[x.rank])
     left, right = equation.split("->")
     sizes = dict(zip(left, x.shape))
     bound = x.bound * max(1, math.prod(s for c, s in sizes.items() if c not in right))

@@ -14,8 +14,8 @@ I8 = np.dtype("i1")
 @drawn(2)
 def rare_unary(d):
     op, since, bound = d.rng.choice([
-        ("Celu", 12, 1), ("Shrink", 9, 1), ("Gelu", 20, 1), ("Mish", 18, 1), ("Sinh", 9, 0), ("Asinh", 9, 1), ("Tan", 7, 0),
-        ("Reciprocal", 13, 0), ("Log", 13, 1)])
+        ("Celu", 12, 1), ("Shrink", 9, 1), ("Gelu", 20, 1), ("Mish", 18, 1), ("Sinh", 9, 0), ("Asinh", 9, 1),
+        ("Tan", 7, 0), ("Reciprocal", 13, 0), ("Log", 13, 1)])
     x = d.pick((F32,), exact=op == "Shrink")
     if d.opset < since:
         raise Refused
@@ -199,7 +199,8 @@ def sequence(d):
         raise Refused
     parts = d.fresh("s")
     chunk = d.rng.randint(1, n)
-    d.nodes.append(helper.make_node("SplitToSequence", [x.name, d.constant(np.array(chunk, np.int64))], [parts], axis=axis))
+    size = d.constant(np.array(chunk, np.int64))
+    d.nodes.append(helper.make_node("SplitToSequence", [x.name, size], [parts], axis=axis))
     if d.rng.random() < 0.5:
         return d.emit("ConcatFromSequence", [parts], [(x.dtype, x.shape, x.bound, x.grain)], axis=axis)
     shape = [min(chunk, n) if i == axis else s for i, s in enumerate(x.shape)]

@@ -4,8 +4,8 @@ reference-only plan and by ONNX Runtime; the three agree.
 
 Graphs are written as ONNX test folders with ONNX Runtime's answers, and `anyshape test` runs a batch of them at once,
 with and without --reference. A model with symbolic axes is run at a second size, too, where ONNX Runtime takes it.
-A failure is shrunk and printed; its folder stays in build/graphs. What ONNX Runtime refuses is counted, at most a third.
-Environment: ANYSHAPE (the program), ANYSHAPE_SEED, ANYSHAPE_FULL=1 for 20,000 graphs, ANYSHAPE_GRAPHS for another number.
+A failure is shrunk and printed; its folder stays in build/graphs. At most a third may be refused by ONNX Runtime.
+Environment: ANYSHAPE (the program), ANYSHAPE_SEED, ANYSHAPE_FULL=1 for 20,000 graphs, ANYSHAPE_GRAPHS for any number.
 """
 
 import dataclasses
@@ -20,6 +20,7 @@ import time
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
@@ -257,32 +258,47 @@ def draw_and_prepare(seed, index, root):
         return case, None, str(wrong)
 
 
-def prepared(seed, indices, root, tally):
-    """Name -> (case, tolerance) of the graphs ONNX Runtime runs. It works in another process, since it may die."""
-    out = {}
-    pool = ProcessPoolExecutor(1)
-    for index in indices:
+class Drawers:
+    """ONNX Runtime in another process, since it may die."""
+
+    def __init__(self):
+        self.start()
+
+    def start(self):
+        self.pool = ProcessPoolExecutor(1, get_context("spawn"))
+
+    def draw(self, seed, index, root):
+        """As draw_and_prepare; None when the process died."""
         try:
-            case, limits, reason = pool.submit(draw_and_prepare, seed, index, root).result()
+            return self.pool.submit(draw_and_prepare, seed, index, root).result()
         except BrokenProcessPool:
-            pool = ProcessPoolExecutor(1)
+            self.start()
+            return None
+
+
+def prepared(drawers, seed, indices, root, tally):
+    """Name -> (case, tolerance) of the graphs ONNX Runtime runs."""
+    out = {}
+    for index in indices:
+        drawn = drawers.draw(seed, index, root)
+        if drawn is None:
             shutil.rmtree(root / "graphs" / f"g{seed}_{index}", ignore_errors=True)
             tally.drawn += 1
             tally.refuse(f"it dies of graph {index}")
             continue
+        case, limits, reason = drawn
         tally.drawn += case is not None
         if limits:
             out[f"g{seed}_{index}"] = case, limits
         elif case:
             tally.refuse(reason)
-    pool.shutdown()
     return out
 
 
-def batch(seed, indices, tally):
+def batch(drawers, seed, indices, tally):
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
-        ready = prepared(seed, indices, root, tally)
+        ready = prepared(drawers, seed, indices, root, tally)
         for name, (case, _) in ready.items():
             tally.operators.update(node.op_type for node in case.nodes)
             tally.sets += len(list((root / "graphs" / name).glob("test_data_set_*")))
@@ -300,12 +316,12 @@ def main():
     full = os.environ.get("ANYSHAPE_FULL") == "1"
     wanted = int(os.environ.get("ANYSHAPE_GRAPHS", FULL if full else SAMPLE))
     print(f"seed {seed}")
-    start, tally = time.monotonic(), Tally()
+    start, tally, drawers = time.monotonic(), Tally(), Drawers()
     for first in range(0, wanted, BATCH):
         if not full and "ANYSHAPE_GRAPHS" not in os.environ and time.monotonic() > start + SECONDS:
             print(f"stopped after {tally.drawn} graphs: {SECONDS} s are over")
             break
-        batch(seed, range(first, min(first + BATCH, wanted)), tally)
+        batch(drawers, seed, range(first, min(first + BATCH, wanted)), tally)
     print("operators: " + ", ".join(f"{op} {n}" for op, n in sorted(tally.operators.items())))
     for reason, count in tally.reasons.most_common(10):
         print(f"refused by ONNX Runtime {count} times: {reason}")

