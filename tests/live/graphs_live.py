@@ -32,6 +32,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from graph_draw import F16, F32, Drawer  # noqa: E402
 import graph_ops_more  # noqa: E402, F401: adds its own
+import graph_ops_movement  # noqa: E402, F401: adds its own
 from graph_ops import OPERATORS  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
