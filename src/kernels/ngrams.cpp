@@ -83,17 +83,12 @@ void find_all(const NgramRules& rules, const Trie& trie, const std::vector<int64
   }
 }
 
+// Plain counts read no weights.
 float weighed(const NgramRules& rules, size_t column, int64_t count) {
+  if (rules.mode == NgramRules::Mode::count) return static_cast<float>(count);
   const float weight = rules.weights.empty() ? 1.0f : rules.weights[column];
-  switch (rules.mode) {
-    case NgramRules::Mode::count:
-      return static_cast<float>(count);
-    case NgramRules::Mode::present:
-      return count > 0 ? weight : 0.0f;
-    case NgramRules::Mode::weighted:
-      return weight * static_cast<float>(count);
-  }
-  return 0;
+  if (rules.mode == NgramRules::Mode::present) return count > 0 ? weight : 0.0f;
+  return weight * static_cast<float>(count);
 }
 
 }  // namespace

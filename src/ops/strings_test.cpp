@@ -32,6 +32,10 @@ TEST(TfIdfVectorizer, Kernels) {
        "f32[2, 4] = [0, 0, 2, 0, 0, 0, 0, 4.5]"},
       {"TfIdfVectorizer", 9, "string[3] = [b, a, a]",
        "pool_strings=[a, b] ngram_counts=[0] ngram_indexes=[1, 0] mode=IDF", "f32[2] = [1, 1]"},
+      {"TfIdfVectorizer", 9, "i64[2] = [3, 3]",
+       "pool_int64s=[2, 3] ngram_counts=[0] ngram_indexes=[0, 1] mode=TF weights=[0.5]", "f32[2] = [0, 2]"},
+      {"TfIdfVectorizer", 9, "i64[2] = [3, 3]",
+       "pool_int64s=[2, 3] ngram_counts=[0] ngram_indexes=[0, 1] mode=IDF weights=[0.5]", "error[tfidf.rules]"},
       {"TfIdfVectorizer", 9, "i64[1] = [2]", "pool_int64s=[2, 3] ngram_counts=[0, 9] ngram_indexes=[0, 1] mode=TF",
        "error[tfidf.rules]"},
   });
