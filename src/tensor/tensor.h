@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "base/error.h"
@@ -48,9 +49,10 @@ class Tensor {
   std::span<const std::byte> bytes() const { return bytes_; }
   std::byte* data() { return const_cast<std::byte*>(bytes_.data()); }
 
-  // Element i of a tensor whose elements are a T; any alignment.
+  // Element i of a tensor whose elements are a T; any alignment. Any bool byte but 0 is true, whoever wrote the file.
   template <class T>
   T at(int64_t i) const {
+    if constexpr (std::is_same_v<T, bool>) return at<uint8_t>(i) != 0;
     T value;
     std::memcpy(&value, bytes_.data() + static_cast<size_t>(i) * sizeof(T), sizeof(T));
     return value;

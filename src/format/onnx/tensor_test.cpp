@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "format/onnx/wire_test.h"
+#include "tensor/tensor.h"
 
 namespace anyshape::onnx {
 namespace {
@@ -111,6 +112,13 @@ TEST(Tensor, Elements) {
        "external.path"},
   };
   for (const Row& row : rows) EXPECT_EQ(answer(row), row.expected) << row.name;
+}
+
+TEST(Tensor, AnyBoolByteButZeroIsTrue) {
+  const std::byte bytes[] = {std::byte{0}, std::byte{1}, std::byte{2}, std::byte{255}};
+  const anyshape::Tensor tensor = anyshape::Tensor::borrow(anyshape::DType::boolean, {4}, bytes, nullptr);
+  EXPECT_FALSE(tensor.at<bool>(0));
+  for (int64_t i = 1; i < 4; ++i) EXPECT_TRUE(tensor.at<bool>(i));
 }
 
 TEST(Tensor, Strings) {
