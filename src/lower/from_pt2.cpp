@@ -257,7 +257,12 @@ Result<Lowered> Driver::run() {
   TRY_OK(bind_sizes());
   TRY_OK(bind_inputs());
   interpreter_.set_sizes([this](const Expression& e) { return leaf(e); }, axes_.example);
+  std::vector<Watched> watched;
+  for (const auto& [symbol, number] : axes_.freed) watched.push_back({symbol, number});
+  lowering_.watch(std::move(watched));
   interpreter_.run(program_.graph);
+  if (!lowering_.failed() && !lowering_.suspects().empty())
+    return refuse("export.baked", "{}", lowering_.suspects().front());
   if (lowering_.failed()) return tl::unexpected(lowering_.status().error());
   TRY(const auto results, outputs());
   Lowered out;
