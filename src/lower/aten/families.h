@@ -10,6 +10,8 @@ namespace anyshape::lower {
 std::span<const AtenOp> pointwise_ops();
 std::span<const AtenOp> linear_ops();
 std::span<const AtenOp> attention_ops();
+std::span<const AtenOp> adaptive_pool_ops();
+std::span<const AtenOp> pool_ops();
 std::span<const AtenOp> conv_ops();
 std::span<const AtenOp> embedding_ops();
 std::span<const AtenOp> normalize_ops();
