@@ -118,6 +118,9 @@ class Lowering : public Builder {
   // The one entry of an integer tensor as a size: an expression where it is known, else a new symbol.
   Dim item(Ref tensor);
 
+  // The same tensor, which cannot be computed where the condition does not hold, in any runtime.
+  Ref guarded(Ref x, const Condition& condition);
+
   // PyTorch's rules for mixed types. The operands as tensors of one type.
   DType common_type(const std::vector<const Arg*>& operands);
   std::pair<Ref, Ref> promoted(const Args& args, std::string_view a, std::string_view b);
