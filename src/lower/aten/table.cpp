@@ -7,7 +7,8 @@ namespace {
 
 std::vector<AtenOp> sorted_table() {
   std::vector<AtenOp> all;
-  for (const auto family : {pointwise_ops(), linear_ops(), view_ops()})
+  for (const auto family : {activation_ops(), compare_ops(), convert_ops(), create_ops(), linear_ops(), pointwise_ops(),
+                            reduce_ops(), unary_ops(), view_ops()})
     all.insert(all.end(), family.begin(), family.end());
   std::sort(all.begin(), all.end(), [](const AtenOp& a, const AtenOp& b) { return a.name < b.name; });
   return all;
