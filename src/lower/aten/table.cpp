@@ -22,6 +22,9 @@ std::vector<AtenOp> sorted_table() {
   };
   // clang-format on
   for (const auto family : families) all.insert(all.end(), family.begin(), family.end());
+  for (const auto family : {activation_ops(), compare_ops(), convert_ops(), create_ops(), linear_ops(), pointwise_ops(),
+                            reduce_ops(), unary_ops(), view_ops()})
+    all.insert(all.end(), family.begin(), family.end());
   std::sort(all.begin(), all.end(), [](const AtenOp& a, const AtenOp& b) { return a.name < b.name; });
   return all;
 }
