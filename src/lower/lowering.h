@@ -104,6 +104,13 @@ class Lowering : public Builder {
   void write(const Var& variable, Ref value);
   // The value of a tensor argument; absent for anything else.
   Ref ref(const Arg& arg);
+  // What is exported is right only where this holds; `why` says what PyTorch does elsewhere.
+  void assume(const Condition& condition, std::string_view why);
+  struct Assumed {
+    Condition condition;
+    std::string why;
+  };
+  const std::vector<Assumed>& assumed() const { return assumed_; }
   // The one entry of an integer tensor as a size: an expression where it is known, else a new symbol.
   Dim item(Ref tensor);
 
@@ -134,6 +141,7 @@ class Lowering : public Builder {
   Arg to_variables(const AtenOp& op, const std::shared_ptr<const Args>& args, const Var& self, const Arg& result);
 
   LoweringOptions options_;
+  std::vector<Assumed> assumed_;
 };
 
 }  // namespace anyshape::lower
