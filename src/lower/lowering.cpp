@@ -110,6 +110,15 @@ Ref Lowering::ref(const Arg& arg) {
   return {};
 }
 
+void Lowering::assume(const Condition& condition, std::string_view why) {
+  if (failed()) return;
+  const Tri answer = assumptions().prove(condition);
+  if (answer == Tri::yes) return;
+  if (answer == Tri::no) return refuse("aten.assumed", "{}; here {} never holds", why, print(condition));
+  assumptions().assume(condition);
+  assumed_.push_back({condition, std::string(why)});
+}
+
 Dim Lowering::item(Ref tensor) {
   const Fact& known = fact(tensor);
   if (const auto single = known.single()) return *single;

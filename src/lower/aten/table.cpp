@@ -24,6 +24,13 @@ std::vector<AtenOp> sorted_table() {
   for (const auto family : families) all.insert(all.end(), family.begin(), family.end());
   for (const auto family : {activation_ops(), compare_ops(), convert_ops(), create_ops(), linear_ops(), pointwise_ops(),
                             reduce_ops(), unary_ops(), view_ops()})
+<<<<<<< HEAD
+  for (const auto family : {pointwise_ops(), linear_ops(), view_ops(), part_ops(), join_ops(), pad_ops(),
+                            diagonal_ops(), index_ops(), scatter_ops(), patch_ops()})
+=======
+  for (const auto family : {pointwise_ops(), linear_ops(), view_ops(), attention_ops(), adaptive_pool_ops(), pool_ops(),
+                            conv_ops(), embedding_ops(), normalize_ops(), recurrent_ops()})
+>>>>>>> main
     all.insert(all.end(), family.begin(), family.end());
   std::sort(all.begin(), all.end(), [](const AtenOp& a, const AtenOp& b) { return a.name < b.name; });
   return all;
