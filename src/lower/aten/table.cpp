@@ -7,8 +7,21 @@ namespace {
 
 std::vector<AtenOp> sorted_table() {
   std::vector<AtenOp> all;
-  for (const auto family : {pointwise_ops(), linear_ops(), view_ops()})
-    all.insert(all.end(), family.begin(), family.end());
+  // clang-format off
+  const std::span<const AtenOp> families[] = {
+      adaptive_pool_ops(),
+      attention_ops(),
+      conv_ops(),
+      embedding_ops(),
+      linear_ops(),
+      normalize_ops(),
+      pointwise_ops(),
+      pool_ops(),
+      recurrent_ops(),
+      view_ops(),
+  };
+  // clang-format on
+  for (const auto family : families) all.insert(all.end(), family.begin(), family.end());
   std::sort(all.begin(), all.end(), [](const AtenOp& a, const AtenOp& b) { return a.name < b.name; });
   return all;
 }
