@@ -131,12 +131,7 @@ Ref Numbers::ref(const Value& number) {
   return {};
 }
 
-Value Numbers::symbol(Ref integer) {
-  if (const auto known = in_.fact(integer).single()) return *known;
-  const Dim fresh = in_.symbols().fresh("n");
-  in_.define(fresh, integer);
-  return fresh;
-}
+Value Numbers::symbol(Ref integer) { return in_.item(integer); }
 
 Value Numbers::negate(const Value& truth) {
   if (const auto known = condition(truth)) return this->truth(!*known);
