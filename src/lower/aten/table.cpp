@@ -6,32 +6,35 @@ namespace anyshape::lower {
 namespace {
 
 std::vector<AtenOp> sorted_table() {
-  std::vector<AtenOp> all;
   // clang-format off
   const std::span<const AtenOp> families[] = {
+      activation_ops(),
       adaptive_pool_ops(),
       attention_ops(),
+      compare_ops(),
       conv_ops(),
+      convert_ops(),
+      create_ops(),
+      diagonal_ops(),
       embedding_ops(),
+      index_ops(),
+      join_ops(),
       linear_ops(),
       normalize_ops(),
+      pad_ops(),
+      part_ops(),
+      patch_ops(),
       pointwise_ops(),
       pool_ops(),
       recurrent_ops(),
+      reduce_ops(),
+      scatter_ops(),
+      unary_ops(),
       view_ops(),
   };
   // clang-format on
+  std::vector<AtenOp> all;
   for (const auto family : families) all.insert(all.end(), family.begin(), family.end());
-  for (const auto family : {activation_ops(), compare_ops(), convert_ops(), create_ops(), linear_ops(), pointwise_ops(),
-                            reduce_ops(), unary_ops(), view_ops()})
-<<<<<<< HEAD
-  for (const auto family : {pointwise_ops(), linear_ops(), view_ops(), part_ops(), join_ops(), pad_ops(),
-                            diagonal_ops(), index_ops(), scatter_ops(), patch_ops()})
-=======
-  for (const auto family : {pointwise_ops(), linear_ops(), view_ops(), attention_ops(), adaptive_pool_ops(), pool_ops(),
-                            conv_ops(), embedding_ops(), normalize_ops(), recurrent_ops()})
->>>>>>> main
-    all.insert(all.end(), family.begin(), family.end());
   std::sort(all.begin(), all.end(), [](const AtenOp& a, const AtenOp& b) { return a.name < b.name; });
   return all;
 }
