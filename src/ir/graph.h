@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "ir/attribute.h"
@@ -49,6 +50,7 @@ struct Node {
   std::shared_ptr<const Graph> body;  // of a call to a local function, its attributes put in
   std::vector<ValueId> in, out;       // kNoValue: absent
   std::vector<Attribute> attributes;
+  std::vector<std::pair<std::string, std::string>> metadata;  // of nodes made here, not of those read
 
   const Attribute* attribute(std::string_view attribute_name) const;
   // Some attribute is a graph (If, Loop, Scan, ...).

@@ -257,6 +257,17 @@ Result<Facts> Walk::run(const Graph& graph, const Facts& inputs) {
   return run_nodes(graph, seed(graph, inputs));
 }
 
+Status Walk::add(const Graph& graph, const Node& node, Facts& facts) {
+  frames_.emplace_back(&graph, &facts);
+  Status status = infer_node(graph, node, facts);
+  frames_.pop_back();
+  return status;
+}
+
+Dim Walk::data_symbol(std::string_view stem, Dim lo, std::optional<Dim> hi) {
+  return add_symbol(stem, SymbolKind::data, lo, hi);
+}
+
 Result<Facts> Walk::run_nodes(const Graph& graph, Facts facts) {
   frames_.emplace_back(&graph, &facts);
   Status status;

@@ -141,6 +141,11 @@ class Walk {
   // refusal, its place the node.
   Result<Facts> run(const Graph& graph, const Facts& inputs);
 
+  // One node more of a graph that is being built: its outputs' facts are filled in. `facts` has one entry per value.
+  Status add(const Graph& graph, const Node& node, Facts& facts);
+  // A size that no input shape gives: read from data.
+  Dim data_symbol(std::string_view stem, Dim lo, std::optional<Dim> hi);
+
   const std::vector<Requirement>& requirements() const { return requirements_; }
   const std::vector<Remark>& data_conditions() const { return data_conditions_; }
   // Nodes for which no rule could answer; with any of them the verdict is unknown.

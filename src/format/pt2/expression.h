@@ -20,8 +20,8 @@ struct Expression {
     integer,
     real,
     boolean,  // integer is 0 or 1
-    symbol,   // `name`
-    size,     // axis `integer` of the input `name`, the text between the brackets of L[...] and what follows it
+    symbol,   // `name`, also an input that is a number (L['n']); integer is 1 where it is declared not negative
+    size,     // axis `integer` of the input `name`, written as in Program::input_paths: L['d']['k'] is d['k']
     call,     // `name` of `args`: add mul pow floordiv truediv mod min max neg abs floor ceil trunc round to_float
               // eq ne lt le gt ge and or not piecewise; anything else under PyTorch's own name
   };
@@ -32,7 +32,7 @@ struct Expression {
   std::vector<Expression> args;
 };
 
-// Codes: pt2.expression. Depth and length are bounded.
+// Codes: pt2.expression; pt2.expression_limit past the bounds of depth and length.
 Result<Expression> parse_srepr(std::string_view text);   // srepr, and infix where it is none
 Result<Expression> parse_python(std::string_view text);  // guards_code
 
@@ -40,7 +40,8 @@ Result<Expression> parse_python(std::string_view text);  // guards_code
 using Leaf = std::function<std::optional<Dim>(const Expression& symbol_or_size)>;
 
 // The expression as a Dim; arithmetic with fractions is exact where its result is an integer (trunc(0.5*s) is s//2 for
-// s >= 0). nullopt where it has no form as a Dim.
+// s >= 0). A symbolic divisor is taken to be >= 1, as by floordiv of sym/. nullopt where it has no form as a Dim, or
+// where the doubles that PyTorch computes with could differ from the exact result.
 std::optional<Dim> to_dim(const Expression& expression, const Leaf& leaf);
 std::optional<Condition> to_condition(const Expression& expression, const Leaf& leaf);
 

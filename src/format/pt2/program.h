@@ -6,11 +6,16 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/error.h"
 #include "format/pt2/expression.h"
 #include "tensor/tensor.h"
+
+namespace anyshape {
+class MappedFile;
+}
 
 namespace anyshape::pt2 {
 
@@ -30,12 +35,12 @@ struct TensorMeta {
 struct Graph;
 
 // A value handed to a node, or named by it. Lists of the archive (as_tensors, as_sym_ints, as_optional_tensors, ...)
-// are lists of arguments here.
+// are lists of arguments here, a dict of them is a list of [text, value].
 struct Argument {
   enum class Kind : uint8_t {
     none,
-    tensor,   // `text` names it
-    symbol,   // a size, number or truth value computed in the graph; `text` names it
+    tensor,  // `text` names it
+    symbol,  // a size, number or truth value computed in the graph; `text` names it
     integer,
     real,
     boolean,  // integer is 0 or 1
@@ -105,7 +110,7 @@ struct OutputSpec {
 
 struct Weight {
   Tensor tensor;        // row-major; points into the archive where the archive holds it so
-  std::string storage;  // weights of one tied storage have the same text: its path, offset and strides
+  std::string storage;  // equal for tied weights: path, dtype, sizes, strides, offset
   bool is_parameter = false;
 };
 
@@ -116,8 +121,8 @@ struct Range {
 // An exported program as the archive holds it; nothing is interpreted but the encodings.
 struct Program {
   Graph graph;
-  std::vector<InputSpec> inputs;    // one per input of the graph, same order
-  std::vector<OutputSpec> outputs;  // one per output of the graph, same order
+  std::vector<InputSpec> inputs;            // one per input of the graph, same order
+  std::vector<OutputSpec> outputs;          // one per output of the graph, same order
   std::vector<std::string> argument_names;  // of forward, in order; empty when the archive has none
   std::vector<std::string> input_paths;     // per user input: "x", "batch['ids']", "states[0]": its place in forward
   std::vector<std::string> output_paths;    // per user output: "", "[0]", "['logits']"
@@ -127,9 +132,14 @@ struct Program {
   std::string torch_version;
 };
 
+// The input (an index into `inputs`) that a guard calls `name`; nullopt when there is none. Guards have input_paths,
+// but args[0] for the first of *args (args_0 there), and flat_args[2] for the third of all leaves in a strict export.
+std::optional<size_t> input_named(const Program& program, std::string_view name);
+
 // Codes: zip.*, pt2.layout (an older or foreign layout; the hint says how to save it again), pt2.json, pt2.schema (a
 // member is missing or has another type; the place is its path), pt2.weight, pt2.expression. Memory beside the mapped
 // file is bounded by a small multiple of the size of the program's JSON.
 Result<Program> read_program(const std::filesystem::path& path);
+Result<Program> read_program(std::shared_ptr<const MappedFile> file);
 
 }  // namespace anyshape::pt2

@@ -1,0 +1,12 @@
+#pragma once
+
+#include <string>
+
+#include "format/pt2/program.h"
+
+namespace anyshape::pt2 {
+
+// A program as a few lines of text: inputs, nodes with their sizes, outputs, weights, ranges, guards.
+std::string dump(const Program& program);
+
+}  // namespace anyshape::pt2

@@ -1,0 +1,394 @@
+#include "ir/builder.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/bug.h"
+#include "tensor/real.h"
+
+namespace anyshape {
+namespace {
+
+// Larger ones are not looked up: two equal weights stay two.
+constexpr size_t kShared = 1024;
+// What is computed now may be this large, or four times what it is computed from: a mask made of two numbers stays a
+// computation.
+constexpr size_t kFolded = 128 << 10;
+
+const Fact kUnknown;
+
+uint64_t key_of(Ref ref) { return (uint64_t{ref.scope} << 32) | ref.id; }
+
+std::string text_of(const Tensor& tensor) {
+  std::string text = fmt::format("{}[{}]", static_cast<int>(tensor.dtype()), fmt::join(tensor.dims(), ","));
+  text.append(reinterpret_cast<const char*>(tensor.bytes().data()), tensor.bytes().size());
+  return text;
+}
+
+bool has_room(const Fact& fact) { return fact.dims.has_value() && fact.is_tensor(); }
+
+void mark_live(const Graph& graph, const Node& node, std::vector<bool>& live) {
+  for (ValueId id : node.in)
+    if (id != kNoValue) live[id] = true;
+  const auto captured = [&](const Graph& body) {
+    for (const auto& capture : body.captures) live[capture.outer] = true;
+  };
+  for (const Attribute& attribute : node.attributes) {
+    if (const auto* one = std::get_if<std::shared_ptr<Graph>>(&attribute.value)) captured(**one);
+    if (const auto* many = std::get_if<std::vector<std::shared_ptr<Graph>>>(&attribute.value))
+      for (const auto& body : *many) captured(*body);
+  }
+  (void)graph;
+}
+
+// Drops the nodes whose outputs nobody reads, and what bodies captured for them.
+void drop_dead(Graph& graph) {
+  std::vector<bool> live(graph.values.size());
+  for (ValueId id : graph.outputs) live[id] = true;
+  std::vector<bool> keep(graph.nodes.size());
+  for (size_t n = graph.nodes.size(); n-- > 0;) {
+    const Node& node = graph.nodes[n];
+    keep[n] = std::any_of(node.out.begin(), node.out.end(), [&](ValueId id) { return id != kNoValue && live[id]; });
+    if (keep[n]) mark_live(graph, node, live);
+  }
+  std::vector<Node> nodes;
+  for (size_t n = 0; n < keep.size(); ++n)
+    if (keep[n]) nodes.push_back(std::move(graph.nodes[n]));
+  graph.nodes = std::move(nodes);
+  std::erase_if(graph.captures, [&](const Graph::Capture& c) { return !live[c.inner]; });
+  for (ValueId id = 0; id < graph.values.size(); ++id)
+    if (graph.values[id].is_initializer && !live[id]) graph.values[id].is_initializer = false;
+}
+
+}  // namespace
+
+Attribute attr(std::string_view name, int64_t value) { return {std::string(name), value}; }
+Attribute attr(std::string_view name, double value) { return {std::string(name), static_cast<float>(value)}; }
+Attribute attr(std::string_view name, std::string_view value) { return {std::string(name), std::string(value)}; }
+Attribute attr(std::string_view name, std::vector<int64_t> value) { return {std::string(name), std::move(value)}; }
+Attribute attr(std::string_view name, std::vector<double> value) {
+  return {std::string(name), std::vector<float>(value.begin(), value.end())};
+}
+Attribute attr(std::string_view name, Tensor value) { return {std::string(name), std::move(value)}; }
+Attribute attr(std::string_view name, std::shared_ptr<Graph> value) { return {std::string(name), std::move(value)}; }
+
+Builder::Builder(const OpTable& ops, Assumptions& assumptions, int64_t opset)
+    : ops_(ops), assumptions_(assumptions), walk_(assumptions), opset_(opset) {
+  domains_[""] = opset;
+  scopes_.push_back(std::make_unique<Scope>());
+  scopes_.back()->id = next_scope_++;
+}
+
+void Builder::fail(Error error) {
+  if (status_) status_ = tl::unexpected(std::move(error));
+}
+
+Error Builder::take_error() {
+  Error error = std::move(status_).error();
+  status_ = Status();
+  return error;
+}
+
+void Builder::set_place(std::string prefix, std::vector<std::pair<std::string, std::string>> metadata) {
+  prefix_ = std::move(prefix);
+  metadata_ = std::move(metadata);
+}
+
+std::string Builder::unique(std::string name) {
+  const auto [it, first] = taken_.try_emplace(name, 0);
+  if (first) return name;
+  std::string other;
+  do {
+    other = fmt::format("{}_{}", name, ++it->second);
+  } while (taken_.contains(other));
+  taken_.emplace(other, 0);
+  return other;
+}
+
+std::string Builder::node_name(std::string_view type) { return unique(fmt::format("{}/{}", prefix_, type)); }
+
+ValueId Builder::add_value(Scope& scope, std::string name, Fact fact) {
+  Value value;
+  value.name = std::move(name);
+  value.shape_relevant = true;
+  scope.graph.values.push_back(std::move(value));
+  scope.facts.push_back(std::move(fact));
+  return static_cast<ValueId>(scope.graph.values.size() - 1);
+}
+
+Builder::Scope* Builder::scope(uint32_t id) const {
+  for (auto it = scopes_.rbegin(); it != scopes_.rend(); ++it)
+    if ((*it)->id == id) return it->get();
+  return nullptr;
+}
+
+// The value's id in the innermost scope; captured on the way down where it is an outer one.
+ValueId Builder::resolve(Ref ref) {
+  if (!ref) return kNoValue;
+  ANYSHAPE_CHECK(scope(ref.scope) != nullptr);
+  size_t depth = 0;
+  while (scopes_[depth]->id != ref.scope) ++depth;
+  const uint64_t key = key_of(ref);
+  ValueId id = ref.id;
+  for (size_t inner = depth + 1; inner < scopes_.size(); ++inner) {
+    Scope& outer = *scopes_[inner - 1];
+    Scope& body = *scopes_[inner];
+    const auto [it, first] = body.captured.try_emplace(key, kNoValue);
+    if (first) {
+      it->second = add_value(body, outer.graph.values[id].name, outer.facts[id]);
+      body.graph.captures.push_back({id, it->second});
+    }
+    id = it->second;
+  }
+  return id;
+}
+
+const Fact& Builder::fact(Ref ref) const {
+  const Scope* home = ref ? scope(ref.scope) : nullptr;
+  return home ? home->facts[ref.id] : kUnknown;
+}
+
+size_t Builder::rank(Ref ref) const { return dims(ref).size(); }
+
+Dims Builder::dims(Ref ref) const {
+  const Fact& known = fact(ref);
+  return known.dims ? *known.dims : Dims();
+}
+
+Dim Builder::dim(Ref ref, size_t axis) const {
+  const Fact& known = fact(ref);
+  return known.dims && axis < known.dims->size() ? (*known.dims)[axis] : Dim::unknown();
+}
+
+const Tensor* Builder::tensor(Ref ref) const { return fact(ref).constant.get(); }
+
+const Node* Builder::producer(Ref ref) const {
+  const Scope* home = ref ? scope(ref.scope) : nullptr;
+  if (!home || home->graph.values[ref.id].producer == kNoValue) return nullptr;
+  return &home->graph.nodes[home->graph.values[ref.id].producer];
+}
+
+void Builder::note_sizes(Ref ref) {
+  const Fact& known = fact(ref);
+  if (!has_room(known)) return;
+  for (size_t i = 0; i < known.dims->size(); ++i) {
+    const Dim size = (*known.dims)[i];
+    if (!size.is_constant() && !size.is_unknown()) top().axes.try_emplace(size, SizeSource{ref, i});
+  }
+}
+
+Ref Builder::input(std::string_view name, Fact fact) {
+  Scope& root = *scopes_.front();
+  const ValueId id = add_value(root, unique(std::string(name)), std::move(fact));
+  root.graph.inputs.push_back(id);
+  const Ref ref{root.id, id};
+  note_sizes(ref);
+  return ref;
+}
+
+Ref Builder::constant(Tensor tensor, std::string_view name) {
+  if (failed()) return {};
+  Scope& root = *scopes_.front();
+  const bool shared = name.empty() && tensor.dtype() != DType::string && tensor.bytes().size() <= kShared;
+  std::string text = shared ? text_of(tensor) : std::string();
+  if (shared)
+    if (const auto it = shared_.find(text); it != shared_.end()) return it->second;
+  const ValueId id =
+      add_value(root, unique(name.empty() ? fmt::format("{}/const", prefix_) : std::string(name)), Fact());
+  root.facts[id] = Fact::of_constant(std::move(tensor));
+  root.graph.values[id].constant = root.facts[id];
+  root.graph.values[id].is_initializer = true;
+  const Ref ref{root.id, id};
+  if (shared) shared_.emplace(std::move(text), ref);
+  return ref;
+}
+
+Ref Builder::ints(std::vector<int64_t> values) {
+  return constant(Tensor::of_ints({static_cast<int64_t>(values.size())}, values));
+}
+
+Ref Builder::integer(int64_t value, DType dtype) {
+  auto tensor = Tensor::allocate(dtype, {});
+  if (!tensor) {
+    fail(std::move(tensor).error());
+    return {};
+  }
+  if (is_float(dtype))
+    set_real(*tensor, 0, static_cast<double>(value));
+  else
+    tensor->set_int(0, value);
+  return constant(*std::move(tensor));
+}
+
+Ref Builder::number(double value, DType dtype) {
+  auto tensor = Tensor::allocate(dtype, {});
+  if (!tensor) {
+    fail(std::move(tensor).error());
+    return {};
+  }
+  if (is_float(dtype))
+    set_real(*tensor, 0, value);
+  else
+    tensor->set_int(0, static_cast<int64_t>(value));
+  return constant(*std::move(tensor));
+}
+
+Refs Builder::folded(const Node& node, const Facts& facts) {
+  if (!node.op || !node.op->pure || node.has_graph_attribute()) return {};
+  std::vector<Tensor> known;
+  size_t read = 0, made = 0;
+  for (ValueId id : node.in)
+    if (id != kNoValue) read += facts[id].as_tensor().bytes().size();
+  for (ValueId id : node.out) {
+    Tensor tensor = facts[id].as_tensor();
+    if (!tensor) return {};
+    made += tensor.bytes().size();
+    known.push_back(std::move(tensor));
+  }
+  if (made > kFolded && made > 4 * read) return {};
+  Refs out;
+  for (size_t i = 0; i < known.size(); ++i) {
+    const bool small = known[i].bytes().size() <= kShared && known[i].dtype() != DType::string;
+    out.push_back(
+        constant(std::move(known[i]), small ? std::string() : top().graph.values[node.out[i]].name + "_folded"));
+  }
+  return out;
+}
+
+Refs Builder::append(Node node, Facts* opaque) {
+  Scope& here = top();
+  const size_t outputs = node.out.size();
+  const uint32_t index = static_cast<uint32_t>(here.graph.nodes.size());
+  here.graph.nodes.push_back(std::move(node));
+  if (opaque) {
+    for (size_t i = 0; i < outputs; ++i) here.facts[here.graph.nodes[index].out[i]] = std::move((*opaque)[i]);
+  } else if (auto status = walk_.add(here.graph, here.graph.nodes[index], here.facts); !status) {
+    here.graph.nodes.pop_back();
+    fail(std::move(status).error());
+    return Refs(outputs);
+  }
+  if (Refs known = folded(here.graph.nodes[index], here.facts); !known.empty()) {
+    here.graph.nodes.pop_back();
+    return known;
+  }
+  Refs refs;
+  for (ValueId id : here.graph.nodes[index].out) {
+    here.graph.values[id].producer = index;
+    refs.push_back({here.id, id});
+    note_sizes(refs.back());
+  }
+  return refs;
+}
+
+Refs Builder::emit(std::string_view type, const Refs& in, std::vector<Attribute> attributes, size_t outputs,
+                   std::string_view domain) {
+  if (failed()) return Refs(outputs);
+  Node node;
+  node.domain = std::string(domain);
+  node.type = std::string(type);
+  node.version = domains_.try_emplace(node.domain, 1).first->second;
+  node.op = ops_.find(domain, type, node.version);
+  if (!node.op) {
+    refuse("export.opset", "{} is not part of opset {}", type, node.version);
+    return Refs(outputs);
+  }
+  node.name = node_name(type);
+  for (Ref ref : in) node.in.push_back(resolve(ref));
+  while (!node.in.empty() && node.in.back() == kNoValue) node.in.pop_back();
+  for (size_t i = 0; i < outputs; ++i)
+    node.out.push_back(add_value(top(), unique(fmt::format("{}_output_{}", node.name, i)), Fact()));
+  node.attributes = std::move(attributes);
+  node.metadata = metadata_;
+  return append(std::move(node), nullptr);
+}
+
+Refs Builder::emit_opaque(std::string_view domain, std::string_view type, const Refs& in,
+                          std::vector<Attribute> attributes, Facts out) {
+  if (failed()) return Refs(out.size());
+  Node node;
+  node.domain = std::string(domain);
+  node.type = std::string(type);
+  node.version = domains_.try_emplace(node.domain, 1).first->second;
+  node.name = node_name(type);
+  for (Ref ref : in) node.in.push_back(resolve(ref));
+  for (size_t i = 0; i < out.size(); ++i)
+    node.out.push_back(add_value(top(), unique(fmt::format("{}_output_{}", node.name, i)), Fact()));
+  node.attributes = std::move(attributes);
+  node.metadata = metadata_;
+  return append(std::move(node), &out);
+}
+
+Ref Builder::op(std::string_view type, const Refs& in, std::vector<Attribute> attributes) {
+  return emit(type, in, std::move(attributes), 1).front();
+}
+
+void Builder::begin_body(std::string_view name, const std::vector<std::pair<std::string, Fact>>& inputs,
+                         const Condition& path) {
+  auto body = std::make_unique<Scope>();
+  body->id = next_scope_++;
+  body->graph.name = std::string(name);
+  body->assumed = std::make_unique<Assumptions::Scope>(assumptions_);
+  if (!path.is_always()) assumptions_.assume(path);
+  scopes_.push_back(std::move(body));
+  for (const auto& [input_name, fact] : inputs) {
+    const ValueId id = add_value(top(), unique(input_name), fact);
+    top().graph.inputs.push_back(id);
+    Declared declared;
+    declared.kind = fact.kind;
+    declared.dtype = fact.dtype;
+    top().graph.values[id].declared = std::move(declared);
+    note_sizes({top().id, id});
+  }
+}
+
+Ref Builder::body_input(size_t i) const { return {top().id, top().graph.inputs[i]}; }
+
+// The same value under a name of its own; never folded.
+Ref Builder::identity(Ref ref) {
+  Node node;
+  node.type = "Identity";
+  node.version = opset_;
+  node.op = ops_.find("", "Identity", opset_);
+  node.name = node_name("Identity");
+  node.in = {resolve(ref)};
+  node.out = {add_value(top(), unique(node.name + "_output_0"), fact(ref).type_only())};
+  top().graph.values[node.out[0]].producer = static_cast<uint32_t>(top().graph.nodes.size());
+  top().graph.nodes.push_back(std::move(node));
+  return {top().id, top().graph.nodes.back().out[0]};
+}
+
+std::shared_ptr<Graph> Builder::end_body(const Refs& outputs) {
+  Refs own;
+  for (Ref ref : outputs) {
+    // A body gives out values it makes itself: what comes from outside, or twice, goes through an Identity.
+    const bool foreign = ref.scope != top().id || !producer(ref) || std::find(own.begin(), own.end(), ref) != own.end();
+    own.push_back(foreign && ref ? identity(ref) : ref);
+  }
+  auto graph = std::make_shared<Graph>(std::move(top().graph));
+  scopes_.pop_back();
+  for (Ref ref : own)
+    if (ref) graph->outputs.push_back(ref.id);
+  drop_dead(*graph);
+  graph->finish();
+  return graph;
+}
+
+Result<std::shared_ptr<Graph>> Builder::finish(const std::vector<std::pair<std::string, Ref>>& outputs) {
+  ANYSHAPE_CHECK(scopes_.size() == 1);
+  if (failed()) return tl::unexpected(status_.error());
+  Scope& root = top();
+  prefix_.clear();
+  for (const auto& [name, ref] : outputs) {
+    const auto& taken = root.graph.outputs;
+    const bool own = producer(ref) && std::find(taken.begin(), taken.end(), ref.id) == taken.end();
+    const Ref value = own ? ref : identity(ref);
+    root.graph.values[value.id].name = unique(name);
+    root.graph.outputs.push_back(value.id);
+  }
+  auto graph = std::make_shared<Graph>(root.graph);
+  drop_dead(*graph);
+  graph->finish();
+  return graph;
+}
+
+}  // namespace anyshape

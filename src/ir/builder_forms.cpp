@@ -1,0 +1,122 @@
+#include <algorithm>
+#include <numeric>
+
+#include "ir/builder.h"
+
+namespace anyshape {
+namespace {
+
+std::vector<int64_t> positive(std::vector<int64_t> axes, size_t rank) {
+  for (int64_t& axis : axes) axis += axis < 0 ? static_cast<int64_t>(rank) : 0;
+  std::sort(axes.begin(), axes.end());
+  return axes;
+}
+
+std::optional<std::vector<int64_t>> numbers(const Dims& dims) {
+  std::vector<int64_t> out;
+  for (Dim d : dims) {
+    if (!d.is_constant()) return std::nullopt;
+    out.push_back(*d.constant());
+  }
+  return out;
+}
+
+}  // namespace
+
+Ref Builder::squeeze(Ref x, std::vector<int64_t> axes) {
+  if (axes.empty()) return x;
+  axes = positive(std::move(axes), rank(x));
+  return opset_ >= 13 ? op("Squeeze", {x, ints(axes)}) : op("Squeeze", {x}, {attr("axes", axes)});
+}
+
+Ref Builder::unsqueeze(Ref x, std::vector<int64_t> axes) {
+  if (axes.empty()) return x;
+  axes = positive(std::move(axes), rank(x) + axes.size());
+  return opset_ >= 13 ? op("Unsqueeze", {x, ints(axes)}) : op("Unsqueeze", {x}, {attr("axes", axes)});
+}
+
+Ref Builder::reduce(std::string_view type, Ref x, std::vector<int64_t> axes, bool keepdims) {
+  const bool as_input = opset_ >= 18 || (type == "ReduceSum" && opset_ >= 13);
+  if (axes.empty()) return op(type, {x}, {attr("keepdims", keepdims)});
+  axes = positive(std::move(axes), rank(x));
+  if (as_input) return op(type, {x, ints(axes)}, {attr("keepdims", keepdims)});
+  return op(type, {x}, {attr("axes", axes), attr("keepdims", keepdims)});
+}
+
+Refs Builder::split(Ref x, int64_t axis, const Dims& sizes) {
+  if (axis < 0) axis += static_cast<int64_t>(rank(x));
+  if (sizes.size() == 1) return {x};
+  if (opset_ < 13) {
+    const auto constant_sizes = numbers(sizes);
+    if (constant_sizes) return emit("Split", {x}, {attr("axis", axis), attr("split", *constant_sizes)}, sizes.size());
+    Refs parts;
+    Dim start = 0;
+    for (Dim part : sizes) {
+      parts.push_back(slice(x, axis, start, start + part));
+      start = start + part;
+    }
+    return parts;
+  }
+  return emit("Split", {x, shape(sizes)}, {attr("axis", axis)}, sizes.size());
+}
+
+Ref Builder::slice(Ref x, int64_t axis, Dim start, Dim end, int64_t step) {
+  if (axis < 0) axis += static_cast<int64_t>(rank(x));
+  if (step == 1 && start == Dim(0) && same(end, dim(x, static_cast<size_t>(axis)))) return x;
+  const Dim last = same(end, dim(x, static_cast<size_t>(axis))) ? Dim(INT64_MAX) : end;
+  Refs in{x, shape({start}), shape({last}), ints({axis})};
+  if (step != 1) in.push_back(ints({step}));
+  return op("Slice", in);
+}
+
+Ref Builder::transpose(Ref x, std::vector<int64_t> order) {
+  for (int64_t& axis : order) axis += axis < 0 ? static_cast<int64_t>(order.size()) : 0;
+  if (std::is_sorted(order.begin(), order.end())) return x;
+  return op("Transpose", {x}, {attr("perm", std::move(order))});
+}
+
+Ref Builder::concat(const Refs& parts, int64_t axis) {
+  if (parts.size() == 1) return parts[0];
+  if (axis < 0 && !parts.empty()) axis += static_cast<int64_t>(rank(parts[0]));
+  return op("Concat", parts, {attr("axis", axis)});
+}
+
+Ref Builder::cast(Ref x, DType wanted) {
+  if (dtype(x) == wanted) return x;
+  return op("Cast", {x}, {attr("to", static_cast<int64_t>(wanted))});
+}
+
+Ref Builder::gather(Ref x, Ref indices, int64_t axis) { return op("Gather", {x, indices}, {attr("axis", axis)}); }
+
+Ref Builder::clip(Ref x, Ref lo, Ref hi) {
+  const bool takes_integers = opset_ >= 12;
+  if (takes_integers || is_float(dtype(x))) return op("Clip", {x, lo, hi});
+  if (lo) x = op("Where", {op("Less", {x, lo}), lo, x});
+  return hi ? op("Where", {op("Greater", {x, hi}), hi, x}) : x;
+}
+
+Ref Builder::pad(Ref x, const Dims& before_and_after, Ref value, std::string_view mode) {
+  Refs in{x, shape(before_and_after)};
+  if (value) in.push_back(value);
+  return op("Pad", in, {attr("mode", mode)});
+}
+
+// Before opset 13 the operator flattens to two axes, which is the same only for the last axis.
+Ref Builder::softmax(Ref x, int64_t axis, bool logarithm) {
+  const std::string_view type = logarithm ? "LogSoftmax" : "Softmax";
+  const int64_t last = static_cast<int64_t>(rank(x)) - 1;
+  if (axis < 0) axis += last + 1;
+  if (opset_ >= 13 || axis == last) return op(type, {x}, {attr("axis", axis)});
+  std::vector<int64_t> order(rank(x));
+  std::iota(order.begin(), order.end(), 0);
+  std::swap(order[static_cast<size_t>(axis)], order.back());
+  return transpose(op(type, {transpose(x, order)}, {attr("axis", last)}), order);
+}
+
+std::pair<Ref, Ref> Builder::topk(Ref x, Dim k, int64_t axis, bool largest, bool sorted) {
+  const Refs out =
+      emit("TopK", {x, shape({k})}, {attr("axis", axis), attr("largest", largest), attr("sorted", sorted)}, 2);
+  return {out[0], out[1]};
+}
+
+}  // namespace anyshape

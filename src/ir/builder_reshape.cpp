@@ -1,0 +1,154 @@
+#include <algorithm>
+
+#include "ir/builder.h"
+
+namespace anyshape {
+namespace {
+
+// Pairs (i, j), increasing in both, with from[i] and to[j] the same symbolic size: the longest such list.
+std::vector<std::pair<size_t, size_t>> matches(const Dims& from, const Dims& to) {
+  std::vector<std::vector<size_t>> best(from.size() + 1, std::vector<size_t>(to.size() + 1));
+  const auto equal = [&](size_t i, size_t j) { return !to[j].is_constant() && from[i] == to[j]; };
+  for (size_t i = from.size(); i-- > 0;)
+    for (size_t j = to.size(); j-- > 0;)
+      best[i][j] = equal(i, j) ? best[i + 1][j + 1] + 1 : std::max(best[i + 1][j], best[i][j + 1]);
+  std::vector<std::pair<size_t, size_t>> out;
+  for (size_t i = 0, j = 0; i < from.size() && j < to.size();) {
+    if (equal(i, j)) {
+      out.emplace_back(i++, j++);
+    } else if (best[i + 1][j] >= best[i][j + 1]) {
+      ++i;
+    } else {
+      ++j;
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+Ref Builder::reshape_to(Ref x, std::vector<int64_t> target) { return op("Reshape", {x, ints(std::move(target))}); }
+
+// Axes of size 1 come and go: no sizes are needed.
+std::optional<Ref> Builder::reshape_by_ones(Ref x, const Dims& from, const Dims& to) {
+  std::vector<int64_t> gone, added;
+  size_t i = 0, j = 0;
+  while (i < from.size() || j < to.size()) {
+    if (i < from.size() && j < to.size() && from[i] == to[j]) {
+      ++i, ++j;
+    } else if (i < from.size() && from[i] == Dim(1)) {
+      gone.push_back(static_cast<int64_t>(i++));
+    } else if (j < to.size() && to[j] == Dim(1)) {
+      added.push_back(static_cast<int64_t>(j++));
+    } else {
+      return std::nullopt;
+    }
+  }
+  return unsqueeze(squeeze(x, gone), added);
+}
+
+// A symbolic size is copied (0) from the axis at the same place; axes of size 1 are put in on either side until places
+// agree. One size may be left over for -1.
+std::optional<Ref> Builder::reshape_aligned(Ref x, const Dims& from, const Dims& to, bool same_count) {
+  const auto pairs = matches(from, to);
+  size_t symbolic = 0;
+  for (Dim d : to) symbolic += !d.is_constant();
+  if (symbolic - pairs.size() > (same_count ? 1u : 0u)) return std::nullopt;
+
+  std::vector<int64_t> target, put_in, take_out;
+  size_t in_front = 0;  // axes put in so far
+  size_t pair = 0;
+  for (size_t j = 0; j < to.size(); ++j) {
+    const bool copied = pair < pairs.size() && pairs[pair].second == j;
+    if (copied) {
+      const size_t wanted = pairs[pair].first + in_front;
+      while (target.size() < wanted) {
+        take_out.push_back(static_cast<int64_t>(target.size()));
+        target.push_back(1);
+      }
+      for (size_t k = wanted; k < target.size(); ++k, ++in_front)
+        put_in.push_back(static_cast<int64_t>(pairs[pair].first + in_front));
+      ++pair;
+      target.push_back(0);
+    } else {
+      target.push_back(to[j].is_constant() ? *to[j].constant() : -1);
+    }
+  }
+  return squeeze(reshape_to(unsqueeze(x, put_in), target), take_out);
+}
+
+Ref Builder::reshape_computed(Ref x, const Dims& from, const Dims& to, bool same_count) {
+  // The size that is dearest to compute is left to the runtime.
+  size_t left_over = to.size();
+  for (size_t j = 0; same_count && j < to.size(); ++j) {
+    if (to[j].is_constant() || (j < from.size() && from[j] == to[j])) continue;
+    if (left_over == to.size() || (!known_size(to[j]) && !source_of(to[j]))) left_over = j;
+  }
+  Dims target;
+  for (size_t j = 0; j < to.size(); ++j) {
+    const bool copied = j < from.size() && from[j] == to[j] && !to[j].is_constant();
+    target.push_back(j == left_over ? Dim(-1) : copied ? Dim(0) : to[j]);
+  }
+  return op("Reshape", {x, shape(target)});
+}
+
+Ref Builder::reshape(Ref x, Dims to) {
+  if (failed()) return {};
+  const Dims from = dims(x);
+  for (Dim& d : to) {
+    if (!d.is_constant()) d = assumptions_.simplify(d);
+    if (d.is_unknown()) {
+      refuse("export.size", "a size of a reshape is computed in a way that has no expression");
+      return {};
+    }
+  }
+  if (from == to) return x;
+  if (auto done = reshape_by_ones(x, from, to)) return *done;
+  const auto is_number = [](Dim d) { return d.is_constant(); };
+  if (std::all_of(to.begin(), to.end(), is_number)) {
+    const bool has_zero = std::find(to.begin(), to.end(), Dim(0)) != to.end();
+    std::vector<Attribute> attributes;
+    if (has_zero && opset_ >= 14) attributes.push_back(attr("allowzero", 1));
+    return op("Reshape", {x, shape(to)}, std::move(attributes));
+  }
+  if (to.size() == 2)
+    for (size_t k = 1; k < from.size(); ++k) {
+      const auto middle = from.begin() + static_cast<std::ptrdiff_t>(k);
+      if (product({from.begin(), middle}) == to[0] && product({middle, from.end()}) == to[1])
+        return op("Flatten", {x}, {attr("axis", static_cast<int64_t>(k))});
+    }
+  // -1 hides a wrong count, so it is written only where the count is proved.
+  const bool same_count = same(product(from), product(to));
+  if (auto done = reshape_aligned(x, from, to, same_count)) return *done;
+  return reshape_computed(x, from, to, same_count);
+}
+
+Ref Builder::expand(Ref x, Dims to) {
+  if (failed()) return {};
+  const Dims from = dims(x);
+  const size_t added = to.size() - std::min(to.size(), from.size());
+  bool nothing = true;
+  for (size_t i = 0; i < to.size(); ++i) {
+    if (!to[i].is_constant()) to[i] = assumptions_.simplify(to[i]);
+    const bool kept = i < added ? to[i] == Dim(1) : same(from[i - added], to[i]);
+    if (kept) to[i] = 1;
+    nothing &= kept;
+  }
+  if (!nothing) return op("Expand", {x, shape(to)});
+  std::vector<int64_t> front(added);
+  for (size_t i = 0; i < added; ++i) front[i] = static_cast<int64_t>(i);
+  return unsqueeze(x, front);
+}
+
+Ref Builder::full(const Dims& dims, const Tensor& value) {
+  constexpr int64_t kInline = 4096;
+  const Dim count = product(dims);
+  const Ref single = constant(value.reshaped({}));
+  if (dims.empty()) return single;
+  const auto is_number = [](Dim d) { return d.is_constant(); };
+  if (std::all_of(dims.begin(), dims.end(), is_number) && count.is_constant() && *count.constant() > kInline)
+    return op("Expand", {single, shape(dims)});
+  return op("ConstantOfShape", {shape(dims)}, {attr("value", value.reshaped({1}))});
+}
+
+}  // namespace anyshape

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <span>
+
+#include "lower/lowering.h"
+
+namespace anyshape::lower {
+
+// The records by family; aten/table.cpp makes one sorted list of them.
+std::span<const AtenOp> pointwise_ops();
+std::span<const AtenOp> linear_ops();
+std::span<const AtenOp> attention_ops();
+std::span<const AtenOp> adaptive_pool_ops();
+std::span<const AtenOp> pool_ops();
+std::span<const AtenOp> conv_ops();
+std::span<const AtenOp> embedding_ops();
+std::span<const AtenOp> normalize_ops();
+std::span<const AtenOp> recurrent_ops();
+std::span<const AtenOp> view_ops();
+
+// put() of operators that hand their argument through.
+Ref put_whole(Lowering& l, const Args& args, Ref self, Ref part, size_t index);
+// put() of operators that only rename axes: the part has the elements of the whole in the same order.
+Ref put_reshaped(Lowering& l, const Args& args, Ref self, Ref part, size_t index);
+
+}  // namespace anyshape::lower

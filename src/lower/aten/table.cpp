@@ -1,0 +1,49 @@
+#include <algorithm>
+
+#include "lower/aten/families.h"
+
+namespace anyshape::lower {
+namespace {
+
+std::vector<AtenOp> sorted_table() {
+  std::vector<AtenOp> all;
+  // clang-format off
+  const std::span<const AtenOp> families[] = {
+      adaptive_pool_ops(),
+      attention_ops(),
+      conv_ops(),
+      embedding_ops(),
+      linear_ops(),
+      normalize_ops(),
+      pointwise_ops(),
+      pool_ops(),
+      recurrent_ops(),
+      view_ops(),
+  };
+  // clang-format on
+  for (const auto family : families) all.insert(all.end(), family.begin(), family.end());
+  std::sort(all.begin(), all.end(), [](const AtenOp& a, const AtenOp& b) { return a.name < b.name; });
+  return all;
+}
+
+const AtenOp* find(std::string_view name) {
+  const auto& table = all_aten();
+  const auto it = std::lower_bound(table.begin(), table.end(), name,
+                                   [](const AtenOp& op, std::string_view wanted) { return op.name < wanted; });
+  return it != table.end() && it->name == name ? &*it : nullptr;
+}
+
+}  // namespace
+
+const std::vector<AtenOp>& all_aten() {
+  static const std::vector<AtenOp> table = sorted_table();
+  return table;
+}
+
+const AtenOp* find_aten(std::string_view name, std::string_view overload) {
+  if (!overload.empty() && overload != "default")
+    if (const AtenOp* exact = find(fmt::format("{}.{}", name, overload))) return exact;
+  return find(name);
+}
+
+}  // namespace anyshape::lower

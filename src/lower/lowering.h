@@ -1,0 +1,154 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ir/builder.h"
+#include "lower/argument.h"
+#include "lower/schema.h"
+
+namespace anyshape::lower {
+
+class Lowering;
+
+// The arguments of one call, in the order and under the names of the schema; what was left out has its default.
+// Accessors never fail: an argument that is of no use as the kind asked for makes the call refused, and a harmless
+// value is given. Names that the schema lacks count as left out.
+class Args {
+ public:
+  Args(Lowering& lowering, Schema schema, Arguments values)
+      : lowering_(&lowering), schema_(std::move(schema)), values_(std::move(values)) {}
+
+  const Schema& schema() const { return schema_; }
+  const Arg& arg(std::string_view name) const;  // None where there is none
+  Arg& arg_at(size_t i) { return values_[i]; }
+  size_t size() const { return values_.size(); }
+  bool has(std::string_view name) const { return !arg(name).is_none(); }
+  bool is_tensor(std::string_view name) const { return arg(name).is_tensor(); }
+
+  // Absent where the argument is None. A number becomes a constant of rank 0 (i64, f32 or bool).
+  Ref tensor(std::string_view name) const;
+  Ref self() const;                                              // the first argument
+  Refs tensors(std::string_view name) const;                     // Tensor[], Tensor?[]: absent entries stay absent
+  int64_t i(std::string_view name, int64_t fallback = 0) const;  // a number known now
+  std::vector<int64_t> ints(std::string_view name) const;        // int[k]: repeated to k
+  Dim dim(std::string_view name, Dim fallback = 0) const;        // may be symbolic
+  Dims dims(std::string_view name) const;
+  double f(std::string_view name, double fallback = 0) const;
+  std::vector<double> floats(std::string_view name) const;
+  bool flag(std::string_view name, bool fallback = false) const;
+  std::string s(std::string_view name, std::string_view fallback = "") const;
+  std::optional<DType> dtype(std::string_view name) const;
+
+  // The same call with another tensor in the first place.
+  Args with_self(Ref value) const;
+
+ private:
+  Lowering* lowering_;
+  Schema schema_;
+  Arguments values_;
+};
+
+// One ATen operator. `name` is "add" for all overloads, or "max.dim" for one.
+struct AtenOp {
+  std::string_view name;
+  // One result, or a list of results where the schema gives several.
+  Arg (*lower)(Lowering&, const Args&);
+  // The results share the memory of argument 0: what is written into result `index` is put back by
+  // put(lowering, args, value of argument 0, new value of the result, index). Null: the results are new tensors.
+  Ref (*put)(Lowering&, const Args&, Ref self, Ref part, size_t index) = nullptr;
+  bool reorders = false;          // the results are not contiguous (transpose, slice, expand)
+  bool copies_reordered = false;  // shares memory only where argument 0 is contiguous (reshape, contiguous)
+};
+
+// The record of "name.overload", else of "name"; null where there is none.
+const AtenOp* find_aten(std::string_view name, std::string_view overload);
+// All records, sorted by name.
+const std::vector<AtenOp>& all_aten();
+
+// How a tensor of the program got its memory.
+struct Variable {
+  Ref value;
+  Var base;  // null: memory of its own
+  const AtenOp* view = nullptr;
+  std::shared_ptr<const Args> args;  // of the view
+  size_t index = 0;                  // which result of the view
+  uint64_t seen = 0;                 // writes of the root when `value` was computed
+  uint64_t writes = 0;               // of a root: how often its memory changed
+  bool contiguous = true;
+  std::string name;  // of a parameter, buffer or input
+};
+
+// A size of the example that the exported model must not depend on.
+struct Watched {
+  Dim symbol;
+  int64_t number = 0;
+};
+
+struct LoweringOptions {
+  bool training = false;  // keep dropout and batch statistics
+};
+
+// A Builder that understands ATen: calls by name with Python's meaning, tensors that can be written in place.
+class Lowering : public Builder {
+ public:
+  Lowering(const OpTable& ops, Assumptions& assumptions, int64_t opset, LoweringOptions options = {});
+
+  const LoweringOptions& options() const { return options_; }
+  // Numbers in calls that are such a size, or are computed from one, are suspects: nothing in the graph tells them from
+  // numbers that mean something else.
+  void watch(std::vector<Watched> sizes) { watched_ = std::move(sizes); }
+  // One sentence for each.
+  const std::vector<std::string>& suspects() const { return suspects_; }
+
+  // aten::name.overload. An empty overload is found by the types of the arguments, as PyTorch does. The result is one
+  // Arg, or a list where the schema has several results. On failure status() says why and the result is None.
+  Arg call(std::string_view name, std::string_view overload, Arguments positional, std::vector<NamedArg> keywords = {});
+  // True when some record lowers it.
+  static bool knows(std::string_view name, std::string_view overload);
+
+  Var variable(Ref value, std::string name = {});
+  // The tensor's present value; absent for an absent one.
+  Ref read(const Var& variable);
+  // In-place assignment: the value is cast and expanded to what the variable is.
+  void write(const Var& variable, Ref value);
+  // The value of a tensor argument; absent for anything else.
+  Ref ref(const Arg& arg);
+  // The one entry of an integer tensor as a size: an expression where it is known, else a new symbol.
+  Dim item(Ref tensor);
+
+  // PyTorch's rules for mixed types. The operands as tensors of one type.
+  DType common_type(const std::vector<const Arg*>& operands);
+  std::pair<Ref, Ref> promoted(const Args& args, std::string_view a, std::string_view b);
+  // A number as a tensor of rank 0 of that type; a tensor is cast.
+  Ref operand(const Arg& arg, DType dtype);
+  // Integers and bools become the default float type, others stay.
+  Ref as_float(Ref x);
+  DType float_type(DType dtype) const { return is_float(dtype) || is_complex(dtype) ? dtype : DType::f32; }
+  static bool is_complex(DType dtype) { return dtype == DType::c64 || dtype == DType::c128; }
+
+  // `axis` counted from the front; out of range: refused, and 0. A tensor of rank 0 has axes 0 and -1.
+  int64_t axis(Ref x, int64_t axis);
+  std::vector<int64_t> axes(Ref x, std::vector<int64_t> axes);  // empty: all axes
+  // Refused where the rank is not known or not in lo..hi.
+  bool need_rank(Ref x, size_t lo, size_t hi);
+
+ private:
+  std::optional<Args> find_overload(std::string_view name, std::string_view overload, const Arguments& positional,
+                                    const std::vector<NamedArg>& keywords);
+  std::optional<Args> bind(const Schema& schema, const Arguments& positional, const std::vector<NamedArg>& keywords,
+                           bool lenient, std::string& why);
+  std::optional<Arg> fitted(const Arg& given, const Parameter& parameter, bool lenient);
+  std::optional<Arg> fitted_item(const Arg& given, const Parameter& parameter, bool lenient);
+  std::optional<Arg> number_in(const Arg& tensor, Parameter::Type wanted);
+  Arg to_variables(const AtenOp& op, const std::shared_ptr<const Args>& args, const Var& self, const Arg& result);
+
+  void look_for_sizes(const Args& args);
+
+  LoweringOptions options_;
+  std::vector<Watched> watched_;
+  std::vector<std::string> suspects_;
+};
+
+}  // namespace anyshape::lower
