@@ -2,7 +2,7 @@
 """export_cases.py: every archive of tests/fixtures/export through `anyshape export`, and the result at every golden size.
 
 usage: export_cases.py ANYSHAPE FIXTURES [--expected FILE] [--only NAME]... [--file pt2|traced|scripted]... [--opset N]
-                       [--keep DIR] [--ort] [-v]
+                       [--keep DIR] [--ort] [--write FILE] [-v]
 
 An archive passes when
   - the export succeeds (or is refused with the code the case names) and the file passes onnx.checker;
@@ -12,7 +12,7 @@ An archive passes when
     and those at which a .pt2 is wrong without its guards;
   - `anyshape run` gives the golden values: floats within the tolerance of the case, integers and bools exactly.
 The test passes when the archives that fail are those of --expected, no more and no fewer. --ort runs the files on ONNX
-Runtime as well.
+Runtime as well; --write writes the list of what fails now.
 """
 
 import argparse
@@ -47,9 +47,9 @@ def first_line(text):
     return next((line for line in lines if line.startswith("error")), lines[0] if lines else "no message")
 
 
-def call(*arguments, timeout=60):
+def call(*arguments, timeout=60, folder=None):
     try:
-        return subprocess.run([str(a) for a in arguments], capture_output=True, text=True, timeout=timeout)
+        return subprocess.run([str(a) for a in arguments], capture_output=True, text=True, timeout=timeout, cwd=folder)
     except subprocess.TimeoutExpired as late:
         raise Failed(f"{arguments[1]}: more than {timeout} s") from late
 
@@ -58,7 +58,7 @@ class Trial:
     """One archive of one case."""
 
     def __init__(self, cli, folder, kind, options, work):
-        self.cli, self.folder, self.kind, self.work = cli, folder, kind, Path(work)
+        self.cli, self.folder, self.kind, self.work = os.path.abspath(cli), folder, kind, Path(work).absolute()
         self.case = json.loads((folder / "case.json").read_text())
         self.row = self.case["files"][kind]
         self.opset = max(options.opset or DEFAULT_OPSET, self.case.get("opset", 0))
@@ -79,13 +79,13 @@ class Trial:
         return shapes
 
     def export(self):
-        arguments = [self.cli, "export", self.folder / self.row["file"], "-o", self.out, "--opset", str(self.opset)]
+        arguments = [self.cli, "export", self.row["file"], "-o", self.out, "--opset", str(self.opset)]
         for option in self.case["dynamic"]:
             arguments += ["--dynamic", option]
         if self.kind == "scripted":
             for name, text in self.case["inputs"].items():
                 arguments += ["--input", f"{name}={text}"]
-        done = call(*arguments, *self.case.get("flags", []), *self.row.get("flags", []))
+        done = call(*arguments, *self.case.get("flags", []), *self.row.get("flags", []), folder=self.folder)
         if error := self.row.get("error", self.case.get("error")):
             need(done.returncode == 3, f"export: exit {done.returncode} instead of a refusal with {error}")
             need(f"error[{error}]" in done.stderr, f"export: refused with another code: {first_line(done.stderr)}")
@@ -115,7 +115,10 @@ class Trial:
             need([str(dim) for dim in found[name]] == wanted, f"input {name} is {found[name]}, not [{','.join(wanted)}]")
 
     def check_output_dims(self, model, size, arrays):
-        for i, value in enumerate(model.graph.output):
+        count = sum(key.startswith("out_") for key in arrays)
+        found = len(model.graph.output)
+        need(found == count or found > count and self.case.get("state"), f"{found} outputs, not {count}")
+        for i, value in enumerate(model.graph.output[:count]):
             golden = arrays[f"out_{i}"].shape
             dims = list(value.type.tensor_type.shape.dim)
             need(value.type.tensor_type.HasField("shape"), f"output {value.name} has no shape")
@@ -146,7 +149,6 @@ class Trial:
 
     def compare(self, engine, name, ours, arrays):
         golden = [arrays[f"out_{i}"] for i in range(sum(key.startswith("out_") for key in arrays))]
-        need(len(ours) == len(golden), f"{engine} at {name}: {len(ours)} outputs, not {len(golden)}")
         for i, (a, b) in enumerate(zip(ours, golden)):
             place = f"{engine} at {name}: output {i}"
             if np.iscomplexobj(b):
@@ -214,6 +216,12 @@ def read_expected(path):
     return {row[0] for row in rows}
 
 
+def write_expected(path, failures):
+    rows = [f"{key:34} {failure[:150]}" for key, failure in failures.items() if failure]
+    head = "# Archives whose export is not right yet, each with what is wrong; one that passes has to leave the list."
+    Path(path).write_text("\n".join([head, *rows]) + "\n")
+
+
 def report(trials, failures, expected, verbose):
     unexpected = [t for t in trials if failures[t.key] and t.key not in expected]
     fixed = [t for t in trials if not failures[t.key] and t.key in expected]
@@ -241,6 +249,7 @@ def main():
     parser.add_argument("--opset", type=int)
     parser.add_argument("--keep")
     parser.add_argument("--ort", action="store_true")
+    parser.add_argument("--write")
     parser.add_argument("-v", action="store_true")
     options = parser.parse_args()
     folders = sorted(path.parent for path in options.fixtures.glob("*/case.json"))
@@ -254,6 +263,8 @@ def main():
                   if not options.file or kind in options.file]
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             failures = dict(zip([t.key for t in trials], pool.map(Trial.run, trials)))
+    if options.write:
+        write_expected(options.write, failures)
     expected = read_expected(options.expected) if options.expected else set()
     good = report(trials, failures, expected, options.v)
     unknown = expected - {f"{f.name}/{k}" for f in folders for k in KINDS} if not options.only else set()
