@@ -42,7 +42,8 @@ Result<lower::Lowered> lower_file(const std::filesystem::path& path, const Expor
 
 std::vector<AssumedCondition> assumed_of(const lower::Lowered& lowered) {
   std::vector<AssumedCondition> out;
-  for (const lower::Guard& guard : lowered.guards) out.push_back({guard.text, guard.symbols, guard.origin});
+  for (const lower::Guard& guard : lowered.guards)
+    out.push_back({guard.text, guard.symbols, guard.origin, !guard.advisory && can_bind(guard.condition)});
   return out;
 }
 
@@ -52,7 +53,9 @@ std::string assumed_json(const std::vector<AssumedCondition>& conditions) {
   for (const AssumedCondition& condition : conditions) {
     json.begin_object().key("text").text(condition.text).key("symbols").begin_object();
     for (const auto& [name, axis] : condition.symbols) json.key(name).text(axis);
-    json.end_object().key("origin").text(condition.origin).end_object();
+    json.end_object().key("origin").text(condition.origin);
+    if (!condition.binding) json.key("advisory").boolean(true);
+    json.end_object();
   }
   return json.end_array().end_object().take();
 }

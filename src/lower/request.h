@@ -42,8 +42,9 @@ struct Request {
 // A condition the program was captured under and no operator demands.
 struct Guard {
   Condition condition;
-  std::string text;    // in the names of the model
-  std::string origin;  // what recorded it
+  std::string text;       // in the names of the model
+  std::string origin;     // what recorded it
+  bool advisory = false;  // may be an accident of the capture
   // Axis of each symbol: "x:1".
   std::map<std::string, std::string> symbols;
 };
