@@ -5,6 +5,7 @@
 
 #include "anyshape/check.h"
 #include "anyshape/error.h"
+#include "anyshape/export.h"
 #include "inputs.h"
 
 namespace anyshape::cli {
@@ -63,6 +64,14 @@ struct BenchArguments {
   int threads = 0;  // 0: the better of 1 and 2
 };
 
+struct ExportArguments {
+  std::string program, output, dynamic_axes, policy = "any", guards = "record", training, external_data, golden;
+  std::vector<std::string> dynamic, inputs, freeze, custom_shapes;
+  ExportOptions options;
+  bool verify = false, quiet = false;
+};
+
+int run_export(ExportArguments arguments);
 int run_run(const RunArguments& arguments);
 int run_test(const TestArguments& arguments);
 int run_bench(const BenchArguments& arguments);

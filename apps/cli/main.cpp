@@ -15,7 +15,7 @@
 namespace anyshape::cli {
 namespace {
 
-constexpr std::string_view kLater[] = {"export", "fix", "verify", "mql5"};
+constexpr std::string_view kLater[] = {"fix", "verify", "mql5"};
 
 // An option that may be given several times, one value each.
 template <class T>
@@ -29,6 +29,7 @@ struct Program {
   RunArguments run;
   TestArguments test;
   BenchArguments bench;
+  ExportArguments exporting;
   std::string policy = "any", target;
   std::vector<std::string> custom_shapes;
   std::string model, value, output, dims = "names";
@@ -36,6 +37,7 @@ struct Program {
   std::function<int()> command;
 
   Program();
+  void add_export();
   void add_check();
   void add_run();
   void add_plan();
@@ -49,12 +51,43 @@ Program::Program() {
   app.set_version_flag("--version", fmt::format("anyshape {}", version()));
   app.require_subcommand(1);
   app.failure_message(CLI::FailureMessage::simple);
+  add_export();
   add_check();
   add_others();
   add_run();
   add_plan();
   add_test();
   add_bench();
+}
+
+void Program::add_export() {
+  CLI::App* sub = app.add_subcommand("export", "A PyTorch program (.pt2, .pt) as an ONNX model");
+  ExportOptions& options = exporting.options;
+  sub->add_option("PROGRAM", exporting.program, "a file of torch.export.save or torch.jit.save")->required();
+  sub->add_option("-o", exporting.output, "the ONNX file to write")->required();
+  add_repeated(sub, "--dynamic", exporting.dynamic, "NAME:AXIS=SYM[,AXIS=SYM]: axes of any size");
+  sub->add_option("--dynamic-axes", exporting.dynamic_axes, "the same as JSON, as torch.onnx.export takes it: a file");
+  sub->add_flag("--static", options.all_static, "pin every axis that is not named");
+  add_repeated(sub, "--freeze", exporting.freeze, "SYM=N: pin one axis");
+  add_repeated(sub, "--input", exporting.inputs, "NAME=f32[batch,120,?]: the type of an input of a scripted program");
+  sub->add_option("--input-names", options.input_names, "names of the inputs, in order")->delimiter(',');
+  sub->add_option("--output-names", options.output_names, "names of the outputs, in order")->delimiter(',');
+  sub->add_option("--opset", options.opset, "version of the operators, 11 to 28");
+  sub->add_option("--ir-version", options.ir_version, "version of the format; default: the lowest for the opset");
+  sub->add_option("--policy", exporting.policy, "which axes may be dynamic")
+      ->check(CLI::IsMember({"any", "batch-only"}));
+  add_repeated(sub, "--allow", options.allow, "NAME:AXIS may be dynamic under batch-only");
+  sub->add_option("--guards", exporting.guards, "conditions of the capture that no operator demands")
+      ->check(CLI::IsMember({"record", "embed", "drop"}));
+  add_repeated(sub, "--custom-shape", exporting.custom_shapes,
+               "\"ns::op: y = [x0, 2*x1]\": the rule of a custom operator");
+  sub->add_option("--training", exporting.training, "preserve: keep dropout and batch statistics")
+      ->check(CLI::IsMember({"preserve"}));
+  sub->add_option("--external-data", exporting.external_data, "put the weights into this file beside the model");
+  sub->add_flag("--verify", exporting.verify, "run the result at boundary shapes");
+  sub->add_option("--golden", exporting.golden, "inputs and outputs to compare with, an .npz");
+  sub->add_flag("--quiet", exporting.quiet, "print warnings and errors only");
+  sub->callback([this] { command = [this] { return run_export(exporting); }; });
 }
 
 void Program::add_check() {

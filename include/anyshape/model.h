@@ -53,6 +53,8 @@ class ANYSHAPE_API Model {
 
   // The same model under another path, complete or not at all.
   Status save(const std::filesystem::path& path) const;
+  // The same with all larger weights in the file `external_data` beside the model.
+  Status save(const std::filesystem::path& path, const std::string& external_data) const;
   // The same model with the inferred type of every value; declared types are kept where they are right.
   // Refused when the model takes no shape at all.
   Result<Model> with_value_info(DimText dims = DimText::names) const;

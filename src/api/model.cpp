@@ -105,6 +105,10 @@ std::vector<ValueType> Model::inputs() const { return input_types(impl_->typed()
 std::vector<ValueType> Model::outputs() const { return output_types(impl_->typed(), impl_->accepted()); }
 Status Model::save(const std::filesystem::path& path) const { return onnx::write_model(impl_->file, path); }
 
+Status Model::save(const std::filesystem::path& path, const std::string& external_data) const {
+  return onnx::write_model(impl_->file, path, {.external_data = external_data});
+}
+
 ModelInfo Model::info() const {
   const onnx::ModelProto& proto = impl_->file.proto;
   const Graph& graph = *impl_->graph;

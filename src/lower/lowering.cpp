@@ -282,6 +282,7 @@ Arg Lowering::call(std::string_view name, std::string_view overload, Arguments p
            bound->schema().overload);
     return {};
   }
+  if (!watched_.empty()) look_for_sizes(*bound);
   Var self;
   const auto read_tensors = [&](Arg& arg) {
     if (const auto* variable = arg.get<Var>()) arg = Arg(read(*variable));

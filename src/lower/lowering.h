@@ -85,6 +85,12 @@ struct Variable {
   std::string name;  // of a parameter, buffer or input
 };
 
+// A size of the example that the exported model must not depend on.
+struct Watched {
+  Dim symbol;
+  int64_t number = 0;
+};
+
 struct LoweringOptions {
   bool training = false;  // keep dropout and batch statistics
 };
@@ -95,6 +101,11 @@ class Lowering : public Builder {
   Lowering(const OpTable& ops, Assumptions& assumptions, int64_t opset, LoweringOptions options = {});
 
   const LoweringOptions& options() const { return options_; }
+  // Numbers in calls that are such a size, or are computed from one, are suspects: nothing in the graph tells them from
+  // numbers that mean something else.
+  void watch(std::vector<Watched> sizes) { watched_ = std::move(sizes); }
+  // One sentence for each.
+  const std::vector<std::string>& suspects() const { return suspects_; }
 
   // As Builder's. Where ONNX Runtime has no kernel for the type of the operands they are computed in the nearest type
   // for which there is one, and the result is cast back.
@@ -148,7 +159,11 @@ class Lowering : public Builder {
   std::optional<Arg> number_in(const Arg& tensor, Parameter::Type wanted);
   Arg to_variables(const AtenOp& op, const std::shared_ptr<const Args>& args, const Var& self, const Arg& result);
 
+  void look_for_sizes(const Args& args);
+
   LoweringOptions options_;
+  std::vector<Watched> watched_;
+  std::vector<std::string> suspects_;
 };
 
 }  // namespace anyshape::lower

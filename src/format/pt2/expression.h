@@ -40,7 +40,8 @@ Result<Expression> parse_python(std::string_view text);  // guards_code
 using Leaf = std::function<std::optional<Dim>(const Expression& symbol_or_size)>;
 
 // The expression as a Dim; arithmetic with fractions is exact where its result is an integer (trunc(0.5*s) is s//2 for
-// s >= 0). nullopt where it has no form as a Dim.
+// s >= 0). A symbolic divisor is taken to be >= 1, as by floordiv of sym/. nullopt where it has no form as a Dim, or
+// where the doubles that PyTorch computes with could differ from the exact result.
 std::optional<Dim> to_dim(const Expression& expression, const Leaf& leaf);
 std::optional<Condition> to_condition(const Expression& expression, const Leaf& leaf);
 

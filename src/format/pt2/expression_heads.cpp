@@ -70,7 +70,6 @@ constexpr Head kHeads[] = {
     {"torch.sym_max", "max", 1, kAny},
     {"torch.sym_min", "min", 1, kAny},
     {"torch.sym_not", "not", 1, 1},
-    {"torch.sym_sum", "add", 1, kAny},
     {"trunc", "trunc", 1, 1},
 };
 static_assert(std::is_sorted(std::begin(kHeads), std::end(kHeads),
@@ -117,6 +116,9 @@ std::optional<Expression> rewritten(std::string_view head, std::vector<Expressio
   }
   if (head == "LShift" && args.size() == 2) return shifted(std::move(args[0]), "mul", std::move(args[1]));
   if (head == "RShift" && args.size() == 2) return shifted(std::move(args[0]), "floordiv", std::move(args[1]));
+  if (head == "torch.sym_sum" && args.size() == 1 && args[0].name == "list" && !args[0].args.empty()) {
+    return call_of("add", std::move(args[0].args));
+  }
   if (head == "Identity" && args.size() == 1) return std::move(args[0]);
   if (head == "Rational" && args.size() == 2) {
     return call_of("mul", {std::move(args[0]), call_of("pow", {std::move(args[1]), integer_of(-1)})});

@@ -111,6 +111,9 @@ std::vector<std::string_view> split_frame(std::string_view text) {
   return out;
 }
 
+// What torch.export writes for nodes that belong to no module.
+constexpr std::string_view kNoModule = "_empty_nn_module_stack";
+
 // A module called again has its path with "@1" behind it.
 std::string_view without_call_number(std::string_view path) {
   const size_t sign = path.rfind('@');
@@ -166,7 +169,7 @@ std::vector<ModuleFrame> read_module_stack(std::string_view text) {
     const auto parts = split_frame(frame);
     if (parts.size() < 3) continue;
     const std::string_view path = without_call_number(without_root(parts[1]));
-    if (!path.empty()) out.push_back({std::string(path), std::string(parts[2])});
+    if (!path.empty() && !path.starts_with(kNoModule)) out.push_back({std::string(path), std::string(parts[2])});
   }
   return out;
 }

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/error.h"
@@ -130,6 +131,10 @@ struct Program {
   std::vector<std::string> guards;          // guards_code
   std::string torch_version;
 };
+
+// The input (an index into `inputs`) that a guard calls `name`; nullopt when there is none. Guards have input_paths,
+// but args[0] for the first of *args (args_0 there), and flat_args[2] for the third of all leaves in a strict export.
+std::optional<size_t> input_named(const Program& program, std::string_view name);
 
 // Codes: zip.*, pt2.layout (an older or foreign layout; the hint says how to save it again), pt2.json, pt2.schema (a
 // member is missing or has another type; the place is its path), pt2.weight, pt2.expression. Memory beside the mapped

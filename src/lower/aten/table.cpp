@@ -7,9 +7,32 @@ namespace {
 
 std::vector<AtenOp> sorted_table() {
   std::vector<AtenOp> all;
-  for (const auto family : {activation_ops(), compare_ops(), convert_ops(), create_ops(), linear_ops(), pointwise_ops(),
-                            reduce_ops(), unary_ops(), view_ops()})
-    all.insert(all.end(), family.begin(), family.end());
+  // clang-format off
+  const std::span<const AtenOp> families[] = {
+      activation_ops(),
+      adaptive_pool_ops(),
+      attention_ops(),
+      compare_ops(),
+      conv_ops(),
+      convert_ops(),
+      create_ops(),
+      embedding_ops(),
+      linear_ops(),
+      norm_ops(),
+      normalize_ops(),
+      order_ops(),
+      pointwise_ops(),
+      pool_ops(),
+      random_ops(),
+      recurrent_ops(),
+      reduce_ops(),
+      scan_ops(),
+      unary_ops(),
+      view_ops(),
+      window_ops(),
+  };
+  // clang-format on
+  for (const auto family : families) all.insert(all.end(), family.begin(), family.end());
   std::sort(all.begin(), all.end(), [](const AtenOp& a, const AtenOp& b) { return a.name < b.name; });
   return all;
 }

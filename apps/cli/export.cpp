@@ -1,0 +1,100 @@
+#include "anyshape/export.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <chrono>
+#include <fstream>
+#include <iterator>
+
+#include "anyshape/check.h"
+#include "anyshape/custom.h"
+#include "anyshape/terminal.h"
+#include "cli.h"
+
+namespace anyshape::cli {
+namespace {
+
+Result<std::vector<DynamicAxis>> read_dynamic_axes(const std::string& path) {
+  if (path.starts_with('{')) return parse_dynamic_axes(path);
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return tl::unexpected(Error{Error::Kind::usage, "file.open", path, "cannot be opened", {}});
+  return parse_dynamic_axes(std::string(std::istreambuf_iterator<char>(file), {}));
+}
+
+Result<std::pair<std::string, int64_t>> parse_freeze(const std::string& text) {
+  const size_t equal = text.rfind('=');
+  int64_t size = 0;
+  const char* end = text.data() + text.size();
+  const bool number = equal != std::string::npos && equal > 0 &&
+                      std::from_chars(text.data() + equal + 1, end, size).ptr == end && equal + 1 < text.size();
+  if (!number) return tl::unexpected(usage_error("freeze.syntax", fmt::format("\"{}\" is not SYM=N", text)));
+  return std::pair(text.substr(0, equal), size);
+}
+
+Status fill_options(ExportArguments& a) {
+  const auto append = [&](Result<std::vector<DynamicAxis>> axes) -> Status {
+    if (!axes) return tl::unexpected(axes.error());
+    a.options.dynamic.insert(a.options.dynamic.end(), axes->begin(), axes->end());
+    return {};
+  };
+  for (const std::string& text : a.dynamic)
+    if (auto status = append(parse_dynamic(text)); !status) return status;
+  if (!a.dynamic_axes.empty())
+    if (auto status = append(read_dynamic_axes(a.dynamic_axes)); !status) return status;
+  for (const std::string& text : a.inputs) {
+    auto input = parse_input_type(text);
+    if (!input) return tl::unexpected(input.error());
+    a.options.inputs.push_back(*std::move(input));
+  }
+  for (const std::string& text : a.freeze) {
+    auto pinned = parse_freeze(text);
+    if (!pinned) return tl::unexpected(pinned.error());
+    a.options.freeze.push_back(*std::move(pinned));
+  }
+  for (const std::string& text : a.custom_shapes)
+    if (auto registered = register_shape_rule(text); !registered) return registered;
+  a.options.batch_only = a.policy == "batch-only";
+  a.options.guards = a.guards == "embed" ? Guards::embed : a.guards == "drop" ? Guards::drop : Guards::record;
+  a.options.training = a.training == "preserve";
+  return {};
+}
+
+void print_summary(const ExportArguments& a, const Exported& exported, double milliseconds) {
+  auto checked = check(exported.model);
+  if (!checked) return;
+  Report report = *std::move(checked);
+  report.model = a.output;
+  report.findings.clear();
+  fmt::print("{}", to_text(report, colour_wanted()));
+  const ExportReport& told = exported.report;
+  fmt::print("{} nodes that compute sizes at run time\n", told.shape_nodes);
+  for (const std::string& reason : told.shape_reasons) fmt::print("  {}\n", reason);
+  for (const std::string& note : told.notes) fmt::print("note: {}\n", note);
+  fmt::print("exported {} to {} in {:.1f} ms\n", a.program, a.output, milliseconds);
+}
+
+void print_warnings(const ExportArguments& a, const ExportReport& report) {
+  for (const AssumedCondition& condition : report.assumed)
+    fmt::print(stderr, "warning[assumed.guard] {}: the program was captured for {} only ({})\n", a.program,
+               condition.text, condition.origin);
+}
+
+}  // namespace
+
+int run_export(ExportArguments arguments) {
+  if (auto filled = fill_options(arguments); !filled) return report_error(filled.error());
+  const auto start = std::chrono::steady_clock::now();
+  const auto exported = export_program(arguments.program, arguments.options);
+  if (!exported) return report_error(exported.error());
+  const Status saved = arguments.external_data.empty()
+                           ? exported->model.save(arguments.output)
+                           : exported->model.save(arguments.output, arguments.external_data);
+  if (!saved) return report_error(saved.error());
+  const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
+  print_warnings(arguments, exported->report);
+  if (!arguments.quiet) print_summary(arguments, *exported, took.count());
+  return kDone;
+}
+
+}  // namespace anyshape::cli

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "anyshape/api.h"
+#include "anyshape/dtype.h"
+#include "anyshape/error.h"
+#include "anyshape/model.h"
+
+namespace anyshape {
+
+// A name for one axis of an input or output. An empty name stands for "VALUE.AXIS".
+struct DynamicAxis {
+  std::string value;
+  int64_t axis = 0;  // negative: from the back
+  std::string name;
+};
+
+// The type of an input where the file does not tell: "x=f32[batch,120,?]".
+struct InputType {
+  std::string name;
+  DType dtype = DType::f32;
+  std::vector<std::string> sizes;  // a number, a name, or "?"
+};
+
+// What becomes of conditions the program was captured under and no operator demands.
+enum class Guards {
+  record,  // kept in the model's metadata: check reports them, this engine enforces them
+  embed,   // also put into the graph: every runtime fails outside of them
+  drop,
+};
+
+struct ExportOptions {
+  int64_t opset = 17;
+  std::optional<int64_t> ir_version;  // without: the lowest the opset needs
+  std::vector<DynamicAxis> dynamic;
+  std::vector<InputType> inputs;
+  std::vector<std::string> input_names, output_names;
+  bool all_static = false;                              // pin every axis that is not named
+  std::vector<std::pair<std::string, int64_t>> freeze;  // symbol, size
+  bool batch_only = false;                              // refuse dynamic axes other than the batch
+  std::vector<std::string> allow;                       // waivers of that, "NAME:AXIS"
+  Guards guards = Guards::record;
+  std::vector<std::pair<std::string, std::string>> custom_shapes;  // "ns::op", rule
+  bool training = false;                                           // keep dropout and batch statistics
+};
+
+struct ExportReport {
+  int64_t nodes = 0;
+  // Nodes that compute sizes when the model runs, and what for.
+  int64_t shape_nodes = 0;
+  std::vector<std::string> shape_reasons;
+  std::vector<AssumedCondition> assumed;
+  std::vector<std::string> notes;
+};
+
+struct Exported {
+  Model model;
+  ExportReport report;
+};
+
+// A PyTorch program (.pt2 of torch.export, .pt of TorchScript) as an ONNX model whose accepted shapes have been proved.
+// Usage errors: file.open, dynamic.*, freeze.*, names.*, input.*. Refused: zip.*, pt2.*, script.*, aten.*, export.*;
+// export.baked where an axis was asked to be dynamic and an operator needs one size.
+ANYSHAPE_API Result<Exported> export_program(const std::filesystem::path& path, const ExportOptions& options = {});
+
+// "NAME:AXIS=SYM[,AXIS=SYM]", split from the right. Usage error dynamic.syntax.
+ANYSHAPE_API Result<std::vector<DynamicAxis>> parse_dynamic(std::string_view text);
+// torch.onnx.export's dynamic_axes as JSON: {"x": {"0": "batch", "1": "seq"}, "y": [0]}. Usage error dynamic.syntax.
+ANYSHAPE_API Result<std::vector<DynamicAxis>> parse_dynamic_axes(std::string_view json);
+// "NAME=f32[batch,120,?]". Usage error input.syntax.
+ANYSHAPE_API Result<InputType> parse_input_type(std::string_view text);
+
+}  // namespace anyshape

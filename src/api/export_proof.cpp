@@ -1,0 +1,97 @@
+#include "api/export_proof.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "anyshape/check.h"
+#include "api/model_impl.h"
+
+namespace anyshape {
+namespace {
+
+const Node* find_node(const Graph& graph, std::string_view name) {
+  for (const Node& node : graph.nodes)
+    if (node.name == name) return &node;
+  return nullptr;
+}
+
+std::string source_of(const Graph& graph, std::string_view name) {
+  const Node* node = find_node(graph, name);
+  if (!node) return {};
+  for (const auto& [key, value] : node->metadata)
+    if (key == "source") return value;
+  return {};
+}
+
+// A size the symbol must have, if need be as one of several: `seq == 120`, `seq == 1 or seq == 120`.
+std::optional<int64_t> baked_size(const Condition& condition, Dim symbol) {
+  for (const auto& conjunction : condition.any_of())
+    for (const Relation& relation : conjunction) {
+      if (relation.kind != Relation::Kind::eq || relation.expr.symbols() != std::vector<Dim>{symbol}) continue;
+      const auto sizes = PeriodicSet::solve(Condition::of(relation), symbol, 2, std::nullopt);
+      if (const auto size = sizes ? sizes->smallest() : std::nullopt) return size;
+    }
+  return std::nullopt;
+}
+
+Error baked_error(const lower::Lowered& lowered, const AcceptedCondition& condition, const AxisSymbol& axis) {
+  const Because& because = condition.because.front();
+  const std::string line = source_of(*lowered.graph, because.node);
+  return {Error::Kind::refused, "export.baked", fmt::format("node \"{}\"", because.node),
+          fmt::format("{} needs {}, but \"{}\" axis {} is asked to be dynamic{}: {}", because.op,
+                      print(condition.condition), axis.axes[0].input, axis.axes[0].axis,
+                      line.empty() ? "" : fmt::format(" ({})", line), because.sentence),
+          "take the size from the tensor where the model has the number, e.g. x.view(x.shape[0], -1), and capture it "
+          "again"};
+}
+
+// Takes part in computing sizes: an integer or bool value made from shapes.
+bool is_shape_node(const Node& node, const std::unordered_set<ValueId>& sizes) {
+  if (node.type == "Shape" || node.type == "Size") return true;
+  if (node.has_graph_attribute() || node.in.empty()) return false;
+  const auto from_sizes = [&](ValueId id) { return id != kNoValue && sizes.contains(id); };
+  static const std::unordered_set<std::string_view> kArithmetic = {
+      "Gather", "Slice", "Concat", "Squeeze", "Unsqueeze", "Add", "Sub",     "Mul",   "Div", "Mod",
+      "Cast",   "Min",   "Max",    "Where",   "Equal",     "Neg", "Reshape", "Floor", "Ceil"};
+  return kArithmetic.contains(node.type) && from_sizes(node.in[0]);
+}
+
+}  // namespace
+
+Status prove_export(const Model& model, const lower::Lowered& lowered, const ExportOptions& options) {
+  const Model::Impl& impl = model.impl();
+  if (const auto& refusal = impl.typed().refusal()) return tl::unexpected(*refusal);
+  for (const DynamicAxis& wanted : options.dynamic)
+    for (const AxisSymbol& axis : impl.typed().axes()) {
+      const auto is_it = [&](const InputAxis& place) { return place.input == wanted.value; };
+      if (axis.name != wanted.name || std::none_of(axis.axes.begin(), axis.axes.end(), is_it)) continue;
+      for (const AcceptedCondition& condition : impl.accepted().conditions)
+        if (baked_size(condition.condition, axis.symbol)) return tl::unexpected(baked_error(lowered, condition, axis));
+    }
+  if (!options.batch_only) return {};
+  CheckOptions policy;
+  policy.batch_only = true;
+  policy.allow = options.allow;
+  TRY(const Report report, check(model, policy));
+  for (const Finding& finding : report.findings)
+    if (finding.rule == "batch-only")
+      return tl::unexpected(Error{Error::Kind::refused, "export.policy", {}, finding.message, finding.fix});
+  return {};
+}
+
+void count_shape_nodes(const Graph& graph, ExportReport& report) {
+  std::unordered_set<ValueId> sizes;
+  for (const Node& node : graph.nodes) {
+    if (!is_shape_node(node, sizes)) continue;
+    ++report.shape_nodes;
+    sizes.insert(node.out.begin(), node.out.end());
+  }
+  for (const Node& node : graph.nodes) {
+    if (is_shape_node(node, sizes)) continue;
+    const auto reads = [&](ValueId id) { return id != kNoValue && sizes.contains(id); };
+    if (std::any_of(node.in.begin(), node.in.end(), reads))
+      report.shape_reasons.push_back(fmt::format("\"{}\" needs a size that no constant gives", node.name));
+  }
+}
+
+}  // namespace anyshape

@@ -1,0 +1,158 @@
+#include "format/onnx/from_graph.h"
+
+#include <deque>
+
+namespace anyshape::onnx {
+namespace {
+
+struct Texts {
+  std::deque<std::string> kept;
+  std::string_view keep(std::string text) { return kept.emplace_back(std::move(text)); }
+};
+
+Metadata entries(const std::vector<std::pair<std::string, std::string>>& pairs) {
+  Metadata out;
+  for (const auto& [key, value] : pairs) out.push_back({key, value, {}});
+  return out;
+}
+
+class Writer {
+ public:
+  explicit Writer(Texts& texts) : texts_(texts) {}
+
+  GraphProto graph(const Graph& graph, const Facts* facts);
+  TensorProto tensor(const Tensor& tensor, std::string_view name);
+
+ private:
+  TypeProto type(const Fact& fact);
+  AttributeProto attribute(const Attribute& attribute);
+  NodeProto node(const Graph& graph, const Node& node);
+  ValueInfoProto value(const Graph& graph, ValueId id, const Facts* facts);
+
+  Texts& texts_;
+};
+
+TensorProto Writer::tensor(const Tensor& tensor, std::string_view name) {
+  TensorProto out;
+  out.dims = tensor.dims();
+  out.data_type = static_cast<int32_t>(tensor.dtype());
+  out.name = name;
+  if (tensor.dtype() == DType::string)
+    for (const std::string& text : tensor.strings()) out.string_data.push_back(text);
+  else
+    out.raw_data = tensor.bytes();
+  return out;
+}
+
+TypeProto Writer::type(const Fact& fact) {
+  TypeProto out;
+  if (fact.kind == Fact::Kind::sequence || fact.kind == Fact::Kind::optional) {
+    TypeProto item = fact.item ? type(*fact.item) : TypeProto();
+    if (fact.kind == Fact::Kind::sequence)
+      out.sequence_type = TypeProto::Sequence{std::move(item), {}};
+    else
+      out.optional_type = TypeProto::Optional{std::move(item), {}};
+    return out;
+  }
+  TypeProto::Tensor& tensor = out.tensor_type.emplace();
+  tensor.elem_type = static_cast<int32_t>(fact.dtype);
+  if (!fact.dims) return out;
+  TensorShapeProto& shape = tensor.shape.emplace();
+  for (Dim size : *fact.dims) {
+    auto& dim = shape.dim.emplace_back();
+    if (const auto number = size.constant())
+      dim.dim_value = *number;
+    else if (!size.is_unknown())
+      dim.dim_param = texts_.keep(print(size));
+  }
+  return out;
+}
+
+AttributeProto Writer::attribute(const Attribute& attribute) {
+  AttributeProto out;
+  out.name = attribute.name;
+  const auto as = [&](AttributeType type) { out.type = static_cast<int32_t>(type); };
+  if (const auto* i = std::get_if<int64_t>(&attribute.value)) {
+    out.i = *i, as(AttributeType::int_);
+  } else if (const auto* f = std::get_if<float>(&attribute.value)) {
+    out.f = *f, as(AttributeType::float_);
+  } else if (const auto* s = std::get_if<std::string>(&attribute.value)) {
+    out.s = *s, as(AttributeType::string);
+  } else if (const auto* t = std::get_if<Tensor>(&attribute.value)) {
+    out.t = tensor(*t, {}), as(AttributeType::tensor);
+  } else if (const auto* g = std::get_if<std::shared_ptr<Graph>>(&attribute.value)) {
+    out.g = graph(**g, nullptr), as(AttributeType::graph);
+  } else if (const auto* ints = std::get_if<std::vector<int64_t>>(&attribute.value)) {
+    out.ints = *ints, as(AttributeType::ints);
+  } else if (const auto* floats = std::get_if<std::vector<float>>(&attribute.value)) {
+    out.floats = *floats, as(AttributeType::floats);
+  } else if (const auto* strings = std::get_if<std::vector<std::string>>(&attribute.value)) {
+    out.strings.assign(strings->begin(), strings->end()), as(AttributeType::strings);
+  }
+  return out;
+}
+
+NodeProto Writer::node(const Graph& graph, const Node& node) {
+  NodeProto out;
+  const auto name_of = [&](ValueId id) {
+    return id == kNoValue ? std::string_view("") : std::string_view(graph.values[id].name);
+  };
+  for (ValueId id : node.in) out.input.push_back(name_of(id));
+  for (ValueId id : node.out) out.output.push_back(name_of(id));
+  out.name = node.name;
+  out.op_type = node.type;
+  if (!node.domain.empty()) out.domain = node.domain;
+  for (const Attribute& one : node.attributes) out.attribute.push_back(attribute(one));
+  out.metadata_props = entries(node.metadata);
+  return out;
+}
+
+ValueInfoProto Writer::value(const Graph& graph, ValueId id, const Facts* facts) {
+  ValueInfoProto out;
+  out.name = graph.values[id].name;
+  if (facts) {
+    out.type = type((*facts)[id]);
+  } else if (const auto& declared = graph.values[id].declared; declared && declared->kind == Fact::Kind::tensor) {
+    out.type.emplace().tensor_type.emplace().elem_type = static_cast<int32_t>(declared->dtype);
+  }
+  return out;
+}
+
+GraphProto Writer::graph(const Graph& graph, const Facts* facts) {
+  GraphProto out;
+  out.name = graph.name;
+  for (ValueId id : graph.inputs) out.input.push_back(value(graph, id, facts));
+  for (ValueId id : graph.outputs) out.output.push_back(value(graph, id, facts));
+  for (const Value& one : graph.values)
+    if (one.is_initializer) out.initializer.push_back(tensor(*one.constant.constant, one.name));
+  for (const Node& one : graph.nodes) out.node.push_back(node(graph, one));
+  return out;
+}
+
+}  // namespace
+
+int64_t lowest_ir_version(int64_t opset) {
+  // onnx.helper.VERSION_TABLE of onnx 1.23.2: the first opset of each version of the format.
+  static constexpr std::pair<int64_t, int64_t> kFirst[] = {{28, 14}, {25, 13}, {24, 12}, {23, 11}, {21, 10},
+                                                           {19, 9},  {15, 8},  {12, 7},  {11, 6}};
+  for (const auto& [first, version] : kFirst)
+    if (opset >= first) return version;
+  return 5;
+}
+
+GraphFile from_graph(std::shared_ptr<const Graph> graph, const Facts& facts, ModelHeader header) {
+  GraphFile out;
+  auto texts = std::make_shared<Texts>();
+  const auto kept = std::make_shared<const ModelHeader>(std::move(header));
+  ModelProto& model = out.file.proto;
+  model.ir_version = kept->ir_version;
+  model.producer_name = kept->producer;
+  model.producer_version = kept->producer_version;
+  for (const auto& [domain, version] : kept->opsets) model.opset_import.push_back({domain, version, {}});
+  model.metadata_props = entries(kept->metadata);
+  model.graph = Writer(*texts).graph(*graph, &facts);
+  out.owners = {std::move(graph), std::move(texts), kept};
+  return out;
+}
+
+}  // namespace anyshape::onnx

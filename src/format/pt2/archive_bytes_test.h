@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/zip.h"
+#include "format/pt2/program.h"
+
+namespace anyshape::pt2 {
+
+using Members = std::vector<std::pair<std::string, std::string>>;
+
+// An archive of stored members, in memory.
+std::vector<std::byte> archive_of(const Members& members);
+Members members_of(const std::filesystem::path& path);
+// The content of the member whose name ends so.
+std::string& content(Members& members, std::string_view end);
+
+Result<Program> read_bytes(std::vector<std::byte> bytes);
+Result<Program> read_members(const Members& members);
+
+}  // namespace anyshape::pt2

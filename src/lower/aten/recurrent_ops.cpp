@@ -1,0 +1,150 @@
+#include "lower/aten/recurrent.h"
+
+namespace anyshape::lower {
+namespace {
+
+// The flat list of weights: per layer and direction w_ih, w_hh, then b_ih, b_hh, then w_hr where it projects.
+std::optional<std::vector<std::vector<Direction>>> layers_of(Lowering& l, const Args& a, CellKind kind) {
+  const Refs all = a.tensors("params");
+  const size_t layers = static_cast<size_t>(a.i("num_layers", 1)), directions = a.flag("bidirectional") ? 2 : 1;
+  const size_t plain = a.flag("has_biases", true) ? 4 : 2, cells = layers * directions;
+  const bool projected = kind == CellKind::lstm && all.size() == cells * (plain + 1);
+  const size_t each = plain + (projected ? 1 : 0);
+  if (layers == 0 || all.size() != cells * each) {
+    if (!l.failed()) l.refuse("aten.arguments", "a recurrent layer has {} weights for {} layers", all.size(), layers);
+    return std::nullopt;
+  }
+  std::vector<std::vector<Direction>> out(layers);
+  for (size_t cell = 0; cell < cells; ++cell) {
+    const Ref* first = all.data() + cell * each;
+    Direction one{first[0], first[1], {}, {}, {}};
+    if (plain == 4) {
+      one.input_bias = first[2];
+      one.hidden_bias = first[3];
+    }
+    if (projected) one.projection = first[plain];
+    out[cell / directions].push_back(one);
+  }
+  return out;
+}
+
+bool drops(Lowering& l, const Args& a) {
+  if (!a.flag("train") || a.f("dropout") == 0 || a.i("num_layers", 1) < 2) return false;
+  l.refuse("export.training",
+           "{} drops entries between its layers because the module is in training mode; call model.eval() before the "
+           "model is captured",
+           a.schema().name);
+  return true;
+}
+
+// A state of zeros is left out: the layer takes its sizes from the input then.
+Ref state_of(Lowering& l, Ref given, bool batched) {
+  if (!given || is_zero(l, given)) return {};
+  return batched ? given : l.unsqueeze(given, {1});
+}
+
+Arg whole_layers(Lowering& l, const Args& a, CellKind kind) {
+  const Ref x = a.tensor("input");
+  if (!l.need_rank(x, 2, 3) || drops(l, a)) return {};
+  auto layers = layers_of(l, a, kind);
+  if (!layers) return {};
+  const bool batched = l.rank(x) == 3, turned = batched && a.flag("batch_first");
+  const Refs states = kind == CellKind::lstm ? a.tensors("hx") : Refs{a.tensor("hx")};
+  RecurrentCall call{kind, *std::move(layers), x, {}, {}};
+  if (!batched) call.input = l.unsqueeze(x, {1});
+  if (turned) call.input = permuted(l, x, {1, 0, 2});
+  call.hidden = state_of(l, states.empty() ? Ref() : states[0], batched);
+  if (states.size() > 1) call.cell = state_of(l, states[1], batched);
+  // ONNX Runtime reads the cell state only where there is a hidden state, and the other way round.
+  if (kind == CellKind::lstm && static_cast<bool>(call.hidden) != static_cast<bool>(call.cell)) {
+    call.hidden = batched ? states[0] : l.unsqueeze(states[0], {1});
+    call.cell = batched ? states[1] : l.unsqueeze(states[1], {1});
+  }
+  RecurrentResult result = recurrent(l, call);
+  if (turned) result.output = l.transpose(result.output, {1, 0, 2});
+  if (!batched) {
+    result.output = l.squeeze(result.output, {1});
+    result.hidden = l.squeeze(result.hidden, {1});
+    if (result.cell) result.cell = l.squeeze(result.cell, {1});
+  }
+  if (kind == CellKind::lstm) return Arguments{result.output, result.hidden, result.cell};
+  return Arguments{result.output, result.hidden};
+}
+
+template <CellKind Kind>
+Arg layers(Lowering& l, const Args& a) {
+  return whole_layers(l, a, Kind);
+}
+
+Arg packed(Lowering& l, const Args& a) {
+  l.refuse("aten.packed",
+           "{} on a packed sequence (pack_padded_sequence) cannot be exported: ONNX has no packed sequences; run the "
+           "layer on the padded tensor and mask its output",
+           a.schema().name);
+  return {};
+}
+
+Ref affine(Lowering& l, Ref x, Ref weight, Ref bias) {
+  if (l.rank(x) == 2) return l.op("Gemm", {x, weight, bias}, {attr("transB", 1)});
+  const Ref y = l.op("MatMul", {x, swap_last(l, weight)});
+  return bias ? l.op("Add", {y, bias}) : y;
+}
+
+struct CellParts {
+  Ref from_input, from_hidden;
+};
+
+CellParts cell_parts(Lowering& l, const Args& a, Ref hidden) {
+  return {affine(l, a.tensor("input"), a.tensor("w_ih"), a.tensor("b_ih")),
+          affine(l, hidden, a.tensor("w_hh"), a.tensor("b_hh"))};
+}
+
+Arg lstm_cell(Lowering& l, const Args& a) {
+  const Refs states = a.tensors("hx");
+  if (states.size() != 2) return {};
+  const CellParts parts = cell_parts(l, a, states[0]);
+  const StepResult step = lstm_step(l, l.op("Add", {parts.from_input, parts.from_hidden}), states[1]);
+  return Arguments{step.hidden, step.cell};
+}
+
+Arg gru_cell(Lowering& l, const Args& a) {
+  const Ref hidden = a.tensor("hx");
+  const CellParts parts = cell_parts(l, a, hidden);
+  const int64_t axis = static_cast<int64_t>(l.rank(parts.from_input)) - 1;
+  const Dim size = l.dim(hidden, l.rank(hidden) - 1);
+  const Refs in = l.split(parts.from_input, axis, {size, size, size});
+  const Refs past = l.split(parts.from_hidden, axis, {size, size, size});
+  const Ref reset = l.op("Sigmoid", {l.op("Add", {in[0], past[0]})});
+  const Ref update = l.op("Sigmoid", {l.op("Add", {in[1], past[1]})});
+  const Ref fresh = l.op("Tanh", {l.op("Add", {in[2], l.op("Mul", {reset, past[2]})})});
+  return l.op("Add", {l.op("Mul", {update, l.op("Sub", {hidden, fresh})}), fresh});
+}
+
+template <bool Tanh>
+Arg rnn_cell(Lowering& l, const Args& a) {
+  const CellParts parts = cell_parts(l, a, a.tensor("hx"));
+  return l.op(Tanh ? "Tanh" : "Relu", {l.op("Add", {parts.from_input, parts.from_hidden})});
+}
+
+constexpr AtenOp kOps[] = {
+    {"_pack_padded_sequence", packed},
+    {"_pad_packed_sequence", packed},
+    {"gru.data", packed},
+    {"gru.input", layers<CellKind::gru>},
+    {"gru_cell", gru_cell},
+    {"lstm.data", packed},
+    {"lstm.input", layers<CellKind::lstm>},
+    {"lstm_cell", lstm_cell},
+    {"rnn_relu.data", packed},
+    {"rnn_relu.input", layers<CellKind::relu>},
+    {"rnn_relu_cell", rnn_cell<false>},
+    {"rnn_tanh.data", packed},
+    {"rnn_tanh.input", layers<CellKind::tanh>},
+    {"rnn_tanh_cell", rnn_cell<true>},
+};
+
+}  // namespace
+
+std::span<const AtenOp> recurrent_ops() { return kOps; }
+
+}  // namespace anyshape::lower

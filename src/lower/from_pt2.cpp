@@ -1,0 +1,290 @@
+#include "lower/from_pt2.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "lower/axes.h"
+#include "lower/lowering.h"
+#include "lower/naming.h"
+#include "lower/pt2_interpreter.h"
+
+namespace anyshape::lower {
+namespace {
+
+using pt2::Argument;
+using pt2::Expression;
+using pt2::InputSpec;
+using pt2::OutputSpec;
+
+const pt2::TensorMeta* meta_of(const pt2::Graph& graph, const Argument& argument) {
+  const auto it = argument.kind == Argument::Kind::tensor ? graph.tensors.find(argument.text) : graph.tensors.end();
+  return it == graph.tensors.end() ? nullptr : &it->second;
+}
+
+// The whole way from a program to a graph; each step is one method, in order.
+class Driver {
+ public:
+  Driver(const pt2::Program& program, const Request& request, const OpTable& ops)
+      : program_(program),
+        request_(request),
+        symbols_(std::make_shared<Symbols>()),
+        assumptions_(*symbols_),
+        lowering_(ops, assumptions_, request.opset, {.training = request.training}),
+        interpreter_(lowering_, request) {}
+
+  Result<Lowered> run();
+
+ private:
+  Status collect_inputs();
+  Status name_inputs();
+  Status bind_sizes();
+  Status bind_inputs();
+  Result<std::vector<std::pair<std::string, Ref>>> outputs();
+  std::string output_name(size_t index, size_t count, const std::string& path) const;
+  void read_guards(Lowered& out);
+  void read_ranges(Lowered& out);
+  void add_guard(Lowered& out, const Condition& condition, std::string origin);
+  std::optional<Dim> leaf(const Expression& expression) const;
+
+  const pt2::Program& program_;
+  const Request& request_;
+  std::shared_ptr<Symbols> symbols_;
+  Assumptions assumptions_;
+  Lowering lowering_;
+  Pt2Interpreter interpreter_;
+  std::vector<size_t> user_inputs_;  // tensors, as indices into program_.inputs
+  std::vector<RecordedInput> recorded_;
+  Axes axes_;
+  std::vector<std::pair<Var, std::string>> buffers_;
+};
+
+Status Driver::collect_inputs() {
+  for (size_t i = 0; i < program_.inputs.size(); ++i) {
+    const InputSpec& spec = program_.inputs[i];
+    const pt2::TensorMeta* meta = meta_of(program_.graph, spec.argument);
+    if (spec.kind != InputSpec::Kind::user || !meta) continue;
+    RecordedInput input;
+    const size_t index = user_inputs_.size();
+    input.name = index < request_.input_names.size() ? request_.input_names[index] : spec.argument.text;
+    for (const pt2::Size& size : meta->sizes) {
+      RecordedAxis axis;
+      axis.number = size.number ? size.number : size.hint;
+      if (!size.number)
+        axis.symbol = size.expression.kind == Expression::Kind::symbol ? size.expression.name : print(size.expression);
+      input.axes.push_back(std::move(axis));
+    }
+    user_inputs_.push_back(i);
+    recorded_.push_back(std::move(input));
+  }
+  if (request_.input_names.size() > user_inputs_.size())
+    return usage("names.inputs", "{} input names are given, the program has {} inputs", request_.input_names.size(),
+                 user_inputs_.size());
+  return {};
+}
+
+Status Driver::name_inputs() {
+  std::vector<std::pair<std::string, size_t>> outputs;
+  std::vector<size_t> user;
+  for (size_t i = 0; i < program_.outputs.size(); ++i)
+    if (program_.outputs[i].kind == OutputSpec::Kind::user) user.push_back(i);
+  for (size_t k = 0; k < user.size(); ++k) {
+    const pt2::TensorMeta* meta = meta_of(program_.graph, program_.outputs[user[k]].argument);
+    const std::string path = k < program_.output_paths.size() ? program_.output_paths[k] : std::string();
+    outputs.emplace_back(output_name(k, user.size(), path), meta ? meta->sizes.size() : 0);
+  }
+  TRY(axes_, name_axes(recorded_, outputs, request_, *symbols_));
+  return {};
+}
+
+// Symbols that are no axis by themselves but part of one (an input of 2*s rows) follow from that axis.
+Status Driver::bind_sizes() {
+  for (size_t i = 0; i < user_inputs_.size(); ++i) {
+    const pt2::TensorMeta* meta = meta_of(program_.graph, program_.inputs[user_inputs_[i]].argument);
+    for (size_t k = 0; k < meta->sizes.size(); ++k) {
+      const Expression& expression = meta->sizes[k].expression;
+      if (meta->sizes[k].number || expression.kind == Expression::Kind::symbol) continue;
+      Symbols scratch;
+      std::string inner;
+      const auto read = to_dim(expression, [&](const Expression& e) {
+        inner = e.name;
+        return std::optional(scratch.symbol(e.name));
+      });
+      const Dim axis = axes_.dims[i][k];
+      if (!read || read->symbols().size() != 1) continue;
+      if (axes_.symbols.contains(inner)) {
+        const auto same =
+            to_dim(expression, [&](const Expression& e) { return std::optional(axes_.symbols.at(e.name)); });
+        if (same) assumptions_.assume(Condition::eq(axis, *same));
+        continue;
+      }
+      const Dim symbol = read->symbols()[0];
+      const Dim at_zero = substitute(*read, {{symbol, 0}}), at_one = substitute(*read, {{symbol, 1}});
+      const Dim step = at_one - at_zero;
+      if (!step.is_constant() || *step.constant() < 1 || !(*read == symbol * step + at_zero)) continue;
+      axes_.symbols[inner] = floordiv(axis - Dim(*at_zero.constant()), Dim(*step.constant()));
+      assumptions_.assume(Condition::divisible(axis - Dim(*at_zero.constant()), Dim(*step.constant())));
+    }
+  }
+  return {};
+}
+
+std::optional<Dim> Driver::leaf(const Expression& expression) const {
+  if (expression.kind == Expression::Kind::symbol) {
+    const auto it = axes_.symbols.find(expression.name);
+    return it == axes_.symbols.end() ? std::nullopt : std::optional(it->second);
+  }
+  if (expression.kind != Expression::Kind::size) return std::nullopt;
+  for (size_t i = 0; i < user_inputs_.size(); ++i) {
+    const bool by_path = i < program_.input_paths.size() && program_.input_paths[i] == expression.name;
+    if (!by_path && program_.inputs[user_inputs_[i]].argument.text != expression.name) continue;
+    const auto axis = static_cast<size_t>(expression.integer);
+    return axis < axes_.dims[i].size() ? std::optional(axes_.dims[i][axis]) : std::nullopt;
+  }
+  return std::nullopt;
+}
+
+Status Driver::bind_inputs() {
+  size_t next = 0;
+  std::unordered_map<std::string, Ref> shared;  // tied weights
+  for (size_t i = 0; i < program_.inputs.size(); ++i) {
+    const InputSpec& spec = program_.inputs[i];
+    const std::string& name = spec.argument.text;
+    if (spec.kind == InputSpec::Kind::user) {
+      const pt2::TensorMeta* meta = meta_of(program_.graph, spec.argument);
+      if (!meta) {
+        TRY_OK(interpreter_.bind_plain_input(spec.argument, name));
+        continue;
+      }
+      for (Dim d : axes_.dims[next])
+        if (d.is_symbol()) assumptions_.assume(Condition::ge(d, 0));
+      const Ref value = lowering_.input(recorded_[next].name, Fact::tensor(meta->dtype, axes_.dims[next]));
+      ++next;
+      interpreter_.bind(name, lowering_.variable(value, recorded_[next - 1].name));
+    } else if (spec.kind == InputSpec::Kind::constant) {
+      interpreter_.bind(spec.target, interpreter_.literal(spec.argument));
+    } else {
+      const auto it = program_.weights.find(spec.target);
+      if (it == program_.weights.end())
+        return refuse("pt2.weight", "the archive holds no data for \"{}\"", spec.target);
+      const auto [known, first] = shared.try_emplace(it->second.storage);
+      if (first || it->second.storage.empty()) known->second = lowering_.constant(it->second.tensor, spec.target);
+      const Var variable = lowering_.variable(known->second, spec.target);
+      if (spec.kind == InputSpec::Kind::buffer) buffers_.emplace_back(variable, spec.target);
+      interpreter_.bind(name, variable);
+    }
+  }
+  return {};
+}
+
+std::string Driver::output_name(size_t index, size_t count, const std::string& path) const {
+  if (index < request_.output_names.size()) return request_.output_names[index];
+  const std::string named = name_of_path(path);
+  if (!named.empty()) return named;
+  return count == 1 ? "output" : fmt::format("output_{}", index);
+}
+
+Result<std::vector<std::pair<std::string, Ref>>> Driver::outputs() {
+  std::vector<std::pair<std::string, Ref>> out;
+  size_t count = 0, index = 0;
+  for (const OutputSpec& spec : program_.outputs) count += spec.kind == OutputSpec::Kind::user;
+  lowering_.set_place("");
+  for (const OutputSpec& spec : program_.outputs) {
+    if (spec.kind != OutputSpec::Kind::user) continue;
+    const std::string path = index < program_.output_paths.size() ? program_.output_paths[index] : std::string();
+    const std::string name = output_name(index++, count, path);
+    const Arg value = interpreter_.value(spec.argument);
+    if (value.is_none()) continue;
+    const Ref ref =
+        value.is_tensor() ? lowering_.ref(value) : lowering_.operand(value, lowering_.common_type({&value}));
+    out.emplace_back(name, ref);
+  }
+  if (request_.output_names.size() > count)
+    return usage("names.outputs", "{} output names are given, the program has {} outputs", request_.output_names.size(),
+                 count);
+  for (const OutputSpec& spec : program_.outputs)
+    if (spec.kind == OutputSpec::Kind::buffer_mutation || spec.kind == OutputSpec::Kind::input_mutation)
+      if (const Arg value = interpreter_.value(spec.argument); value.is_tensor())
+        out.emplace_back(spec.target + "_next", lowering_.ref(value));
+  for (const auto& [buffer, name] : buffers_)
+    if (buffer->writes > 0) out.emplace_back(name + "_next", lowering_.read(buffer));
+  return out;
+}
+
+void Driver::add_guard(Lowered& out, const Condition& condition, std::string origin) {
+  if (assumptions_.proves(condition)) return;
+  for (const auto& [symbol, number] : out.freed)
+    if (condition.mentions(symbol)) return;
+  Guard guard;
+  guard.condition = condition;
+  guard.text = print(condition);
+  guard.origin = std::move(origin);
+  for (Dim symbol : condition.symbols()) {
+    const auto place = axes_.places.find(std::string(symbols_->name(symbol)));
+    if (place == axes_.places.end()) return;
+    guard.symbols.insert(*place);
+  }
+  const auto same = [&](const Guard& other) { return other.text == guard.text; };
+  if (std::none_of(out.guards.begin(), out.guards.end(), same)) out.guards.push_back(std::move(guard));
+}
+
+void Driver::read_ranges(Lowered& out) {
+  constexpr int64_t kNoBound = int64_t{1} << 40;
+  for (const auto& [name, range] : program_.ranges) {
+    const auto it = axes_.symbols.find(name);
+    if (it == axes_.symbols.end() || it->second.is_constant()) continue;
+    // 2 is what PyTorch writes for every dynamic axis.
+    if (range.lo && *range.lo > 2) add_guard(out, Condition::ge(it->second, *range.lo), "torch.export: range");
+    if (range.hi && *range.hi < kNoBound) add_guard(out, Condition::le(it->second, *range.hi), "torch.export: range");
+  }
+}
+
+void Driver::read_guards(Lowered& out) {
+  for (const std::string& text : program_.guards) {
+    const auto parsed = pt2::parse_python(text);
+    const auto condition =
+        parsed ? to_condition(*parsed, [&](const Expression& e) { return leaf(e); }) : std::optional<Condition>();
+    if (!condition || condition->is_opaque()) {
+      out.notes.push_back(fmt::format("a guard of the program could not be read and is not kept: {}", text));
+      continue;
+    }
+    add_guard(out, *condition, "torch.export: guard");
+  }
+}
+
+Result<Lowered> Driver::run() {
+  TRY_OK(collect_inputs());
+  TRY_OK(name_inputs());
+  TRY_OK(bind_sizes());
+  TRY_OK(bind_inputs());
+  interpreter_.set_sizes([this](const Expression& e) { return leaf(e); }, axes_.example);
+  std::vector<Watched> watched;
+  for (const auto& [symbol, number] : axes_.freed) watched.push_back({symbol, number});
+  lowering_.watch(std::move(watched));
+  interpreter_.run(program_.graph);
+  if (!lowering_.failed() && !lowering_.suspects().empty())
+    return refuse("export.baked", "{}", lowering_.suspects().front());
+  if (lowering_.failed()) return tl::unexpected(lowering_.status().error());
+  TRY(const auto results, outputs());
+  Lowered out;
+  TRY(out.graph, lowering_.finish(results));
+  out.facts = lowering_.facts();
+  out.symbols = symbols_;
+  out.freed = axes_.freed;
+  out.example = axes_.example;
+  out.notes = axes_.notes;
+  for (const auto& [domain, version] : lowering_.domains()) out.opsets.emplace_back(domain, version);
+  std::sort(out.opsets.begin(), out.opsets.end());
+  out.custom_shapes = interpreter_.custom_shapes();
+  read_ranges(out);
+  read_guards(out);
+  TRY_OK(name_outputs(*out.graph, request_, assumptions_, out.facts, out.notes));
+  return out;
+}
+
+}  // namespace
+
+Result<Lowered> from_pt2(const pt2::Program& program, const Request& request, const OpTable& ops) {
+  return Driver(program, request, ops).run();
+}
+
+}  // namespace anyshape::lower
