@@ -110,6 +110,15 @@ Ref Lowering::ref(const Arg& arg) {
   return {};
 }
 
+void Lowering::assume(const Condition& condition, std::string_view why) {
+  if (failed()) return;
+  const Tri answer = assumptions().prove(condition);
+  if (answer == Tri::yes) return;
+  if (answer == Tri::no) return refuse("aten.assumed", "{}; here {} never holds", why, print(condition));
+  assumptions().assume(condition);
+  assumed_.push_back({condition, std::string(why)});
+}
+
 Dim Lowering::item(Ref tensor) {
   const Fact& known = fact(tensor);
   if (const auto single = known.single()) return *single;
@@ -303,6 +312,15 @@ Arg Lowering::call(std::string_view name, std::string_view overload, Arguments p
   }
   write(self, ref(result));
   return self;
+}
+
+// An index beyond a list of one entry is an error everywhere; the entry is 0, which leaves a Reshape without effect.
+Ref Lowering::guarded(Ref x, const Condition& condition) {
+  const Ref index = op("Where", {truth(condition), number(int64_t{0}), number(int64_t{1})});
+  const Ref nothing = gather(ints({0}), index, 0);
+  const std::vector<int64_t> same(std::max<size_t>(1, rank(x)), rank(x) == 0 ? 1 : 0);
+  const Ref out = op("Reshape", {x, op("Add", {ints(same), nothing})});
+  return rank(x) == 0 ? squeeze(out, {0}) : out;
 }
 
 DType Lowering::common_type(const std::vector<const Arg*>& operands) {

@@ -130,8 +130,18 @@ class Lowering : public Builder {
   void write(const Var& variable, Ref value);
   // The value of a tensor argument; absent for anything else.
   Ref ref(const Arg& arg);
+  // What is exported is right only where this holds; `why` says what PyTorch does elsewhere.
+  void assume(const Condition& condition, std::string_view why);
+  struct Assumed {
+    Condition condition;
+    std::string why;
+  };
+  const std::vector<Assumed>& assumed() const { return assumed_; }
   // The one entry of an integer tensor as a size: an expression where it is known, else a new symbol.
   Dim item(Ref tensor);
+
+  // The same tensor, which cannot be computed where the condition does not hold, in any runtime.
+  Ref guarded(Ref x, const Condition& condition);
 
   // PyTorch's rules for mixed types. The operands as tensors of one type.
   DType common_type(const std::vector<const Arg*>& operands);
@@ -162,6 +172,7 @@ class Lowering : public Builder {
   void look_for_sizes(const Args& args);
 
   LoweringOptions options_;
+  std::vector<Assumed> assumed_;
   std::vector<Watched> watched_;
   std::vector<std::string> suspects_;
 };
