@@ -14,6 +14,17 @@ std::span<const AtenOp> compare_ops();
 std::span<const AtenOp> conv_ops();
 std::span<const AtenOp> convert_ops();
 std::span<const AtenOp> create_ops();
+std::span<const AtenOp> embedding_ops();
+std::span<const AtenOp> linear_ops();
+std::span<const AtenOp> norm_ops();
+std::span<const AtenOp> normalize_ops();
+std::span<const AtenOp> order_ops();
+std::span<const AtenOp> pointwise_ops();
+std::span<const AtenOp> pool_ops();
+std::span<const AtenOp> random_ops();
+std::span<const AtenOp> recurrent_ops();
+std::span<const AtenOp> reduce_ops();
+std::span<const AtenOp> scan_ops();
 std::span<const AtenOp> diagonal_ops();
 std::span<const AtenOp> embedding_ops();
 std::span<const AtenOp> index_ops();
@@ -30,6 +41,7 @@ std::span<const AtenOp> reduce_ops();
 std::span<const AtenOp> scatter_ops();
 std::span<const AtenOp> unary_ops();
 std::span<const AtenOp> view_ops();
+std::span<const AtenOp> window_ops();
 
 // put() of operators that hand their argument through.
 Ref put_whole(Lowering& l, const Args& args, Ref self, Ref part, size_t index);

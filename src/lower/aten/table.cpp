@@ -20,17 +20,22 @@ std::vector<AtenOp> sorted_table() {
       index_ops(),
       join_ops(),
       linear_ops(),
+      norm_ops(),
       normalize_ops(),
+      order_ops(),
       pad_ops(),
       part_ops(),
       patch_ops(),
       pointwise_ops(),
       pool_ops(),
+      random_ops(),
       recurrent_ops(),
       reduce_ops(),
+      scan_ops(),
       scatter_ops(),
       unary_ops(),
       view_ops(),
+      window_ops(),
   };
   // clang-format on
   std::vector<AtenOp> all;
