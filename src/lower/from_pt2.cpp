@@ -211,7 +211,6 @@ Result<std::vector<std::pair<std::string, Ref>>> Driver::outputs() {
 }
 
 void Driver::add_guard(Lowered& out, const Condition& condition, std::string origin) {
-  if (assumptions_.proves(condition)) return;
   for (const auto& [symbol, number] : out.freed)
     if (condition.mentions(symbol)) return;
   Guard guard;
@@ -233,8 +232,11 @@ void Driver::read_ranges(Lowered& out) {
     const auto it = axes_.symbols.find(name);
     if (it == axes_.symbols.end() || it->second.is_constant()) continue;
     // 2 is what PyTorch writes for every dynamic axis.
-    if (range.lo && *range.lo > 2) add_guard(out, Condition::ge(it->second, *range.lo), "torch.export: range");
-    if (range.hi && *range.hi < kNoBound) add_guard(out, Condition::le(it->second, *range.hi), "torch.export: range");
+    const Condition least = range.lo && *range.lo > 2 ? Condition::ge(it->second, *range.lo) : Condition::always();
+    const Condition most =
+        range.hi && *range.hi < kNoBound ? Condition::le(it->second, *range.hi) : Condition::always();
+    for (const Condition& bound : {least, most})
+      if (!assumptions_.proves(bound)) add_guard(out, bound, "torch.export: range");
   }
 }
 
@@ -247,8 +249,9 @@ void Driver::read_guards(Lowered& out) {
       out.notes.push_back(fmt::format("a guard of the program could not be read and is not kept: {}", text));
       continue;
     }
-    add_guard(out, *condition, "torch.export: guard");
+    if (!assumptions_.proves(*condition)) add_guard(out, *condition, "torch.export: guard");
   }
+  for (const auto& [condition, why] : lowering_.assumed()) add_guard(out, condition, why);
 }
 
 Result<Lowered> Driver::run() {

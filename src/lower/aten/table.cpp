@@ -7,13 +7,11 @@ namespace {
 
 std::vector<AtenOp> sorted_table() {
   std::vector<AtenOp> all;
-<<<<<<< HEAD
-  for (const auto family : {pointwise_ops(), linear_ops(), view_ops(), part_ops(), join_ops(), pad_ops(),
-                            diagonal_ops(), index_ops(), scatter_ops(), patch_ops()})
-=======
-  for (const auto family : {pointwise_ops(), linear_ops(), view_ops(), attention_ops(), adaptive_pool_ops(), pool_ops(),
-                            conv_ops(), embedding_ops(), normalize_ops(), recurrent_ops()})
->>>>>>> main
+  for (const auto family : {pointwise_ops(), linear_ops(), attention_ops(), adaptive_pool_ops(), pool_ops(), conv_ops(),
+                            embedding_ops(), normalize_ops(), recurrent_ops(),
+                            // What moves elements.
+                            view_ops(), part_ops(), join_ops(), pad_ops(), diagonal_ops(), index_ops(), scatter_ops(),
+                            patch_ops()})
     all.insert(all.end(), family.begin(), family.end());
   std::sort(all.begin(), all.end(), [](const AtenOp& a, const AtenOp& b) { return a.name < b.name; });
   return all;
