@@ -134,13 +134,12 @@ std::optional<Dim> Driver::leaf(const Expression& expression) const {
     return it == axes_.symbols.end() ? std::nullopt : std::optional(it->second);
   }
   if (expression.kind != Expression::Kind::size) return std::nullopt;
-  for (size_t i = 0; i < user_inputs_.size(); ++i) {
-    const bool by_path = i < program_.input_paths.size() && program_.input_paths[i] == expression.name;
-    if (!by_path && program_.inputs[user_inputs_[i]].argument.text != expression.name) continue;
-    const auto axis = static_cast<size_t>(expression.integer);
-    return axis < axes_.dims[i].size() ? std::optional(axes_.dims[i][axis]) : std::nullopt;
-  }
-  return std::nullopt;
+  const auto input = pt2::input_named(program_, expression.name);
+  const auto it = input ? std::find(user_inputs_.begin(), user_inputs_.end(), *input) : user_inputs_.end();
+  if (it == user_inputs_.end()) return std::nullopt;
+  const Dims& dims = axes_.dims[static_cast<size_t>(it - user_inputs_.begin())];
+  const auto axis = static_cast<size_t>(expression.integer);
+  return axis < dims.size() ? std::optional(dims[axis]) : std::nullopt;
 }
 
 Status Driver::bind_inputs() {

@@ -6,7 +6,6 @@ namespace anyshape::lower {
 namespace {
 
 std::vector<AtenOp> sorted_table() {
-  std::vector<AtenOp> all;
   // clang-format off
   const std::span<const AtenOp> families[] = {
       activation_ops(),
@@ -34,6 +33,7 @@ std::vector<AtenOp> sorted_table() {
       view_ops(),
   };
   // clang-format on
+  std::vector<AtenOp> all;
   for (const auto family : families) all.insert(all.end(), family.begin(), family.end());
   std::sort(all.begin(), all.end(), [](const AtenOp& a, const AtenOp& b) { return a.name < b.name; });
   return all;
