@@ -156,6 +156,13 @@ Dims Builder::dims(Ref ref) const {
   return known.dims ? *known.dims : Dims();
 }
 
+void Builder::claim(Ref ref, const Dims& dims) {
+  Scope* home = ref ? scope(ref.scope) : nullptr;
+  if (!home || !home->facts[ref.id].dims || home->facts[ref.id].dims->size() != dims.size()) return;
+  home->facts[ref.id].dims = dims;
+  note_sizes(ref);
+}
+
 Dim Builder::dim(Ref ref, size_t axis) const {
   const Fact& known = fact(ref);
   return known.dims && axis < known.dims->size() ? (*known.dims)[axis] : Dim::unknown();
@@ -391,6 +398,7 @@ Result<std::shared_ptr<Graph>> Builder::finish(const std::vector<std::pair<std::
     root.graph.outputs.push_back(value.id);
   }
   auto graph = std::make_shared<Graph>(root.graph);
+  if (graph->name.empty()) graph->name = "main";
   drop_dead(*graph);
   graph->finish();
   return graph;

@@ -217,8 +217,12 @@ Result<std::vector<std::pair<std::string, Ref>>> Driver::outputs() {
   return out;
 }
 
+<<<<<<< HEAD
 void Driver::add_guard(Lowered& out, const Condition& condition, std::string origin, bool advisory) {
   if (assumptions_.proves(condition)) return;
+=======
+void Driver::add_guard(Lowered& out, const Condition& condition, std::string origin) {
+>>>>>>> atenb
   for (const auto& [symbol, number] : out.freed)
     if (condition.mentions(symbol)) return;
   Guard guard;
@@ -240,9 +244,18 @@ void Driver::read_ranges(Lowered& out) {
   for (const auto& [name, range] : program_.ranges) {
     const auto it = axes_.symbols.find(name);
     if (it == axes_.symbols.end() || it->second.is_constant()) continue;
+<<<<<<< HEAD
     // 2 is what PyTorch writes for every dynamic axis, and from it follow others (a size that is halved is at least 4).
     if (range.lo && *range.lo > 2) add_guard(out, Condition::ge(it->second, *range.lo), "torch.export: range", true);
     if (range.hi && *range.hi < kNoBound) add_guard(out, Condition::le(it->second, *range.hi), "torch.export: range");
+=======
+    // 2 is what PyTorch writes for every dynamic axis.
+    const Condition least = range.lo && *range.lo > 2 ? Condition::ge(it->second, *range.lo) : Condition::always();
+    const Condition most =
+        range.hi && *range.hi < kNoBound ? Condition::le(it->second, *range.hi) : Condition::always();
+    for (const Condition& bound : {least, most})
+      if (!assumptions_.proves(bound)) add_guard(out, bound, "torch.export: range");
+>>>>>>> atenb
   }
 }
 
@@ -255,8 +268,13 @@ void Driver::read_guards(Lowered& out) {
       out.notes.push_back(fmt::format("a guard of the program could not be read and is not kept: {}", text));
       continue;
     }
+<<<<<<< HEAD
     add_guard(out, *condition, "torch.export: guard", is_zero_one_rule(*condition));
+=======
+    if (!assumptions_.proves(*condition)) add_guard(out, *condition, "torch.export: guard");
+>>>>>>> atenb
   }
+  for (const auto& [condition, why] : lowering_.assumed()) add_guard(out, condition, why);
 }
 
 Result<Lowered> Driver::run() {
