@@ -10,6 +10,9 @@ namespace anyshape::lower {
 std::span<const AtenOp> pointwise_ops();
 std::span<const AtenOp> linear_ops();
 std::span<const AtenOp> attention_ops();
+std::span<const AtenOp> einsum_ops();
+std::span<const AtenOp> sampler_ops();
+std::span<const AtenOp> resize_ops();
 std::span<const AtenOp> adaptive_pool_ops();
 std::span<const AtenOp> pool_ops();
 std::span<const AtenOp> conv_ops();

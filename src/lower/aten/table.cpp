@@ -7,8 +7,9 @@ namespace {
 
 std::vector<AtenOp> sorted_table() {
   std::vector<AtenOp> all;
-  for (const auto family : {pointwise_ops(), linear_ops(), view_ops(), attention_ops(), adaptive_pool_ops(), pool_ops(),
-                            conv_ops(), embedding_ops(), normalize_ops(), recurrent_ops()})
+  for (const auto family :
+       {pointwise_ops(), linear_ops(), view_ops(), attention_ops(), einsum_ops(), sampler_ops(), resize_ops(),
+        adaptive_pool_ops(), pool_ops(), conv_ops(), embedding_ops(), normalize_ops(), recurrent_ops()})
     all.insert(all.end(), family.begin(), family.end());
   std::sort(all.begin(), all.end(), [](const AtenOp& a, const AtenOp& b) { return a.name < b.name; });
   return all;
