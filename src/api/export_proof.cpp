@@ -23,28 +23,26 @@ std::string source_of(const Graph& graph, std::string_view name) {
   return {};
 }
 
-// The one size that the accepted set leaves for a symbol.
-std::optional<int64_t> only_size(const Typed& typed, const AcceptedSet& accepted, Dim symbol) {
-  const auto ground = typed.ground();
-  for (const AcceptedCondition& condition : accepted.conditions) ground->assume(condition.condition);
-  const Interval range = ground->range(symbol);
-  return range.lo && range.hi && *range.lo == *range.hi ? range.lo : std::nullopt;
+// A size the symbol must have, if need be as one of several: `seq == 120`, `seq == 1 or seq == 120`.
+std::optional<int64_t> baked_size(const Condition& condition, Dim symbol) {
+  for (const auto& conjunction : condition.any_of())
+    for (const Relation& relation : conjunction) {
+      if (relation.kind != Relation::Kind::eq || relation.expr.symbols() != std::vector<Dim>{symbol}) continue;
+      const auto sizes = PeriodicSet::solve(Condition::of(relation), symbol, 2, std::nullopt);
+      if (const auto size = sizes ? sizes->smallest() : std::nullopt) return size;
+    }
+  return std::nullopt;
 }
 
-Status refuse_baked(const Model::Impl& impl, const lower::Lowered& lowered, const AxisSymbol& axis, int64_t size) {
-  for (const AcceptedCondition& condition : impl.accepted().conditions) {
-    if (!condition.condition.mentions(axis.symbol) || condition.because.empty()) continue;
-    const Because& because = condition.because.front();
-    const std::string line = source_of(*lowered.graph, because.node);
-    Error error{Error::Kind::refused, "export.baked", fmt::format("node \"{}\"", because.node),
-                fmt::format("{} needs {} == {}, but \"{}\" axis {} is asked to be dynamic{}: {}", because.op, axis.name,
-                            size, axis.axes[0].input, axis.axes[0].axis, line.empty() ? "" : fmt::format(" ({})", line),
-                            because.sentence),
-                "take the size from the tensor where the model has the number, e.g. x.view(x.shape[0], -1), and "
-                "capture it again"};
-    return tl::unexpected(std::move(error));
-  }
-  return refuse("export.baked", "\"{}\" can only be {}", axis.name, size);
+Error baked_error(const lower::Lowered& lowered, const AcceptedCondition& condition, const AxisSymbol& axis) {
+  const Because& because = condition.because.front();
+  const std::string line = source_of(*lowered.graph, because.node);
+  return {Error::Kind::refused, "export.baked", fmt::format("node \"{}\"", because.node),
+          fmt::format("{} needs {}, but \"{}\" axis {} is asked to be dynamic{}: {}", because.op,
+                      print(condition.condition), axis.axes[0].input, axis.axes[0].axis,
+                      line.empty() ? "" : fmt::format(" ({})", line), because.sentence),
+          "take the size from the tensor where the model has the number, e.g. x.view(x.shape[0], -1), and capture it "
+          "again"};
 }
 
 // Takes part in computing sizes: an integer or bool value made from shapes.
@@ -67,8 +65,8 @@ Status prove_export(const Model& model, const lower::Lowered& lowered, const Exp
     for (const AxisSymbol& axis : impl.typed().axes()) {
       const auto is_it = [&](const InputAxis& place) { return place.input == wanted.value; };
       if (axis.name != wanted.name || std::none_of(axis.axes.begin(), axis.axes.end(), is_it)) continue;
-      if (const auto size = only_size(impl.typed(), impl.accepted(), axis.symbol))
-        return refuse_baked(impl, lowered, axis, *size);
+      for (const AcceptedCondition& condition : impl.accepted().conditions)
+        if (baked_size(condition.condition, axis.symbol)) return tl::unexpected(baked_error(lowered, condition, axis));
     }
   if (!options.batch_only) return {};
   CheckOptions policy;

@@ -257,21 +257,29 @@ Result<Lowered> Driver::run() {
   TRY_OK(bind_sizes());
   TRY_OK(bind_inputs());
   interpreter_.set_sizes([this](const Expression& e) { return leaf(e); }, axes_.example);
+  std::vector<Watched> watched;
+  for (const auto& [symbol, number] : axes_.freed) watched.push_back({symbol, number});
+  lowering_.watch(std::move(watched));
   interpreter_.run(program_.graph);
+  if (!lowering_.failed() && !lowering_.suspects().empty())
+    return refuse("export.baked", "{}", lowering_.suspects().front());
   if (lowering_.failed()) return tl::unexpected(lowering_.status().error());
-  TRY(const auto results, outputs());
+  TRY(auto results, outputs());
   Lowered out;
-  TRY(out.graph, lowering_.finish(results));
-  out.facts = lowering_.facts();
   out.symbols = symbols_;
   out.freed = axes_.freed;
   out.example = axes_.example;
   out.notes = axes_.notes;
+  read_ranges(out);
+  read_guards(out);
+  lowering_.set_place("/guard");
+  if (request_.embed_guards && !results.empty())
+    for (const Guard& guard : out.guards) results[0].second = lowering_.guarded(results[0].second, guard.condition);
+  TRY(out.graph, lowering_.finish(results));
+  out.facts = lowering_.facts();
   for (const auto& [domain, version] : lowering_.domains()) out.opsets.emplace_back(domain, version);
   std::sort(out.opsets.begin(), out.opsets.end());
   out.custom_shapes = interpreter_.custom_shapes();
-  read_ranges(out);
-  read_guards(out);
   TRY_OK(name_outputs(*out.graph, request_, assumptions_, out.facts, out.notes));
   return out;
 }

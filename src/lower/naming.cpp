@@ -51,7 +51,9 @@ std::string source_line(std::string_view trace) {
     const size_t quote = trace.find('"', at + 6), line = trace.find("line ", quote);
     if (quote == std::string_view::npos || line == std::string_view::npos) break;
     const std::string_view file = trace.substr(at + 6, quote - at - 6);
-    if (file.find("/torch/") != std::string_view::npos && !found.empty()) continue;
+    const bool inside_torch =
+        file.find("torch/nn/") != std::string_view::npos || file.find("/torch/") != std::string_view::npos;
+    if (inside_torch && !found.empty()) continue;
     const size_t number_end = trace.find_first_not_of("0123456789", line + 5);
     const std::string_view number = trace.substr(line + 5, number_end - line - 5);
     const size_t text_start = trace.find('\n', line);

@@ -94,7 +94,9 @@ AttributeProto Writer::attribute(const Attribute& attribute) {
 
 NodeProto Writer::node(const Graph& graph, const Node& node) {
   NodeProto out;
-  const auto name_of = [&](ValueId id) -> std::string_view { return id == kNoValue ? "" : graph.values[id].name; };
+  const auto name_of = [&](ValueId id) {
+    return id == kNoValue ? std::string_view("") : std::string_view(graph.values[id].name);
+  };
   for (ValueId id : node.in) out.input.push_back(name_of(id));
   for (ValueId id : node.out) out.output.push_back(name_of(id));
   out.name = node.name;

@@ -1,0 +1,66 @@
+#include <algorithm>
+#include <cmath>
+
+#include "lower/lowering.h"
+
+namespace anyshape::lower {
+namespace {
+
+// Below this a number is far more often a factor than a size.
+constexpr int64_t kTelling = 5;
+
+// Arguments that Python code computes from sizes and that leave no trace in the shapes of the results.
+constexpr std::string_view kArithmetic[] = {"other", "value",   "fill_value", "exponent", "alpha",
+                                            "scale", "tensor1", "min",        "max"};
+constexpr std::string_view kPlaces[] = {"start", "end", "output_size", "repeats", "index", "length", "k"};
+
+template <size_t N>
+bool among(std::string_view name, const std::string_view (&list)[N]) {
+  return std::find(std::begin(list), std::end(list), name) != std::end(list);
+}
+
+bool near(double a, double b) { return std::abs(a - b) <= 1e-9 * std::abs(b); }
+
+// "" or how the number comes from the size.
+std::string_view relation(double value, double size) {
+  if (near(value, size)) return "is";
+  if (near(value, 1 / size)) return "is one over";
+  if (near(value, std::sqrt(size)) || near(value, 1 / std::sqrt(size))) return "comes from the root of";
+  if (near(value, std::log(size))) return "is the logarithm of";
+  return near(value, size - 1) || near(value, 1 / (size - 1)) ? "is one off" : std::string_view();
+}
+
+}  // namespace
+
+void Lowering::look_for_sizes(const Args& args) {
+  const auto suspect = [&](const Arg& arg, const Parameter& parameter, bool arithmetic) {
+    double value = 0;
+    if (const auto* whole = arg.get<Dim>(); whole && whole->is_constant())
+      value = static_cast<double>(*whole->constant());
+    else if (const auto* real = arg.get<double>(); real && arithmetic)
+      value = *real;
+    else
+      return;
+    for (const Watched& size : watched_) {
+      if (size.number < kTelling) continue;
+      const std::string_view how = relation(value, static_cast<double>(size.number));
+      if (how.empty() || (!arithmetic && how != "is")) continue;
+      suspects_.push_back(fmt::format(
+          "aten::{} has {} as its argument \"{}\", which {} {}, the size of \"{}\" when the program was captured: the "
+          "result would be right for that size only",
+          args.schema().name, value, parameter.name, how, size.number, print(size.symbol)));
+    }
+  };
+  const auto& parameters = args.schema().parameters;
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    const bool arithmetic = among(parameters[i].name, kArithmetic);
+    if (!arithmetic && !among(parameters[i].name, kPlaces)) continue;
+    const Arg& arg = args.arg(parameters[i].name);
+    if (const auto* items = arg.get<Arguments>())
+      for (const Arg& item : *items) suspect(item, parameters[i], arithmetic);
+    else
+      suspect(arg, parameters[i], arithmetic);
+  }
+}
+
+}  // namespace anyshape::lower
