@@ -29,6 +29,7 @@ lower::Request request_of(const ExportOptions& options) {
   out.freeze = options.freeze;
   out.custom_shapes = options.custom_shapes;
   out.training = options.training;
+  out.embed_guards = options.guards == Guards::embed;
   return out;
 }
 

@@ -94,6 +94,21 @@ Assumed read_assumed(const Typed& typed, std::string_view metadata) {
   return out;
 }
 
+bool is_binding(const Condition& condition) {
+  if (condition.is_opaque() || condition.any_of().size() != 1) return false;
+  const auto used = condition.symbols();
+  const auto linear = [&](const Relation& r) {
+    return std::all_of(used.begin(), used.end(), [&](Dim symbol) {
+      const Dim step = substitute(r.expr, {{symbol, symbol + 1}}) - r.expr;
+      return step.is_constant() && r.divisor.is_constant();
+    });
+  };
+  const auto& relations = condition.any_of()[0];
+  return std::all_of(relations.begin(), relations.end(), [&](const Relation& r) {
+    return r.kind != Relation::Kind::ne && (used.size() == 1 || linear(r));
+  });
+}
+
 const Assumed::Entry* violated(const Typed& typed, const Assumed& assumed, const Shapes& shapes) {
   const Binding binding = [&](Dim symbol) -> std::optional<int64_t> {
     for (const AxisSymbol& axis : typed.axes()) {

@@ -27,7 +27,12 @@ struct Assumed {
 // `metadata`: the entry's value; empty gives nothing.
 Assumed read_assumed(const Typed& typed, std::string_view metadata);
 
-// The first recorded condition that does not hold at these sizes.
+// True for what a program means: bounds, equalities and divisibility, of one size or linear in several. Others (!=,
+// products, alternatives) stem from the memory layout of the example as often as not: they are reported, and refuse
+// nothing.
+bool is_binding(const Condition& condition);
+
+// The first recorded condition that binds and does not hold at these sizes.
 const Assumed::Entry* violated(const Typed& typed, const Assumed& assumed, const Shapes& shapes);
 
 }  // namespace anyshape

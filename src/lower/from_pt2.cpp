@@ -134,13 +134,12 @@ std::optional<Dim> Driver::leaf(const Expression& expression) const {
     return it == axes_.symbols.end() ? std::nullopt : std::optional(it->second);
   }
   if (expression.kind != Expression::Kind::size) return std::nullopt;
-  for (size_t i = 0; i < user_inputs_.size(); ++i) {
-    const bool by_path = i < program_.input_paths.size() && program_.input_paths[i] == expression.name;
-    if (!by_path && program_.inputs[user_inputs_[i]].argument.text != expression.name) continue;
-    const auto axis = static_cast<size_t>(expression.integer);
-    return axis < axes_.dims[i].size() ? std::optional(axes_.dims[i][axis]) : std::nullopt;
-  }
-  return std::nullopt;
+  const auto input = pt2::input_named(program_, expression.name);
+  const auto it = input ? std::find(user_inputs_.begin(), user_inputs_.end(), *input) : user_inputs_.end();
+  if (it == user_inputs_.end()) return std::nullopt;
+  const Dims& dims = axes_.dims[static_cast<size_t>(it - user_inputs_.begin())];
+  const auto axis = static_cast<size_t>(expression.integer);
+  return axis < dims.size() ? std::optional(dims[axis]) : std::nullopt;
 }
 
 Status Driver::bind_inputs() {
@@ -264,19 +263,22 @@ Result<Lowered> Driver::run() {
   if (!lowering_.failed() && !lowering_.suspects().empty())
     return refuse("export.baked", "{}", lowering_.suspects().front());
   if (lowering_.failed()) return tl::unexpected(lowering_.status().error());
-  TRY(const auto results, outputs());
+  TRY(auto results, outputs());
   Lowered out;
-  TRY(out.graph, lowering_.finish(results));
-  out.facts = lowering_.facts();
   out.symbols = symbols_;
   out.freed = axes_.freed;
   out.example = axes_.example;
   out.notes = axes_.notes;
+  read_ranges(out);
+  read_guards(out);
+  lowering_.set_place("/guard");
+  if (request_.embed_guards && !results.empty())
+    for (const Guard& guard : out.guards) results[0].second = lowering_.guarded(results[0].second, guard.condition);
+  TRY(out.graph, lowering_.finish(results));
+  out.facts = lowering_.facts();
   for (const auto& [domain, version] : lowering_.domains()) out.opsets.emplace_back(domain, version);
   std::sort(out.opsets.begin(), out.opsets.end());
   out.custom_shapes = interpreter_.custom_shapes();
-  read_ranges(out);
-  read_guards(out);
   TRY_OK(name_outputs(*out.graph, request_, assumptions_, out.facts, out.notes));
   return out;
 }

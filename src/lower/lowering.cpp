@@ -9,23 +9,18 @@ namespace {
 
 using Type = Parameter::Type;
 
-// The numbers of c10::ScalarType, which TorchScript sources use.
-std::optional<DType> c10_dtype(int64_t code) {
-  static constexpr DType kTypes[] = {DType::u8,  DType::i8,  DType::i16,       DType::i32, DType::i64,  DType::f16,
-                                     DType::f32, DType::f64, DType::undefined, DType::c64, DType::c128, DType::boolean};
-  if (code == 15) return DType::bf16;
-  if (code < 0 || code >= static_cast<int64_t>(std::size(kTypes)) || kTypes[code] == DType::undefined)
-    return std::nullopt;
-  return kTypes[code];
-}
-
 const Var& root_of(const Var& variable) {
   const Var* root = &variable;
   while ((*root)->base) root = &(*root)->base;
   return *root;
 }
 
-bool in_place_name(std::string_view name) { return name.ends_with('_') && !name.ends_with("__"); }
+// "add_" -> "add", "__iand__" -> "__and__"; empty where the operator changes nothing.
+std::string functional_name(std::string_view name) {
+  if (name.starts_with("__i") && name.ends_with("__")) return fmt::format("__{}", name.substr(3));
+  if (name.ends_with('_') && !name.ends_with("__")) return std::string(name.substr(0, name.size() - 1));
+  return {};
+}
 
 int category(DType dtype) {
   if (dtype == DType::boolean) return 0;
@@ -59,12 +54,22 @@ DType combine(DType strong, DType weak) {
 
 }  // namespace
 
+std::optional<DType> c10_dtype(int64_t code) {
+  static constexpr DType kTypes[] = {DType::u8,  DType::i8,  DType::i16,       DType::i32, DType::i64,  DType::f16,
+                                     DType::f32, DType::f64, DType::undefined, DType::c64, DType::c128, DType::boolean};
+  if (code == 15) return DType::bf16;
+  if (code < 0 || code >= static_cast<int64_t>(std::size(kTypes)) || kTypes[code] == DType::undefined)
+    return std::nullopt;
+  return kTypes[code];
+}
+
 Lowering::Lowering(const OpTable& ops, Assumptions& assumptions, int64_t opset, LoweringOptions options)
     : Builder(ops, assumptions, opset), options_(options) {}
 
 bool Lowering::knows(std::string_view name, std::string_view overload) {
   if (find_aten(name, overload)) return true;
-  return in_place_name(name) && find_aten(name.substr(0, name.size() - 1), overload);
+  const std::string functional = functional_name(name);
+  return !functional.empty() && find_aten(functional, overload);
 }
 
 Var Lowering::variable(Ref value, std::string name) {
@@ -103,6 +108,15 @@ Ref Lowering::ref(const Arg& arg) {
   if (const auto* value = arg.get<Ref>()) return *value;
   if (const auto* variable = arg.get<Var>()) return read(*variable);
   return {};
+}
+
+void Lowering::assume(const Condition& condition, std::string_view why) {
+  if (failed()) return;
+  const Tri answer = assumptions().prove(condition);
+  if (answer == Tri::yes) return;
+  if (answer == Tri::no) return refuse("aten.assumed", "{}; here {} never holds", why, print(condition));
+  assumptions().assume(condition);
+  assumed_.push_back({condition, std::string(why)});
 }
 
 Dim Lowering::item(Ref tensor) {
@@ -247,7 +261,7 @@ Arg Lowering::to_variables(const AtenOp& op, const std::shared_ptr<const Args>& 
     if (!value) return one;
     Var made = variable(*value);
     const bool shares = op.put && self && (!op.copies_reordered || self->contiguous);
-    if (!shares) return made;
+    if (!shares || (op.shares && !op.shares(*args, args->self(), *value))) return made;
     made->base = self;
     made->view = &op;
     made->args = args;
@@ -269,8 +283,9 @@ Arg Lowering::call(std::string_view name, std::string_view overload, Arguments p
   auto bound = find_overload(name, overload, positional, keywords);
   if (!bound) return {};
   const AtenOp* op = find_aten(name, bound->schema().overload);
-  const bool in_place = in_place_name(name);
-  if (!op && in_place) op = find_aten(name.substr(0, name.size() - 1), bound->schema().overload);
+  const std::string functional = functional_name(name);
+  const bool in_place = !functional.empty();
+  if (!op && in_place) op = find_aten(functional, bound->schema().overload);
   if (!op) {
     refuse("aten.missing", "aten::{}{}{} cannot be exported yet", name, bound->schema().overload.empty() ? "" : ".",
            bound->schema().overload);
@@ -297,6 +312,15 @@ Arg Lowering::call(std::string_view name, std::string_view overload, Arguments p
   }
   write(self, ref(result));
   return self;
+}
+
+// An index beyond a list of one entry is an error everywhere; the entry is 0, which leaves a Reshape without effect.
+Ref Lowering::guarded(Ref x, const Condition& condition) {
+  const Ref index = op("Where", {truth(condition), number(int64_t{0}), number(int64_t{1})});
+  const Ref nothing = gather(ints({0}), index, 0);
+  const std::vector<int64_t> same(std::max<size_t>(1, rank(x)), rank(x) == 0 ? 1 : 0);
+  const Ref out = op("Reshape", {x, op("Add", {ints(same), nothing})});
+  return rank(x) == 0 ? squeeze(out, {0}) : out;
 }
 
 DType Lowering::common_type(const std::vector<const Arg*>& operands) {
