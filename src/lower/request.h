@@ -24,6 +24,7 @@ struct InputType {
   std::string name;
   DType dtype = DType::f32;
   std::vector<std::string> sizes;  // a number, a name, or "?"
+  std::string value;               // of an input that is no tensor, as a Python literal: "sr=16000"
 };
 
 // What a user wants of an export.
