@@ -78,6 +78,7 @@ Builder::Builder(const OpTable& ops, Assumptions& assumptions, int64_t opset)
   domains_[""] = opset;
   scopes_.push_back(std::make_unique<Scope>());
   scopes_.back()->id = next_scope_++;
+  scopes_.back()->graph.name = "main_graph";
 }
 
 void Builder::fail(Error error) {
@@ -344,6 +345,10 @@ void Builder::begin_body(std::string_view name, const std::vector<std::pair<std:
     Declared declared;
     declared.kind = fact.kind;
     declared.dtype = fact.dtype;
+    if (fact.dims) {
+      declared.dims.emplace();
+      for (Dim size : *fact.dims) declared.dims->push_back({size.constant(), {}});
+    }
     top().graph.values[id].declared = std::move(declared);
     note_sizes({top().id, id});
   }
