@@ -1762,6 +1762,7 @@ constexpr std::string_view kTable[] = {
     "swapdims_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)",
     "sym_constrain_range(Scalar size, *, int? min=None, int? max=None) -> ()",
     "sym_constrain_range_for_size(Scalar size, *, int? min=None, int? max=None) -> ()",
+    "t(Tensor(a) self) -> Tensor(a)",
     "t_(Tensor(a!) self) -> Tensor(a!)",
     "t_copy(Tensor self) -> Tensor",
     "take(Tensor self, Tensor index) -> Tensor",

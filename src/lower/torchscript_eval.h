@@ -55,6 +55,8 @@ class Evaluator {
   void set_state(const std::string& path, Value value) { given_state_[path] = std::move(value); }
 
   Result<Value> call_method(const std::shared_ptr<Instance>& self, const std::string& name, Call call);
+  // An expression outside of the program: a literal.
+  Result<Value> literal(const torchscript::Expr& expr);
   // Attributes of modules that were set, and tensors of modules that were written into, in order of their paths.
   std::vector<Change> changes() const;
 

@@ -38,7 +38,7 @@ def texts():
         if space != "aten" or "out" in schema.overload_name.split("_") or SKIPPED.search(name):
             continue
         text = str(schema).removeprefix("aten::")
-        if "(t[]" in text or name != "tensor" and re.search(r"\b(Any|Dict|t1?\b|AnyEnumType|Stream|QScheme|Storage)\b", text.partition(" -> ")[0]):
+        if "(t[]" in text or name != "tensor" and re.search(r"\b(Any|Dict|t1?\b|AnyEnumType|Stream|QScheme|Storage)\b", text.partition("(")[2].partition(" -> ")[0]):
             continue
         if any(ord(c) > 126 for c in text) or "out" in [a.name for a in schema.arguments if a.kwarg_only]:
             continue
