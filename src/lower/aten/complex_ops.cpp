@@ -44,10 +44,6 @@ Ref sum(Lowering& l, Ref x, Ref y) { return !x ? y : !y ? x : l.op("Add", {x, y}
 Ref difference(Lowering& l, Ref x, Ref y) { return !y ? x : !x ? l.op("Neg", {y}) : l.op("Sub", {x, y}); }
 Ref product(Lowering& l, Ref x, Ref y) { return x && y ? l.op("Mul", {x, y}) : Ref(); }
 
-Pair scaled(Lowering& l, const Pair& x, Ref factor) {
-  return {product(l, x.real, factor), product(l, x.imaginary, factor)};
-}
-
 Pair multiplied(Lowering& l, const Pair& x, const Pair& y) {
   return {difference(l, product(l, x.real, y.real), product(l, x.imaginary, y.imaginary)),
           sum(l, product(l, x.real, y.imaginary), product(l, x.imaginary, y.real))};
