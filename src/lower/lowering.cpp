@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "lower/aten/complex.h"
 #include "tensor/real.h"
 
 namespace anyshape::lower {
@@ -320,6 +321,12 @@ Arg Lowering::call(std::string_view name, std::string_view overload, Arguments p
   const std::string functional = functional_name(name);
   const bool in_place = !functional.empty();
   if (!op && in_place) op = find_aten(functional, bound->schema().overload);
+  const bool complex = takes_complex(*this, *bound);
+  if (complex) op = find_complex(in_place ? functional : name, op);
+  if (!op && complex) {
+    refuse("aten.complex", "aten::{} of complex numbers cannot be exported yet", name);
+    return {};
+  }
   if (!op) {
     refuse("aten.missing", "aten::{}{}{} cannot be exported yet", name, bound->schema().overload.empty() ? "" : ".",
            bound->schema().overload);
