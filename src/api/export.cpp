@@ -10,7 +10,9 @@
 #include "base/zip.h"
 #include "format/onnx/from_graph.h"
 #include "format/pt2/program.h"
+#include "format/torchscript/archive.h"
 #include "lower/from_pt2.h"
+#include "lower/from_torchscript.h"
 #include "ops/custom.h"
 
 namespace anyshape {
@@ -22,7 +24,8 @@ lower::Request request_of(const ExportOptions& options) {
   lower::Request out;
   out.opset = options.opset;
   for (const DynamicAxis& axis : options.dynamic) out.dynamic.push_back({axis.value, axis.axis, axis.name});
-  for (const InputType& input : options.inputs) out.inputs.push_back({input.name, input.dtype, input.sizes});
+  for (const InputType& input : options.inputs)
+    out.inputs.push_back({input.name, input.dtype, input.sizes, input.value});
   out.input_names = options.input_names;
   out.output_names = options.output_names;
   out.all_static = options.all_static;
@@ -33,9 +36,27 @@ lower::Request request_of(const ExportOptions& options) {
   return out;
 }
 
+// TorchScript archives hold their constants as a pickle; what is no zip file at all is an old file of torch.save's.
+Result<bool> is_script(const std::filesystem::path& path) {
+  auto zip = ZipReader::open(path);
+  if (!zip && zip.error().code == "zip.format") return path.extension() != ".pt2";
+  if (!zip) return tl::unexpected(std::move(zip).error());
+  const auto& members = zip->members();
+  const bool exported = std::any_of(members.begin(), members.end(), [](const ZipMember& m) {
+    return m.name.ends_with("archive_format") || m.name.ends_with("serialized_exported_program.json");
+  });
+  return !exported &&
+         std::any_of(members.begin(), members.end(), [](const ZipMember& m) { return m.name.ends_with("/data.pkl"); });
+}
+
 Result<lower::Lowered> lower_file(const std::filesystem::path& path, const ExportOptions& options) {
   if (options.opset < kFirstOpset || options.opset > kLastOpset)
     return usage("export.opset", "opset {} is not one of {} to {}", options.opset, kFirstOpset, kLastOpset);
+  TRY(const bool script, is_script(path));
+  if (script) {
+    TRY(const torchscript::Script module, torchscript::read_script(path));
+    return lower::from_torchscript(module, request_of(options), current_ops());
+  }
   TRY(const pt2::Program program, pt2::read_program(path));
   return lower::from_pt2(program, request_of(options), current_ops());
 }
