@@ -33,37 +33,40 @@ lower::Request request_of(const ExportOptions& options) {
   out.custom_shapes = options.custom_shapes;
   out.training = options.training;
   out.embed_guards = options.guards == Guards::embed;
+  out.forget = options.forget;
   return out;
 }
 
-// TorchScript archives hold their constants as a pickle; what is no zip file at all is an old file of torch.save's.
-Result<bool> is_script(const std::filesystem::path& path) {
-  auto zip = ZipReader::open(path);
-  if (!zip && zip.error().code == "zip.format") return path.extension() != ".pt2";
-  if (!zip) return tl::unexpected(std::move(zip).error());
-  const auto& members = zip->members();
-  const bool exported = std::any_of(members.begin(), members.end(), [](const ZipMember& m) {
-    return m.name.ends_with("archive_format") || m.name.ends_with("serialized_exported_program.json");
-  });
-  return !exported &&
-         std::any_of(members.begin(), members.end(), [](const ZipMember& m) { return m.name.ends_with("/data.pkl"); });
+// A TorchScript archive, to be told from others by what is in it; what is no archive at all is one where its name says
+// so, for the sake of the error.
+bool is_script(const std::filesystem::path& path) {
+  const auto zip = ZipReader::open(path);
+  if (!zip) return path.extension() == ".pt";
+  const auto has = [&](std::string_view part) {
+    return std::any_of(zip->members().begin(), zip->members().end(),
+                       [&](const ZipMember& m) { return m.name.find(part) != std::string::npos; });
+  };
+  return has("/data.pkl") && !has("models/") && !has("serialized_exported_program");
 }
 
 Result<lower::Lowered> lower_file(const std::filesystem::path& path, const ExportOptions& options) {
   if (options.opset < kFirstOpset || options.opset > kLastOpset)
     return usage("export.opset", "opset {} is not one of {} to {}", options.opset, kFirstOpset, kLastOpset);
-  TRY(const bool script, is_script(path));
-  if (script) {
-    TRY(const torchscript::Script module, torchscript::read_script(path));
-    return lower::from_torchscript(module, request_of(options), current_ops());
+  const lower::Request request = request_of(options);
+  if (is_script(path)) {
+    TRY(const torchscript::Script script, torchscript::read_script(path));
+    return lower::from_torchscript(script, request, current_ops());
   }
   TRY(const pt2::Program program, pt2::read_program(path));
-  return lower::from_pt2(program, request_of(options), current_ops());
+  return lower::from_pt2(program, request, current_ops());
 }
 
-std::vector<AssumedCondition> assumed_of(const lower::Lowered& lowered) {
+std::vector<AssumedCondition> assumed_of(const lower::Lowered& lowered, const ExportOptions& options) {
   std::vector<AssumedCondition> out;
-  for (const lower::Guard& guard : lowered.guards) out.push_back({guard.text, guard.symbols, guard.origin});
+  if (options.guards == Guards::drop) return out;
+  for (const lower::Guard& guard : lowered.guards)
+    if (std::find(options.forget.begin(), options.forget.end(), guard.text) == options.forget.end())
+      out.push_back({guard.text, guard.symbols, guard.origin, !guard.advisory && can_bind(guard.condition)});
   return out;
 }
 
@@ -73,7 +76,9 @@ std::string assumed_json(const std::vector<AssumedCondition>& conditions) {
   for (const AssumedCondition& condition : conditions) {
     json.begin_object().key("text").text(condition.text).key("symbols").begin_object();
     for (const auto& [name, axis] : condition.symbols) json.key(name).text(axis);
-    json.end_object().key("origin").text(condition.origin).end_object();
+    json.end_object().key("origin").text(condition.origin);
+    if (!condition.binding) json.key("advisory").boolean(true);
+    json.end_object();
   }
   return json.end_array().end_object().take();
 }
@@ -95,8 +100,7 @@ Result<Exported> export_program(const std::filesystem::path& path, const ExportO
   const std::string name = path.string();
   auto lowered = lower_file(path, options);
   if (!lowered) return at(name, std::move(lowered).error());
-  std::vector<AssumedCondition> assumed;
-  if (options.guards != Guards::drop) assumed = assumed_of(*lowered);
+  std::vector<AssumedCondition> assumed = assumed_of(*lowered, options);
 
   auto made = onnx::from_graph(lowered->graph, lowered->facts, header_of(*lowered, options, assumed));
   made.file.file = MappedFile::from_bytes({});

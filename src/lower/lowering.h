@@ -65,6 +65,9 @@ struct AtenOp {
   bool copies_reordered = false;  // shares memory only where argument 0 is contiguous (reshape, contiguous)
   // With put: whether this call's result shares memory at all. Null: it does.
   bool (*shares)(const Args&, Ref self, Ref result) = nullptr;
+  // The argument that names the axis a block is cut from: the block of a contiguous tensor is contiguous when all axes
+  // in front have one entry.
+  std::string_view cuts = "";
 };
 
 // The record of "name.overload", else of "name"; null where there is none.
@@ -83,6 +86,7 @@ struct Variable {
   uint64_t writes = 0;               // of a root: how often its memory changed
   bool contiguous = true;
   std::string name;  // of a parameter, buffer or input
+  std::vector<std::weak_ptr<Variable>> views;
 };
 
 // A size of the example that the exported model must not depend on.
@@ -167,6 +171,10 @@ class Lowering : public Builder {
   std::optional<Arg> fitted(const Arg& given, const Parameter& parameter, bool lenient);
   std::optional<Arg> fitted_item(const Arg& given, const Parameter& parameter, bool lenient);
   std::optional<Arg> number_in(const Arg& tensor, Parameter::Type wanted);
+  void make_view(const Var& made, const Var& base, const AtenOp& op, const std::shared_ptr<const Args>& args,
+                 size_t index);
+  void view_in_place(const Var& self, const AtenOp& op, const std::shared_ptr<const Args>& args, Ref value);
+  bool stays_contiguous(const AtenOp& op, const Args& args);
   Arg to_variables(const AtenOp& op, const std::shared_ptr<const Args>& args, const Var& self, const Arg& result);
 
   void look_for_sizes(const Args& args);

@@ -2,7 +2,6 @@
 
 #include "lower/aten/families.h"
 #include "lower/aten/numeric.h"
-#include "tensor/real.h"
 
 namespace anyshape::lower {
 namespace {
@@ -84,21 +83,6 @@ Number number_of(Lowering& l, const Arg& arg) {
 
 Ref counted(Lowering& l, Dim start, Dim end, Dim step) {
   return l.op("Range", {l.scalar(start), l.scalar(end), l.scalar(step)});
-}
-
-Ref reals(Lowering& l, const std::vector<double>& values, DType dtype) {
-  auto made = Tensor::allocate(dtype, {static_cast<int64_t>(values.size())});
-  if (!made) {
-    l.fail(std::move(made).error());
-    return {};
-  }
-  for (size_t i = 0; i < values.size(); ++i) {
-    if (is_float(dtype))
-      set_real(*made, static_cast<int64_t>(i), values[i]);
-    else
-      made->set_int(static_cast<int64_t>(i), static_cast<int64_t>(values[i]));
-  }
-  return l.constant(*std::move(made));
 }
 
 Arg arange(Lowering& l, const Args& a) {

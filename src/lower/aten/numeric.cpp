@@ -1,7 +1,7 @@
 #include "lower/aten/numeric.h"
 
 #include <cmath>
-#include <limits>
+#include <numbers>
 
 #include "tensor/real.h"
 
@@ -100,6 +100,32 @@ Ref log1p_of(Lowering& l, Ref x) {
 Ref softplus_of(Lowering& l, Ref x) {
   if (l.dtype(x) != DType::f64) return l.op("Softplus", {x});
   return l.op("Add", {l.op("Max", {x, like(l, x, 0)}), log1p_of(l, l.op("Exp", {l.op("Neg", {l.op("Abs", {x})})}))});
+}
+
+// max + log(1 + b^-|x - y|); equal operands, infinite ones too, are one apart in base 2.
+Ref log_sum(Lowering& l, Ref x, Ref y, double base) {
+  const Ref gap = l.op("Neg", {l.op("Abs", {l.op("Sub", {x, y})})});
+  const Ref power = base == 2 ? l.op("Pow", {like(l, x, 2), gap}) : l.op("Exp", {gap});
+  Ref rest = log1p_of(l, power);
+  if (base == 2) rest = l.op("Div", {rest, like(l, x, std::numbers::ln2)});
+  const double apart = base == 2 ? 1 : std::numbers::ln2;
+  return l.op("Where",
+              {l.op("Equal", {x, y}), l.op("Add", {x, like(l, x, apart)}), l.op("Add", {l.op("Max", {x, y}), rest})});
+}
+
+Ref reals(Lowering& l, const std::vector<double>& values, DType dtype) {
+  auto made = Tensor::allocate(dtype, {static_cast<int64_t>(values.size())});
+  if (!made) {
+    l.fail(std::move(made).error());
+    return {};
+  }
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (is_float(dtype))
+      set_real(*made, static_cast<int64_t>(i), values[i]);
+    else
+      made->set_int(static_cast<int64_t>(i), static_cast<int64_t>(values[i]));
+  }
+  return l.constant(*std::move(made));
 }
 
 Dim extent(Lowering& l, Ref x, const std::vector<int64_t>& axes) {

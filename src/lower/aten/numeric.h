@@ -1,5 +1,7 @@
 #pragma once
 
+#include <numbers>
+
 #include "lower/lowering.h"
 
 namespace anyshape::lower {
@@ -23,6 +25,10 @@ Ref floor_quotient(Lowering& l, Ref a, Ref b);
 Ref truncated(Lowering& l, Ref x);
 Ref log1p_of(Lowering& l, Ref x);
 Ref softplus_of(Lowering& l, Ref x);
+// log(base^x + base^y).
+Ref log_sum(Lowering& l, Ref x, Ref y, double base = std::numbers::e);
+// A tensor of rank 1 with these numbers.
+Ref reals(Lowering& l, const std::vector<double>& values, DType dtype);
 // The number of x's entries along these axes, as a number of that type. No axes: all.
 Ref count_along(Lowering& l, Ref x, const std::vector<int64_t>& axes, DType dtype);
 Dim extent(Lowering& l, Ref x, const std::vector<int64_t>& axes);

@@ -148,20 +148,9 @@ Arg xlog1py(Lowering& l, const Args& a) {
   return times_unless_zero(l, x, y, log1p_of(l, y));
 }
 
-// max + log(1 + b^-|x - y|); equal operands, infinite ones too, are one apart in base 2.
-Ref log_sum(Lowering& l, Ref x, Ref y, double base) {
-  const Ref gap = l.op("Neg", {l.op("Abs", {l.op("Sub", {x, y})})});
-  const Ref power = base == 2 ? l.op("Pow", {like(l, x, 2), gap}) : l.op("Exp", {gap});
-  Ref rest = log1p_of(l, power);
-  if (base == 2) rest = l.op("Div", {rest, like(l, x, std::numbers::ln2)});
-  const double apart = base == 2 ? 1 : std::numbers::ln2;
-  return l.op("Where",
-              {l.op("Equal", {x, y}), l.op("Add", {x, like(l, x, apart)}), l.op("Add", {l.op("Max", {x, y}), rest})});
-}
-
 Arg logaddexp(Lowering& l, const Args& a) {
   const auto [x, y] = promoted_floats(l, a, "self", "other");
-  return log_sum(l, x, y, std::numbers::e);
+  return log_sum(l, x, y);
 }
 
 Arg logaddexp2(Lowering& l, const Args& a) {
