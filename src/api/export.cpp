@@ -24,7 +24,8 @@ lower::Request request_of(const ExportOptions& options) {
   lower::Request out;
   out.opset = options.opset;
   for (const DynamicAxis& axis : options.dynamic) out.dynamic.push_back({axis.value, axis.axis, axis.name});
-  for (const InputType& input : options.inputs) out.inputs.push_back({input.name, input.dtype, input.sizes, {}});
+  for (const InputType& input : options.inputs)
+    out.inputs.push_back({input.name, input.dtype, input.sizes, input.value});
   out.input_names = options.input_names;
   out.output_names = options.output_names;
   out.all_static = options.all_static;
