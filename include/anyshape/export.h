@@ -47,6 +47,7 @@ struct ExportOptions {
   bool batch_only = false;                              // refuse dynamic axes other than the batch
   std::vector<std::string> allow;                       // waivers of that, "NAME:AXIS"
   Guards guards = Guards::record;
+  std::vector<std::string> forget;  // conditions to drop one by one: texts of ExportReport::assumed
   std::vector<std::pair<std::string, std::string>> custom_shapes;  // "ns::op", rule
   bool training = false;                                           // keep dropout and batch statistics
 };

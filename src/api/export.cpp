@@ -29,6 +29,7 @@ lower::Request request_of(const ExportOptions& options) {
   out.freeze = options.freeze;
   out.custom_shapes = options.custom_shapes;
   out.training = options.training;
+  out.embed_guards = options.guards == Guards::embed;
   return out;
 }
 
@@ -39,9 +40,17 @@ Result<lower::Lowered> lower_file(const std::filesystem::path& path, const Expor
   return lower::from_pt2(program, request_of(options), current_ops());
 }
 
-std::vector<AssumedCondition> assumed_of(const lower::Lowered& lowered) {
+std::vector<AssumedCondition> assumed_of(const lower::Lowered& lowered, const ExportOptions& options) {
   std::vector<AssumedCondition> out;
-  for (const lower::Guard& guard : lowered.guards) out.push_back({guard.text, guard.symbols, guard.origin});
+<<<<<<< HEAD
+  for (const lower::Guard& guard : lowered.guards)
+    out.push_back({guard.text, guard.symbols, guard.origin, !guard.advisory && can_bind(guard.condition)});
+=======
+  if (options.guards == Guards::drop) return out;
+  for (const lower::Guard& guard : lowered.guards)
+    if (std::find(options.forget.begin(), options.forget.end(), guard.text) == options.forget.end())
+      out.push_back({guard.text, guard.symbols, guard.origin});
+>>>>>>> pydoor
   return out;
 }
 
@@ -51,7 +60,9 @@ std::string assumed_json(const std::vector<AssumedCondition>& conditions) {
   for (const AssumedCondition& condition : conditions) {
     json.begin_object().key("text").text(condition.text).key("symbols").begin_object();
     for (const auto& [name, axis] : condition.symbols) json.key(name).text(axis);
-    json.end_object().key("origin").text(condition.origin).end_object();
+    json.end_object().key("origin").text(condition.origin);
+    if (!condition.binding) json.key("advisory").boolean(true);
+    json.end_object();
   }
   return json.end_array().end_object().take();
 }
@@ -73,8 +84,7 @@ Result<Exported> export_program(const std::filesystem::path& path, const ExportO
   const std::string name = path.string();
   auto lowered = lower_file(path, options);
   if (!lowered) return at(name, std::move(lowered).error());
-  std::vector<AssumedCondition> assumed;
-  if (options.guards != Guards::drop) assumed = assumed_of(*lowered);
+  std::vector<AssumedCondition> assumed = assumed_of(*lowered, options);
 
   auto made = onnx::from_graph(lowered->graph, lowered->facts, header_of(*lowered, options, assumed));
   made.file.file = MappedFile::from_bytes({});

@@ -1,0 +1,2 @@
+def export():pass
+class Exported:pass
