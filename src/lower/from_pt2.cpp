@@ -21,6 +21,10 @@ const pt2::TensorMeta* meta_of(const pt2::Graph& graph, const Argument& argument
   return it == graph.tensors.end() ? nullptr : &it->second;
 }
 
+bool among(const std::vector<std::string>& texts, const std::string& text) {
+  return std::find(texts.begin(), texts.end(), text) != texts.end();
+}
+
 // "e >= 2" is what PyTorch notes for every size it met, also of tensors in between.
 bool is_zero_one_rule(const Condition& condition) {
   if (condition.any_of().size() != 1 || condition.any_of()[0].size() != 1) return false;
@@ -217,12 +221,7 @@ Result<std::vector<std::pair<std::string, Ref>>> Driver::outputs() {
   return out;
 }
 
-<<<<<<< HEAD
 void Driver::add_guard(Lowered& out, const Condition& condition, std::string origin, bool advisory) {
-  if (assumptions_.proves(condition)) return;
-=======
-void Driver::add_guard(Lowered& out, const Condition& condition, std::string origin) {
->>>>>>> atenb
   for (const auto& [symbol, number] : out.freed)
     if (condition.mentions(symbol)) return;
   Guard guard;
@@ -244,18 +243,12 @@ void Driver::read_ranges(Lowered& out) {
   for (const auto& [name, range] : program_.ranges) {
     const auto it = axes_.symbols.find(name);
     if (it == axes_.symbols.end() || it->second.is_constant()) continue;
-<<<<<<< HEAD
     // 2 is what PyTorch writes for every dynamic axis, and from it follow others (a size that is halved is at least 4).
-    if (range.lo && *range.lo > 2) add_guard(out, Condition::ge(it->second, *range.lo), "torch.export: range", true);
-    if (range.hi && *range.hi < kNoBound) add_guard(out, Condition::le(it->second, *range.hi), "torch.export: range");
-=======
-    // 2 is what PyTorch writes for every dynamic axis.
     const Condition least = range.lo && *range.lo > 2 ? Condition::ge(it->second, *range.lo) : Condition::always();
     const Condition most =
         range.hi && *range.hi < kNoBound ? Condition::le(it->second, *range.hi) : Condition::always();
     for (const Condition& bound : {least, most})
-      if (!assumptions_.proves(bound)) add_guard(out, bound, "torch.export: range");
->>>>>>> atenb
+      if (!assumptions_.proves(bound)) add_guard(out, bound, "torch.export: range", bound == least);
   }
 }
 
@@ -268,11 +261,8 @@ void Driver::read_guards(Lowered& out) {
       out.notes.push_back(fmt::format("a guard of the program could not be read and is not kept: {}", text));
       continue;
     }
-<<<<<<< HEAD
-    add_guard(out, *condition, "torch.export: guard", is_zero_one_rule(*condition));
-=======
-    if (!assumptions_.proves(*condition)) add_guard(out, *condition, "torch.export: guard");
->>>>>>> atenb
+    if (!assumptions_.proves(*condition))
+      add_guard(out, *condition, "torch.export: guard", is_zero_one_rule(*condition));
   }
   for (const auto& [condition, why] : lowering_.assumed()) add_guard(out, condition, why);
 }
@@ -301,7 +291,8 @@ Result<Lowered> Driver::run() {
   lowering_.set_place("/guard");
   if (request_.embed_guards && !results.empty())
     for (const Guard& guard : out.guards)
-      if (!guard.advisory) results[0].second = lowering_.guarded(results[0].second, guard.condition);
+      if (!guard.advisory && !among(request_.forget, guard.text))
+        results[0].second = lowering_.guarded(results[0].second, guard.condition);
   TRY(out.graph, lowering_.finish(results));
   out.facts = lowering_.facts();
   for (const auto& [domain, version] : lowering_.domains()) out.opsets.emplace_back(domain, version);

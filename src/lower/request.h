@@ -37,7 +37,8 @@ struct Request {
   std::vector<std::pair<std::string, int64_t>> freeze;             // symbol, size
   std::vector<std::pair<std::string, std::string>> custom_shapes;  // "ns::op", rule text
   bool training = false;
-  bool embed_guards = false;  // the graph fails where a guard does not hold
+  bool embed_guards = false;        // the graph fails where a guard does not hold
+  std::vector<std::string> forget;  // texts of guards not to embed
 };
 
 // A condition the program was captured under and no operator demands.
