@@ -128,7 +128,7 @@ def _one_difference(got: np.ndarray, want: np.ndarray) -> tuple[float, str]:
         return float("inf"), f"has {int(unlike.sum())} entries that are infinite or NaN in one of the two only"
     finite = np.isfinite(b)
     scale = max(float(np.abs(b[finite]).max(initial=0.0)), 1e-6)
-    error = float(np.abs(a - b)[finite].max(initial=0.0)) / scale
+    error = float(np.abs(a[finite] - b[finite]).max(initial=0.0)) / scale
     return error, f"differs by {error:.3g} of its largest entry" if error > tolerance else ""
 
 

@@ -131,11 +131,15 @@ def _failure(tried: list[tuple[str, str]], errors: list[Error]) -> Error:
     return error
 
 
-def _captured(module: Any, request: Request, folder: str, tried: list[tuple[str, str]],
+def _captured(module: Any, request: Request, folder: str, tried: list[tuple[str, str]], errors: list[Error],
               ways: Sequence[tuple[str, Any]]) -> Iterator[tuple[str, str]]:  # fmt: skip
-    """(name, file) of each capture that works."""
-    for number, (name, save) in enumerate(ways):
-        path = os.path.join(folder, f"model{number}{capture.file_ending(name)}")
+    """(name, file) of each capture that works. Those of one kind have the same operators: one that misses is enough."""
+    path = ""
+    for name, save in ways:
+        same_kind = path.endswith(capture.file_ending(name))
+        if same_kind and errors and errors[-1].code == "aten.missing" and tried[-1][1] == str(errors[-1]):
+            continue
+        path = os.path.join(folder, f"{type(module).__name__}{capture.file_ending(name)}")
         try:
             with capture.quiet():
                 save(module, request, path)
@@ -151,17 +155,18 @@ def _best(module: Any, request: Request, live: Optional[LiveModel], options: dic
     errors: list[Error] = []
     candidates: list[Candidate] = []
     with tempfile.TemporaryDirectory(prefix="anyshape-") as folder:
-        for name, path in _captured(module, request, folder, tried, ways):
+        for name, path in _captured(module, request, folder, tried, errors, ways):
             wanted = dict(options)
             if name == "torch.jit.script":
                 wanted["inputs"] = capture.input_types(request)
             try:
                 candidates.append(judge(name, path, wanted, request, live, guards, declared_ranges))
             except Error as refusal:
-                if refusal.kind == "usage":
+                refusal.place = refusal.place.replace(f"{folder}{os.sep}", "")
+                if refusal.kind == "usage" and path.endswith(".pt2") and not candidates:
                     raise
                 errors.append(refusal)
-                tried.append((name, str(refusal).replace(path, "the program")))
+                tried.append((name, str(refusal)))
                 continue
             finally:
                 os.unlink(path)
