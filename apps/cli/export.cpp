@@ -70,14 +70,19 @@ void print_summary(const ExportArguments& a, const Exported& exported, double mi
   const ExportReport& told = exported.report;
   fmt::print("{} nodes that compute sizes at run time\n", told.shape_nodes);
   for (const std::string& reason : told.shape_reasons) fmt::print("  {}\n", reason);
+  for (const AssumedCondition& condition : told.assumed)
+    if (!condition.binding)
+      fmt::print("note: the capture also recorded {} ({}), which no operator shows\n", condition.text,
+                 condition.origin);
   for (const std::string& note : told.notes) fmt::print("note: {}\n", note);
   fmt::print("exported {} to {} in {:.1f} ms\n", a.program, a.output, milliseconds);
 }
 
 void print_warnings(const ExportArguments& a, const ExportReport& report) {
   for (const AssumedCondition& condition : report.assumed)
-    fmt::print(stderr, "warning[assumed.guard] {}: the program was captured for {} only ({})\n", a.program,
-               condition.text, condition.origin);
+    if (condition.binding)
+      fmt::print(stderr, "warning[assumed.guard] {}: the program was captured for {} only ({})\n", a.program,
+                 condition.text, condition.origin);
 }
 
 }  // namespace

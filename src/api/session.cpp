@@ -59,20 +59,12 @@ Result<std::unique_ptr<OrtSession>> load_ort(const Model::Impl& source, const Se
   return OrtSession::load(wanted, bytes);
 }
 
-// Bounds, equalities and divisibility are enforced; a condition with != is only reported by check.
-bool is_enforced(const Condition& condition) {
-  for (const auto& conjunction : condition.any_of())
-    for (const Relation& r : conjunction)
-      if (r.kind == Relation::Kind::ne) return false;
-  return !condition.is_opaque();
-}
-
 std::vector<Requirement> assumed_of(const Model::Impl& model, const Typed& typed) {
   std::vector<Requirement> out;
   for (const auto& entry : model.file.proto.metadata_props) {
     if (entry.key != kAssumedKey) continue;
     for (const Assumed::Entry& one : read_assumed(typed, entry.value).entries) {
-      if (!is_enforced(one.condition)) continue;
+      if (!one.text.binding) continue;
       Requirement r;
       r.condition = one.condition;
       r.code = "assumed.condition";

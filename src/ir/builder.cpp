@@ -77,6 +77,7 @@ Builder::Builder(const OpTable& ops, Assumptions& assumptions, int64_t opset)
   domains_[""] = opset;
   scopes_.push_back(std::make_unique<Scope>());
   scopes_.back()->id = next_scope_++;
+  scopes_.back()->graph.name = "main_graph";
 }
 
 void Builder::fail(Error error) {
@@ -153,6 +154,13 @@ size_t Builder::rank(Ref ref) const { return dims(ref).size(); }
 Dims Builder::dims(Ref ref) const {
   const Fact& known = fact(ref);
   return known.dims ? *known.dims : Dims();
+}
+
+void Builder::claim(Ref ref, const Dims& dims) {
+  Scope* home = ref ? scope(ref.scope) : nullptr;
+  if (!home || !home->facts[ref.id].dims || home->facts[ref.id].dims->size() != dims.size()) return;
+  home->facts[ref.id].dims = dims;
+  note_sizes(ref);
 }
 
 Dim Builder::dim(Ref ref, size_t axis) const {
@@ -336,6 +344,10 @@ void Builder::begin_body(std::string_view name, const std::vector<std::pair<std:
     Declared declared;
     declared.kind = fact.kind;
     declared.dtype = fact.dtype;
+    if (fact.dims) {
+      declared.dims.emplace();
+      for (Dim size : *fact.dims) declared.dims->push_back({size.constant(), {}});
+    }
     top().graph.values[id].declared = std::move(declared);
     note_sizes({top().id, id});
   }
@@ -386,6 +398,7 @@ Result<std::shared_ptr<Graph>> Builder::finish(const std::vector<std::pair<std::
     root.graph.outputs.push_back(value.id);
   }
   auto graph = std::make_shared<Graph>(root.graph);
+  if (graph->name.empty()) graph->name = "main";
   drop_dead(*graph);
   graph->finish();
   return graph;

@@ -88,6 +88,10 @@ class Builder {
   size_t rank(Ref ref) const;           // 0 where it is not known, and the builder has failed
   Dims dims(Ref ref) const;             // REQUIRES nothing: empty where not known
   Dim dim(Ref ref, size_t axis) const;  // unknown() beyond the rank
+  // The value's sizes are these, said in another way than its rule does.
+  void claim(Ref ref, const Dims& dims);
+  // False for a value of a body that has ended.
+  bool alive(Ref ref) const { return !ref || scope(ref.scope) != nullptr; }
   // The value itself, where it is known.
   const Tensor* tensor(Ref ref) const;
   // The node that makes a value; null for inputs, initializers and values of outer scopes.
@@ -101,7 +105,10 @@ class Builder {
   // type: ReduceSum, ReduceMean, ReduceMax, ... No axes: over all.
   Ref reduce(std::string_view type, Ref x, std::vector<int64_t> axes, bool keepdims);
   Refs split(Ref x, int64_t axis, const Dims& sizes);
+  // start and end as Python reads them; INT64_MAX is the end. step != 0.
   Ref slice(Ref x, int64_t axis, Dim start, Dim end, int64_t step = 1);
+  // The same place on an axis of `size` entries, as a number where it is one from the front or from the end.
+  Dim position(Dim at, Dim size) const;
   Ref transpose(Ref x, std::vector<int64_t> order);
   Ref concat(const Refs& parts, int64_t axis);
   Ref cast(Ref x, DType dtype);
@@ -116,7 +123,7 @@ class Builder {
   Ref scalar(Dim dim);                    // i64[]
   Ref shape(const Dims& dims);            // i64[n]
   Ref truth(const Condition& condition);  // bool[]
-  Ref reshape(Ref x, Dims target);        // no -1: sizes in full
+  Ref reshape(Ref x, Dims target);        // one entry may be -1: what is left of the count
   Ref expand(Ref x, Dims target);
   Ref full(const Dims& dims, const Tensor& value);  // value has one element
   // The symbol's value is this integer tensor of one entry.
@@ -167,7 +174,8 @@ class Builder {
   Ref relation_value(const Relation& relation);
   std::optional<Ref> reshape_by_ones(Ref x, const Dims& from, const Dims& to);
   std::optional<Ref> reshape_aligned(Ref x, const Dims& from, const Dims& to, bool same_count);
-  Ref reshape_computed(Ref x, const Dims& from, const Dims& to, bool same_count);
+  Ref reshape_computed(Ref x, const Dims& from, const Dims& to, bool same_count, size_t open);
+  size_t close_target(const Dims& from, Dims& to);
   Ref reshape_to(Ref x, std::vector<int64_t> target);
 
   const OpTable& ops_;

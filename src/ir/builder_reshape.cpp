@@ -77,10 +77,10 @@ std::optional<Ref> Builder::reshape_aligned(Ref x, const Dims& from, const Dims&
   return squeeze(reshape_to(unsqueeze(x, put_in), target), take_out);
 }
 
-Ref Builder::reshape_computed(Ref x, const Dims& from, const Dims& to, bool same_count) {
+Ref Builder::reshape_computed(Ref x, const Dims& from, const Dims& to, bool same_count, size_t open) {
   // The size that is dearest to compute is left to the runtime.
-  size_t left_over = to.size();
-  for (size_t j = 0; same_count && j < to.size(); ++j) {
+  size_t left_over = open;
+  for (size_t j = 0; same_count && open == to.size() && j < to.size(); ++j) {
     if (to[j].is_constant() || (j < from.size() && from[j] == to[j])) continue;
     if (left_over == to.size() || (!known_size(to[j]) && !source_of(to[j]))) left_over = j;
   }
@@ -92,9 +92,27 @@ Ref Builder::reshape_computed(Ref x, const Dims& from, const Dims& to, bool same
   return op("Reshape", {x, shape(target)});
 }
 
+// Puts a size in the place of -1, which asks for the others not to be 0: what they share with the count cancels. The
+// place, where the count need not come out even; else to.size().
+size_t Builder::close_target(const Dims& from, Dims& to) {
+  const auto hole = std::find(to.begin(), to.end(), Dim(-1));
+  if (hole == to.end()) return to.size();
+  *hole = 1;
+  Dim count = product(from), rest = 1;
+  for (Dim d : to) {
+    const auto quotient = d == Dim(0) ? std::nullopt : exact_div(count, d);
+    count = quotient ? *quotient : count;
+    rest = quotient ? rest : rest * d;
+  }
+  const auto exact = assumptions_.exact_div(count, rest);
+  *hole = exact ? *exact : floordiv(count, rest);
+  return exact ? to.size() : static_cast<size_t>(hole - to.begin());
+}
+
 Ref Builder::reshape(Ref x, Dims to) {
   if (failed()) return {};
   const Dims from = dims(x);
+  const size_t open = close_target(from, to);
   for (Dim& d : to) {
     if (!d.is_constant()) d = assumptions_.simplify(d);
     if (d.is_unknown()) {
@@ -111,16 +129,16 @@ Ref Builder::reshape(Ref x, Dims to) {
     if (has_zero && opset_ >= 14) attributes.push_back(attr("allowzero", 1));
     return op("Reshape", {x, shape(to)}, std::move(attributes));
   }
-  if (to.size() == 2)
+  if (to.size() == 2 && open == to.size())
     for (size_t k = 1; k < from.size(); ++k) {
       const auto middle = from.begin() + static_cast<std::ptrdiff_t>(k);
       if (product({from.begin(), middle}) == to[0] && product({middle, from.end()}) == to[1])
         return op("Flatten", {x}, {attr("axis", static_cast<int64_t>(k))});
     }
-  // -1 hides a wrong count, so it is written only where the count is proved.
-  const bool same_count = same(product(from), product(to));
+  // -1 hides a wrong count, so it is written only where the count is proved or the caller asked for it.
+  const bool same_count = open < to.size() || same(product(from), product(to));
   if (auto done = reshape_aligned(x, from, to, same_count)) return *done;
-  return reshape_computed(x, from, to, same_count);
+  return reshape_computed(x, from, to, same_count, open);
 }
 
 Ref Builder::expand(Ref x, Dims to) {

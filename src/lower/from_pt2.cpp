@@ -21,6 +21,18 @@ const pt2::TensorMeta* meta_of(const pt2::Graph& graph, const Argument& argument
   return it == graph.tensors.end() ? nullptr : &it->second;
 }
 
+bool among(const std::vector<std::string>& texts, const std::string& text) {
+  return std::find(texts.begin(), texts.end(), text) != texts.end();
+}
+
+// "e >= 2" is what PyTorch notes for every size it met, also of tensors in between.
+bool is_zero_one_rule(const Condition& condition) {
+  if (condition.any_of().size() != 1 || condition.any_of()[0].size() != 1) return false;
+  const Relation& relation = condition.any_of()[0][0];
+  const auto nothing = [](Dim) { return std::optional<int64_t>(0); };
+  return relation.kind == Relation::Kind::ge && evaluate(relation.expr, nothing) == -2;
+}
+
 // The whole way from a program to a graph; each step is one method, in order.
 class Driver {
  public:
@@ -43,7 +55,7 @@ class Driver {
   std::string output_name(size_t index, size_t count, const std::string& path) const;
   void read_guards(Lowered& out);
   void read_ranges(Lowered& out);
-  void add_guard(Lowered& out, const Condition& condition, std::string origin);
+  void add_guard(Lowered& out, const Condition& condition, std::string origin, bool advisory = false);
   std::optional<Dim> leaf(const Expression& expression) const;
 
   const pt2::Program& program_;
@@ -134,13 +146,12 @@ std::optional<Dim> Driver::leaf(const Expression& expression) const {
     return it == axes_.symbols.end() ? std::nullopt : std::optional(it->second);
   }
   if (expression.kind != Expression::Kind::size) return std::nullopt;
-  for (size_t i = 0; i < user_inputs_.size(); ++i) {
-    const bool by_path = i < program_.input_paths.size() && program_.input_paths[i] == expression.name;
-    if (!by_path && program_.inputs[user_inputs_[i]].argument.text != expression.name) continue;
-    const auto axis = static_cast<size_t>(expression.integer);
-    return axis < axes_.dims[i].size() ? std::optional(axes_.dims[i][axis]) : std::nullopt;
-  }
-  return std::nullopt;
+  const auto input = pt2::input_named(program_, expression.name);
+  const auto it = input ? std::find(user_inputs_.begin(), user_inputs_.end(), *input) : user_inputs_.end();
+  if (it == user_inputs_.end()) return std::nullopt;
+  const Dims& dims = axes_.dims[static_cast<size_t>(it - user_inputs_.begin())];
+  const auto axis = static_cast<size_t>(expression.integer);
+  return axis < dims.size() ? std::optional(dims[axis]) : std::nullopt;
 }
 
 Status Driver::bind_inputs() {
@@ -210,14 +221,14 @@ Result<std::vector<std::pair<std::string, Ref>>> Driver::outputs() {
   return out;
 }
 
-void Driver::add_guard(Lowered& out, const Condition& condition, std::string origin) {
-  if (assumptions_.proves(condition)) return;
+void Driver::add_guard(Lowered& out, const Condition& condition, std::string origin, bool advisory) {
   for (const auto& [symbol, number] : out.freed)
     if (condition.mentions(symbol)) return;
   Guard guard;
   guard.condition = condition;
   guard.text = print(condition);
   guard.origin = std::move(origin);
+  guard.advisory = advisory;
   for (Dim symbol : condition.symbols()) {
     const auto place = axes_.places.find(std::string(symbols_->name(symbol)));
     if (place == axes_.places.end()) return;
@@ -232,9 +243,12 @@ void Driver::read_ranges(Lowered& out) {
   for (const auto& [name, range] : program_.ranges) {
     const auto it = axes_.symbols.find(name);
     if (it == axes_.symbols.end() || it->second.is_constant()) continue;
-    // 2 is what PyTorch writes for every dynamic axis.
-    if (range.lo && *range.lo > 2) add_guard(out, Condition::ge(it->second, *range.lo), "torch.export: range");
-    if (range.hi && *range.hi < kNoBound) add_guard(out, Condition::le(it->second, *range.hi), "torch.export: range");
+    // 2 is what PyTorch writes for every dynamic axis, and from it follow others (a size that is halved is at least 4).
+    const Condition least = range.lo && *range.lo > 2 ? Condition::ge(it->second, *range.lo) : Condition::always();
+    const Condition most =
+        range.hi && *range.hi < kNoBound ? Condition::le(it->second, *range.hi) : Condition::always();
+    for (const Condition& bound : {least, most})
+      if (!assumptions_.proves(bound)) add_guard(out, bound, "torch.export: range", bound == least);
   }
 }
 
@@ -247,8 +261,10 @@ void Driver::read_guards(Lowered& out) {
       out.notes.push_back(fmt::format("a guard of the program could not be read and is not kept: {}", text));
       continue;
     }
-    add_guard(out, *condition, "torch.export: guard");
+    if (!assumptions_.proves(*condition))
+      add_guard(out, *condition, "torch.export: guard", is_zero_one_rule(*condition));
   }
+  for (const auto& [condition, why] : lowering_.assumed()) add_guard(out, condition, why);
 }
 
 Result<Lowered> Driver::run() {
@@ -264,19 +280,24 @@ Result<Lowered> Driver::run() {
   if (!lowering_.failed() && !lowering_.suspects().empty())
     return refuse("export.baked", "{}", lowering_.suspects().front());
   if (lowering_.failed()) return tl::unexpected(lowering_.status().error());
-  TRY(const auto results, outputs());
+  TRY(auto results, outputs());
   Lowered out;
-  TRY(out.graph, lowering_.finish(results));
-  out.facts = lowering_.facts();
   out.symbols = symbols_;
   out.freed = axes_.freed;
   out.example = axes_.example;
   out.notes = axes_.notes;
+  read_guards(out);
+  read_ranges(out);
+  lowering_.set_place("/guard");
+  if (request_.embed_guards && !results.empty())
+    for (const Guard& guard : out.guards)
+      if (!guard.advisory && !among(request_.forget, guard.text))
+        results[0].second = lowering_.guarded(results[0].second, guard.condition);
+  TRY(out.graph, lowering_.finish(results));
+  out.facts = lowering_.facts();
   for (const auto& [domain, version] : lowering_.domains()) out.opsets.emplace_back(domain, version);
   std::sort(out.opsets.begin(), out.opsets.end());
   out.custom_shapes = interpreter_.custom_shapes();
-  read_ranges(out);
-  read_guards(out);
   TRY_OK(name_outputs(*out.graph, request_, assumptions_, out.facts, out.notes));
   return out;
 }

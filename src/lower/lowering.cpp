@@ -9,23 +9,18 @@ namespace {
 
 using Type = Parameter::Type;
 
-// The numbers of c10::ScalarType, which TorchScript sources use.
-std::optional<DType> c10_dtype(int64_t code) {
-  static constexpr DType kTypes[] = {DType::u8,  DType::i8,  DType::i16,       DType::i32, DType::i64,  DType::f16,
-                                     DType::f32, DType::f64, DType::undefined, DType::c64, DType::c128, DType::boolean};
-  if (code == 15) return DType::bf16;
-  if (code < 0 || code >= static_cast<int64_t>(std::size(kTypes)) || kTypes[code] == DType::undefined)
-    return std::nullopt;
-  return kTypes[code];
-}
-
 const Var& root_of(const Var& variable) {
   const Var* root = &variable;
   while ((*root)->base) root = &(*root)->base;
   return *root;
 }
 
-bool in_place_name(std::string_view name) { return name.ends_with('_') && !name.ends_with("__"); }
+// "add_" -> "add", "__iand__" -> "__and__"; empty where the operator changes nothing.
+std::string functional_name(std::string_view name) {
+  if (name.starts_with("__i") && name.ends_with("__")) return fmt::format("__{}", name.substr(3));
+  if (name.ends_with('_') && !name.ends_with("__")) return std::string(name.substr(0, name.size() - 1));
+  return {};
+}
 
 int category(DType dtype) {
   if (dtype == DType::boolean) return 0;
@@ -59,12 +54,22 @@ DType combine(DType strong, DType weak) {
 
 }  // namespace
 
+std::optional<DType> c10_dtype(int64_t code) {
+  static constexpr DType kTypes[] = {DType::u8,  DType::i8,  DType::i16,       DType::i32, DType::i64,  DType::f16,
+                                     DType::f32, DType::f64, DType::undefined, DType::c64, DType::c128, DType::boolean};
+  if (code == 15) return DType::bf16;
+  if (code < 0 || code >= static_cast<int64_t>(std::size(kTypes)) || kTypes[code] == DType::undefined)
+    return std::nullopt;
+  return kTypes[code];
+}
+
 Lowering::Lowering(const OpTable& ops, Assumptions& assumptions, int64_t opset, LoweringOptions options)
     : Builder(ops, assumptions, opset), options_(options) {}
 
 bool Lowering::knows(std::string_view name, std::string_view overload) {
   if (find_aten(name, overload)) return true;
-  return in_place_name(name) && find_aten(name.substr(0, name.size() - 1), overload);
+  const std::string functional = functional_name(name);
+  return !functional.empty() && find_aten(functional, overload);
 }
 
 Var Lowering::variable(Ref value, std::string name) {
@@ -77,7 +82,11 @@ Var Lowering::variable(Ref value, std::string name) {
 Ref Lowering::read(const Var& variable) {
   if (!variable) return {};
   const Var root = root_of(variable);
-  if (!variable->base || variable->seen == root->writes) return variable->value;
+  if (!alive(root->value)) {
+    if (!failed()) refuse("export.body", "a tensor that a branch or a loop writes in place is read after it");
+    return {};
+  }
+  if (!variable->base || (variable->seen == root->writes && alive(variable->value))) return variable->value;
   const Arg again = variable->view->lower(*this, variable->args->with_self(read(variable->base)));
   const Arguments* many = again.get<Arguments>();
   variable->value = ref(many && variable->index < many->size() ? (*many)[variable->index] : again);
@@ -87,10 +96,13 @@ Ref Lowering::read(const Var& variable) {
 
 void Lowering::write(const Var& variable, Ref value) {
   const Ref old = read(variable);
+  while (rank(value) > rank(old) && dim(value, 0) == Dim(1)) value = squeeze(value, {0});
   value = expand(cast(value, dtype(old)), dims(old));
-  if (failed()) return;
+  if (failed() || value == old) return;
   if (variable->base) {
-    const Ref whole = variable->view->put(*this, *variable->args, read(variable->base), value, variable->index);
+    const Ref base = read(variable->base);
+    const Ref whole = variable->view->put(*this, *variable->args, base, value, variable->index);
+    claim(whole, dims(base));
     write(variable->base, whole);
   } else {
     ++variable->writes;
@@ -103,6 +115,15 @@ Ref Lowering::ref(const Arg& arg) {
   if (const auto* value = arg.get<Ref>()) return *value;
   if (const auto* variable = arg.get<Var>()) return read(*variable);
   return {};
+}
+
+void Lowering::assume(const Condition& condition, std::string_view why) {
+  if (failed()) return;
+  const Tri answer = assumptions().prove(condition);
+  if (answer == Tri::yes) return;
+  if (answer == Tri::no) return refuse("aten.assumed", "{}; here {} never holds", why, print(condition));
+  assumptions().assume(condition);
+  assumed_.push_back({condition, std::string(why)});
 }
 
 Dim Lowering::item(Ref tensor) {
@@ -240,6 +261,39 @@ std::optional<Args> Lowering::find_overload(std::string_view name, std::string_v
   return std::nullopt;
 }
 
+bool Lowering::stays_contiguous(const AtenOp& op, const Args& args) {
+  if (!op.reorders) return true;
+  if (op.cuts.empty() || args.i("step", 1) != 1) return false;
+  const Ref x = args.self();
+  const int64_t cut = axis(x, args.i(op.cuts));
+  for (int64_t i = 0; i < cut; ++i)
+    if (!same(dim(x, static_cast<size_t>(i)), 1)) return false;
+  return true;
+}
+
+void Lowering::make_view(const Var& made, const Var& base, const AtenOp& op, const std::shared_ptr<const Args>& args,
+                         size_t index) {
+  made->base = base;
+  made->view = &op;
+  made->args = args;
+  made->index = index;
+  made->seen = root_of(base)->writes;
+  made->contiguous = base->contiguous && stays_contiguous(op, *args);
+  base->views.push_back(made);
+}
+
+// x.unsqueeze_(0): the tensor becomes a view of what it was, and so do its views.
+void Lowering::view_in_place(const Var& self, const AtenOp& op, const std::shared_ptr<const Args>& args, Ref value) {
+  if (value == self->value) return;
+  const auto before = std::make_shared<Variable>(*self);
+  for (const auto& view : self->views)
+    if (const Var one = view.lock(); one && one->base == self) one->base = before;
+  if (before->base) before->base->views.push_back(before);
+  self->views.clear();
+  self->value = value;
+  make_view(self, before, op, args, 0);
+}
+
 Arg Lowering::to_variables(const AtenOp& op, const std::shared_ptr<const Args>& args, const Var& self,
                            const Arg& result) {
   const auto wrap = [&](const Arg& one, size_t index) -> Arg {
@@ -247,13 +301,7 @@ Arg Lowering::to_variables(const AtenOp& op, const std::shared_ptr<const Args>& 
     if (!value) return one;
     Var made = variable(*value);
     const bool shares = op.put && self && (!op.copies_reordered || self->contiguous);
-    if (!shares) return made;
-    made->base = self;
-    made->view = &op;
-    made->args = args;
-    made->index = index;
-    made->seen = root_of(self)->writes;
-    made->contiguous = self->contiguous && !op.reorders;
+    if (shares && (!op.shares || op.shares(*args, args->self(), *value))) make_view(made, self, op, args, index);
     return made;
   };
   const auto* many = result.get<Arguments>();
@@ -269,8 +317,9 @@ Arg Lowering::call(std::string_view name, std::string_view overload, Arguments p
   auto bound = find_overload(name, overload, positional, keywords);
   if (!bound) return {};
   const AtenOp* op = find_aten(name, bound->schema().overload);
-  const bool in_place = in_place_name(name);
-  if (!op && in_place) op = find_aten(name.substr(0, name.size() - 1), bound->schema().overload);
+  const std::string functional = functional_name(name);
+  const bool in_place = !functional.empty();
+  if (!op && in_place) op = find_aten(functional, bound->schema().overload);
   if (!op) {
     refuse("aten.missing", "aten::{}{}{} cannot be exported yet", name, bound->schema().overload.empty() ? "" : ".",
            bound->schema().overload);
@@ -295,8 +344,20 @@ Arg Lowering::call(std::string_view name, std::string_view overload, Arguments p
     refuse("aten.arguments", "aten::{} writes into its first argument, which is no tensor of the program", name);
     return {};
   }
-  write(self, ref(result));
+  if (op->put)
+    view_in_place(self, *op, args, ref(result));
+  else
+    write(self, ref(result));
   return self;
+}
+
+// An index beyond a list of one entry is an error everywhere; the entry is 0, which leaves a Reshape without effect.
+Ref Lowering::guarded(Ref x, const Condition& condition) {
+  const Ref index = op("Where", {truth(condition), number(int64_t{0}), number(int64_t{1})});
+  const Ref nothing = gather(ints({0}), index, 0);
+  const std::vector<int64_t> same(std::max<size_t>(1, rank(x)), rank(x) == 0 ? 1 : 0);
+  const Ref out = op("Reshape", {x, op("Add", {ints(same), nothing})});
+  return rank(x) == 0 ? squeeze(out, {0}) : out;
 }
 
 DType Lowering::common_type(const std::vector<const Arg*>& operands) {

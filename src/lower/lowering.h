@@ -12,6 +12,9 @@ namespace anyshape::lower {
 
 class Lowering;
 
+// The numbers of c10::ScalarType, which TorchScript sources use. nullopt: ONNX has no such type.
+std::optional<DType> c10_dtype(int64_t code);
+
 // The arguments of one call, in the order and under the names of the schema; what was left out has its default.
 // Accessors never fail: an argument that is of no use as the kind asked for makes the call refused, and a harmless
 // value is given. Names that the schema lacks count as left out.
@@ -60,6 +63,11 @@ struct AtenOp {
   Ref (*put)(Lowering&, const Args&, Ref self, Ref part, size_t index) = nullptr;
   bool reorders = false;          // the results are not contiguous (transpose, slice, expand)
   bool copies_reordered = false;  // shares memory only where argument 0 is contiguous (reshape, contiguous)
+  // With put: whether this call's result shares memory at all. Null: it does.
+  bool (*shares)(const Args&, Ref self, Ref result) = nullptr;
+  // The argument that names the axis a block is cut from: the block of a contiguous tensor is contiguous when all axes
+  // in front have one entry.
+  std::string_view cuts = "";
 };
 
 // The record of "name.overload", else of "name"; null where there is none.
@@ -78,6 +86,7 @@ struct Variable {
   uint64_t writes = 0;               // of a root: how often its memory changed
   bool contiguous = true;
   std::string name;  // of a parameter, buffer or input
+  std::vector<std::weak_ptr<Variable>> views;
 };
 
 // A size of the example that the exported model must not depend on.
@@ -102,6 +111,16 @@ class Lowering : public Builder {
   // One sentence for each.
   const std::vector<std::string>& suspects() const { return suspects_; }
 
+  // As Builder's. Where ONNX Runtime has no kernel for the type of the operands they are computed in the nearest type
+  // for which there is one, and the result is cast back.
+  Ref op(std::string_view type, const Refs& in, std::vector<Attribute> attributes = {});
+  Ref reduce(std::string_view type, Ref x, std::vector<int64_t> axes, bool keepdims);
+  Ref softmax(Ref x, int64_t axis, bool logarithm = false);
+  Ref clip(Ref x, Ref lo, Ref hi);
+  std::pair<Ref, Ref> topk(Ref x, Dim k, int64_t axis, bool largest, bool sorted);
+  // The type in which a node of this type is computed on operands of `dtype`: `dtype` itself where there is a kernel.
+  DType kernel_type(std::string_view type, DType dtype) const;
+
   // aten::name.overload. An empty overload is found by the types of the arguments, as PyTorch does. The result is one
   // Arg, or a list where the schema has several results. On failure status() says why and the result is None.
   Arg call(std::string_view name, std::string_view overload, Arguments positional, std::vector<NamedArg> keywords = {});
@@ -115,8 +134,18 @@ class Lowering : public Builder {
   void write(const Var& variable, Ref value);
   // The value of a tensor argument; absent for anything else.
   Ref ref(const Arg& arg);
+  // What is exported is right only where this holds; `why` says what PyTorch does elsewhere.
+  void assume(const Condition& condition, std::string_view why);
+  struct Assumed {
+    Condition condition;
+    std::string why;
+  };
+  const std::vector<Assumed>& assumed() const { return assumed_; }
   // The one entry of an integer tensor as a size: an expression where it is known, else a new symbol.
   Dim item(Ref tensor);
+
+  // The same tensor, which cannot be computed where the condition does not hold, in any runtime.
+  Ref guarded(Ref x, const Condition& condition);
 
   // PyTorch's rules for mixed types. The operands as tensors of one type.
   DType common_type(const std::vector<const Arg*>& operands);
@@ -142,11 +171,16 @@ class Lowering : public Builder {
   std::optional<Arg> fitted(const Arg& given, const Parameter& parameter, bool lenient);
   std::optional<Arg> fitted_item(const Arg& given, const Parameter& parameter, bool lenient);
   std::optional<Arg> number_in(const Arg& tensor, Parameter::Type wanted);
+  void make_view(const Var& made, const Var& base, const AtenOp& op, const std::shared_ptr<const Args>& args,
+                 size_t index);
+  void view_in_place(const Var& self, const AtenOp& op, const std::shared_ptr<const Args>& args, Ref value);
+  bool stays_contiguous(const AtenOp& op, const Args& args);
   Arg to_variables(const AtenOp& op, const std::shared_ptr<const Args>& args, const Var& self, const Arg& result);
 
   void look_for_sizes(const Args& args);
 
   LoweringOptions options_;
+  std::vector<Assumed> assumed_;
   std::vector<Watched> watched_;
   std::vector<std::string> suspects_;
 };

@@ -54,12 +54,13 @@ std::optional<double> function_of(std::string_view name, double x) {
     double (*f)(double);
   };
   static constexpr std::array kFunctions = {
-      Entry{"sqrt", std::sqrt}, Entry{"exp", std::exp},     Entry{"log", std::log},     Entry{"log2", std::log2},
-      Entry{"log10", std::log10}, Entry{"log1p", std::log1p}, Entry{"sin", std::sin},   Entry{"cos", std::cos},
-      Entry{"tan", std::tan},   Entry{"asin", std::asin},   Entry{"acos", std::acos},   Entry{"atan", std::atan},
-      Entry{"sinh", std::sinh}, Entry{"cosh", std::cosh},   Entry{"tanh", std::tanh},   Entry{"fabs", std::fabs},
-      Entry{"expm1", std::expm1}, Entry{"erf", std::erf},   Entry{"gamma", std::tgamma}, Entry{"lgamma", std::lgamma},
-      Entry{"round", std::nearbyint}};
+      Entry{"sqrt", std::sqrt},    Entry{"exp", std::exp},       Entry{"log", std::log},
+      Entry{"log2", std::log2},    Entry{"log10", std::log10},   Entry{"log1p", std::log1p},
+      Entry{"sin", std::sin},      Entry{"cos", std::cos},       Entry{"tan", std::tan},
+      Entry{"asin", std::asin},    Entry{"acos", std::acos},     Entry{"atan", std::atan},
+      Entry{"sinh", std::sinh},    Entry{"cosh", std::cosh},     Entry{"tanh", std::tanh},
+      Entry{"fabs", std::fabs},    Entry{"expm1", std::expm1},   Entry{"erf", std::erf},
+      Entry{"gamma", std::tgamma}, Entry{"lgamma", std::lgamma}, Entry{"round", std::nearbyint}};
   for (const Entry& entry : kFunctions) {
     if (entry.name == name) return entry.f(x);
   }
@@ -96,7 +97,8 @@ std::optional<bool> Numbers::decide(const Value& truth) const {
     if (answer != Tri::unknown) return answer == Tri::yes;
   }
   if (const auto* scalar = truth.get<Scalar>()) {
-    if (const Tensor* known = in_.tensor(scalar->ref); known && known->count() == 1 && known->dtype() == DType::boolean) {
+    if (const Tensor* known = in_.tensor(scalar->ref);
+        known && known->count() == 1 && known->dtype() == DType::boolean) {
       return known->at<bool>(0);
     }
   }
@@ -129,12 +131,7 @@ Ref Numbers::ref(const Value& number) {
   return {};
 }
 
-Value Numbers::symbol(Ref integer) {
-  if (const auto known = in_.fact(integer).single()) return *known;
-  const Dim fresh = in_.symbols().fresh("n");
-  in_.define(fresh, integer);
-  return fresh;
-}
+Value Numbers::symbol(Ref integer) { return in_.item(integer); }
 
 Value Numbers::negate(const Value& truth) {
   if (const auto known = condition(truth)) return this->truth(!*known);

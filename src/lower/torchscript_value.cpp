@@ -122,11 +122,11 @@ struct Coded {
 };
 
 constexpr std::array kCodes = {
-    Coded{0, DType::u8},         Coded{1, DType::i8},        Coded{2, DType::i16},       Coded{3, DType::i32},
-    Coded{4, DType::i64},        Coded{5, DType::f16},       Coded{6, DType::f32},       Coded{7, DType::f64},
-    Coded{9, DType::c64},        Coded{10, DType::c128},     Coded{11, DType::boolean},  Coded{15, DType::bf16},
-    Coded{23, DType::f8e5m2},    Coded{24, DType::f8e4m3fn}, Coded{25, DType::f8e5m2fnuz}, Coded{26, DType::f8e4m3fnuz},
-    Coded{27, DType::u16},       Coded{28, DType::u32},      Coded{29, DType::u64},
+    Coded{0, DType::u8},      Coded{1, DType::i8},        Coded{2, DType::i16},         Coded{3, DType::i32},
+    Coded{4, DType::i64},     Coded{5, DType::f16},       Coded{6, DType::f32},         Coded{7, DType::f64},
+    Coded{9, DType::c64},     Coded{10, DType::c128},     Coded{11, DType::boolean},    Coded{15, DType::bf16},
+    Coded{23, DType::f8e5m2}, Coded{24, DType::f8e4m3fn}, Coded{25, DType::f8e5m2fnuz}, Coded{26, DType::f8e4m3fnuz},
+    Coded{27, DType::u16},    Coded{28, DType::u32},      Coded{29, DType::u64},
 };
 
 }  // namespace

@@ -18,6 +18,7 @@ struct None {};
 // No value: declared without one, or different things on two ways through the program. Using it is refused.
 struct Missing {
   std::string why;
+  bool declared = false;  // the program promises never to use it where it is missing
 };
 struct Device {
   std::string text;
@@ -75,9 +76,10 @@ struct List {
   Values items;
   bool tuple = false;
   const torchscript::Class* named = nullptr;  // of a named tuple
-  // A list that a loop of unknown length filled: its items are the slices of this tensor along axis 0, and `items` is
-  // empty. Absent otherwise.
+  // A list as long as only the running model knows: its items are the slices of this tensor along axis 0, and `items`
+  // is empty. Absent otherwise.
   Ref stacked;
+  bool filling = false;  // a loop of unknown length is appending to it: nobody may look into it
 };
 
 struct Dict {

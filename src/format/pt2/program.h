@@ -125,7 +125,7 @@ struct Program {
   std::vector<OutputSpec> outputs;          // one per output of the graph, same order
   std::vector<std::string> argument_names;  // of forward, in order; empty when the archive has none
   std::vector<std::string> input_paths;     // per user input: "x", "batch['ids']", "states[0]": its place in forward
-  std::vector<std::string> output_paths;    // per user output: "", "[0]", "['logits']"
+  std::vector<std::string> output_paths;    // per user output: "", "[0]", "['logits']", ".last_hidden_state"
   std::map<std::string, Weight> weights;    // by fqn: parameters, buffers, lifted constants
   std::map<std::string, Range> ranges;      // by symbol
   std::vector<std::string> guards;          // guards_code

@@ -40,6 +40,10 @@ Result<Strided> strided(const TensorMeta& meta) {
   if (out.strides.size() != out.dims.size()) {
     return refuse("pt2.weight", "it has {} sizes and {} strides", out.dims.size(), out.strides.size());
   }
+  // The stride of an axis of size 1 is never used and may be any number.
+  for (size_t i = 0; i < out.dims.size(); ++i) {
+    if (out.dims[i] == 1) out.strides[i] = 0;
+  }
   const auto count = element_count(out.dims);
   if (!count) return refuse("pt2.weight", "its sizes [{}] are too large", fmt::join(out.dims, ", "));
   out.count = *count;
@@ -66,19 +70,37 @@ bool is_row_major(const Strided& t) {
   return true;
 }
 
-// Copies the elements into `out` in row-major order.
+// Copies the elements, W bytes each, into `out` in row-major order. REQUIRES: at least one axis, none of size 0.
+template <size_t W>
 void gather(const Strided& t, const std::byte* storage, std::byte* out) {
-  const auto width = static_cast<size_t>(t.width());
-  std::vector<int64_t> index(t.dims.size(), 0);
-  int64_t at = t.offset;
-  for (int64_t i = 0; i < t.count; ++i, out += width) {
-    std::memcpy(out, storage + static_cast<size_t>(at) * width, width);
-    for (size_t axis = t.dims.size(); axis-- > 0;) {
-      at += t.strides[axis];
+  const size_t last = t.dims.size() - 1;
+  const int64_t step = t.strides[last] * static_cast<int64_t>(W);
+  std::vector<int64_t> index(last, 0);
+  int64_t row = t.offset;
+  for (int64_t rows = t.count / t.dims[last]; rows > 0; --rows) {
+    const std::byte* from = storage + static_cast<size_t>(row) * W;
+    for (int64_t i = 0; i < t.dims[last]; ++i, out += W) std::memcpy(out, from + i * step, W);
+    for (size_t axis = last; axis-- > 0;) {
+      row += t.strides[axis];
       if (++index[axis] < t.dims[axis]) break;
-      at -= t.strides[axis] * t.dims[axis];
+      row -= t.strides[axis] * t.dims[axis];
       index[axis] = 0;
     }
+  }
+}
+
+void gather_any(const Strided& t, const std::byte* storage, std::byte* out) {
+  switch (t.width()) {
+    case 1:
+      return gather<1>(t, storage, out);
+    case 2:
+      return gather<2>(t, storage, out);
+    case 4:
+      return gather<4>(t, storage, out);
+    case 8:
+      return gather<8>(t, storage, out);
+    default:
+      return gather<16>(t, storage, out);
   }
 }
 
@@ -104,7 +126,7 @@ Result<Tensor> tensor_in(const Strided& t, const ZipContent& storage, uint64_t& 
   }
   budget -= cost;
   TRY(Tensor out, Tensor::allocate(t.dtype, t.dims));
-  gather(t, storage.bytes.data(), out.data());
+  gather_any(t, storage.bytes.data(), out.data());
   return out;
 }
 

@@ -7,16 +7,37 @@
 namespace anyshape::lower {
 
 // The records by family; aten/table.cpp makes one sorted list of them.
-std::span<const AtenOp> pointwise_ops();
-std::span<const AtenOp> linear_ops();
-std::span<const AtenOp> attention_ops();
+std::span<const AtenOp> activation_ops();
 std::span<const AtenOp> adaptive_pool_ops();
-std::span<const AtenOp> pool_ops();
+std::span<const AtenOp> attention_ops();
+std::span<const AtenOp> compare_ops();
 std::span<const AtenOp> conv_ops();
+std::span<const AtenOp> convert_ops();
+std::span<const AtenOp> create_ops();
+std::span<const AtenOp> diagonal_ops();
+std::span<const AtenOp> einsum_ops();
 std::span<const AtenOp> embedding_ops();
+std::span<const AtenOp> index_ops();
+std::span<const AtenOp> join_ops();
+std::span<const AtenOp> linear_ops();
+std::span<const AtenOp> norm_ops();
 std::span<const AtenOp> normalize_ops();
+std::span<const AtenOp> order_ops();
+std::span<const AtenOp> pad_ops();
+std::span<const AtenOp> part_ops();
+std::span<const AtenOp> patch_ops();
+std::span<const AtenOp> pointwise_ops();
+std::span<const AtenOp> pool_ops();
+std::span<const AtenOp> random_ops();
 std::span<const AtenOp> recurrent_ops();
+std::span<const AtenOp> reduce_ops();
+std::span<const AtenOp> resize_ops();
+std::span<const AtenOp> sampler_ops();
+std::span<const AtenOp> scan_ops();
+std::span<const AtenOp> scatter_ops();
+std::span<const AtenOp> unary_ops();
 std::span<const AtenOp> view_ops();
+std::span<const AtenOp> window_ops();
 
 // put() of operators that hand their argument through.
 Ref put_whole(Lowering& l, const Args& args, Ref self, Ref part, size_t index);

@@ -6,21 +6,42 @@ namespace anyshape::lower {
 namespace {
 
 std::vector<AtenOp> sorted_table() {
-  std::vector<AtenOp> all;
   // clang-format off
   const std::span<const AtenOp> families[] = {
+      activation_ops(),
       adaptive_pool_ops(),
       attention_ops(),
+      compare_ops(),
       conv_ops(),
+      convert_ops(),
+      create_ops(),
+      diagonal_ops(),
+      einsum_ops(),
       embedding_ops(),
+      index_ops(),
+      join_ops(),
       linear_ops(),
+      norm_ops(),
       normalize_ops(),
+      order_ops(),
+      pad_ops(),
+      part_ops(),
+      patch_ops(),
       pointwise_ops(),
       pool_ops(),
+      random_ops(),
       recurrent_ops(),
+      reduce_ops(),
+      resize_ops(),
+      sampler_ops(),
+      scan_ops(),
+      scatter_ops(),
+      unary_ops(),
       view_ops(),
+      window_ops(),
   };
   // clang-format on
+  std::vector<AtenOp> all;
   for (const auto family : families) all.insert(all.end(), family.begin(), family.end());
   std::sort(all.begin(), all.end(), [](const AtenOp& a, const AtenOp& b) { return a.name < b.name; });
   return all;

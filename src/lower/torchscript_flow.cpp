@@ -1,0 +1,234 @@
+#include "lower/torchscript_flow.h"
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <unordered_set>
+
+namespace anyshape::lower::script {
+
+using torchscript::Statement;
+
+bool Spot::operator==(const Spot& other) const {
+  return kind == other.kind && name == other.name && list == other.list && dict == other.dict &&
+         instance == other.instance && memory == other.memory && index == other.index;
+}
+
+std::string Spot::text() const {
+  switch (kind) {
+    case Kind::name:
+      return fmt::format("the variable {}", name);
+    case Kind::item:
+      return fmt::format("item {} of a list", index);
+    case Kind::entry:
+      return "an entry of a dict";
+    case Kind::attribute:
+      return fmt::format("the attribute {}", name);
+    case Kind::memory:
+      return memory->name.empty() ? "a tensor written in place" : fmt::format("the tensor {}", memory->name);
+  }
+  return {};
+}
+
+Carrier carrier_of(const Value& value) {
+  if (value.is_tensor()) return Carrier::tensor;
+  if (value.get<Dim>()) return Carrier::integer;
+  if (value.is_truth()) return Carrier::truth;
+  return value.is_float() ? Carrier::real : Carrier::none;
+}
+
+bool same_value(const Value& a, const Value& b) {
+  if (a.is.index() != b.is.index()) return false;
+  if (const double* x = a.get<double>()) return std::memcmp(x, b.get<double>(), sizeof(double)) == 0;
+  if (const auto* x = a.get<Ratio>()) {
+    return x->numerator == b.get<Ratio>()->numerator && x->denominator == b.get<Ratio>()->denominator;
+  }
+  if (const auto* x = a.get<Scalar>()) return x->ref == b.get<Scalar>()->ref;
+  if (const auto* x = a.get<Var>()) return *x == *b.get<Var>();
+  if (const auto* x = a.get<bool>()) return *x == *b.get<bool>();
+  if (const auto* x = a.get<Condition>()) return *x == *b.get<Condition>();
+  if (const auto* x = a.get<Dim>()) return *x == *b.get<Dim>();
+  if (const auto* x = a.get<std::string>()) return *x == *b.get<std::string>();
+  if (const auto* x = a.get<std::complex<double>>()) return *x == *b.get<std::complex<double>>();
+  if (a.list()) return a.list() == b.list();
+  if (a.dict()) return a.dict() == b.dict();
+  if (a.instance()) return a.instance() == b.instance();
+  if (a.callable()) return a.callable() == b.callable();
+  if (const auto* x = a.get<std::shared_ptr<const Enumerator>>()) {
+    return *x == *b.get<std::shared_ptr<const Enumerator>>();
+  }
+  return true;
+}
+
+namespace {
+
+template <class Kept, class Held>
+bool kept(const Kept& list, const Held& what) {
+  return std::any_of(list.begin(), list.end(), [&](const auto& entry) { return entry.first == what; });
+}
+
+}  // namespace
+
+void Evaluator::note_change(const std::shared_ptr<List>& list) {
+  for (Mark* mark : marks_) {
+    if (!kept(mark->lists, list)) mark->lists.emplace_back(list, *list);
+  }
+}
+
+void Evaluator::note_change(const std::shared_ptr<Dict>& dict) {
+  for (Mark* mark : marks_) {
+    if (!kept(mark->dicts, dict)) mark->dicts.emplace_back(dict, *dict);
+  }
+}
+
+void Evaluator::note_change(const std::shared_ptr<Instance>& instance) {
+  for (Mark* mark : marks_) {
+    if (!kept(mark->instances, instance)) mark->instances.emplace_back(instance, instance->attributes);
+  }
+}
+
+// The tensors the program can still name, each once.
+std::vector<Var> Evaluator::reachable() const {
+  std::vector<Var> found;
+  std::unordered_set<const void*> seen;
+  std::function<void(const Value&)> visit = [&](const Value& value) {
+    if (const Var* tensor = value.get<Var>()) {
+      for (Var v = *tensor; v && seen.insert(v.get()).second; v = v->base) found.push_back(v);
+    } else if (const List* list = value.list(); list && seen.insert(list).second) {
+      for (const Value& item : list->items) visit(item);
+    } else if (const Dict* dict = value.dict(); dict && seen.insert(dict).second) {
+      for (const auto& entry : dict->entries) visit(entry.second);
+    } else if (const Instance* instance = value.instance(); instance && seen.insert(instance).second) {
+      for (const auto& [name, held] : instance->attributes) visit(held);
+    } else if (const Callable* callable = value.callable(); callable && seen.insert(callable).second) {
+      if (callable->captured) {
+        for (const auto& [name, held] : *callable->captured) visit(held);
+      }
+    }
+  };
+  for (const auto& open : frames_) {
+    for (const auto& [name, value] : open->names) visit(value);
+  }
+  for (const auto& [path, tensor] : module_tensors_) visit(Value(tensor));
+  return found;
+}
+
+// Views are brought up to date, so that none of them is first computed inside a body.
+void Evaluator::settle() {
+  for (const Var& tensor : reachable()) in_.read(tensor);
+}
+
+void Evaluator::open_mark(Mark& mark) {
+  settle();
+  mark.names = frame().names;
+  for (const Var& tensor : reachable()) {
+    if (!tensor->base) mark.memories.push_back({tensor, tensor->value, tensor->writes});
+  }
+  marks_.push_back(&mark);
+}
+
+Evaluator::Outcome Evaluator::since(const Mark& mark) {
+  Outcome out;
+  auto add = [&](Spot spot, const Value& before, const Value& after) {
+    if (!same_value(before, after)) out.changed.push_back({std::move(spot), before, after});
+  };
+  for (const auto& [name, value] : frame().names) {
+    const auto old = mark.names.find(name);
+    Spot spot;
+    spot.name = name;
+    add(spot, old == mark.names.end() ? Value(Missing{"a variable has a value on one way only"}) : old->second, value);
+  }
+  for (const auto& [list, old] : mark.lists) {
+    if (list->items.size() != old.items.size() || !(list->stacked == old.stacked)) {
+      out.grown.push_back(list);
+      continue;
+    }
+    for (size_t i = 0; i < old.items.size(); ++i) {
+      Spot spot{Spot::Kind::item, {}, list, {}, {}, {}, i};
+      add(spot, old.items[i], list->items[i]);
+    }
+  }
+  for (const auto& [dict, old] : mark.dicts) {
+    for (size_t i = 0; i < dict->entries.size(); ++i) {
+      Spot spot{Spot::Kind::entry, {}, {}, dict, {}, {}, i};
+      const Value before = i < old.entries.size() ? old.entries[i].second : Value(Missing{"a dict grows on one way"});
+      add(spot, before, dict->entries[i].second);
+    }
+  }
+  for (const auto& [instance, old] : mark.instances) {
+    for (const auto& [name, value] : instance->attributes) {
+      const auto before = old.find(name);
+      if (before == old.end() && set_.count({instance.get(), name}) == 0) continue;
+      Spot spot{Spot::Kind::attribute, name, {}, {}, instance, {}, 0};
+      add(spot, before == old.end() ? Value(Missing{"an attribute is set on one way only"}) : before->second, value);
+    }
+  }
+  for (const Mark::Memory& memory : mark.memories) {
+    if (memory.root->writes == memory.writes) continue;
+    Spot spot{Spot::Kind::memory, {}, {}, {}, {}, memory.root, 0};
+    out.changed.push_back({std::move(spot), in_.variable(memory.value), in_.variable(memory.root->value)});
+  }
+  return out;
+}
+
+void Evaluator::put_back(Mark& mark) {
+  frame().names = mark.names;
+  for (auto& [list, old] : mark.lists) *list = old;
+  for (auto& [dict, old] : mark.dicts) *dict = old;
+  for (auto& [instance, old] : mark.instances) instance->attributes = old;
+  for (Mark::Memory& memory : mark.memories) {
+    if (memory.root->writes == memory.writes) continue;
+    memory.root->value = memory.value;
+    ++memory.root->writes;
+  }
+  marks_.pop_back();
+}
+
+Status Evaluator::put(const Spot& spot, Value value) {
+  switch (spot.kind) {
+    case Spot::Kind::name:
+      frame().names.insert_or_assign(spot.name, std::move(value));
+      break;
+    case Spot::Kind::item:
+      note_change(spot.list);
+      spot.list->items[spot.index] = std::move(value);
+      break;
+    case Spot::Kind::entry:
+      if (spot.index >= spot.dict->entries.size()) {
+        return wrong("script.branch", "a dict grows on one way through the program only");
+      }
+      note_change(spot.dict);
+      spot.dict->entries[spot.index].second = std::move(value);
+      break;
+    case Spot::Kind::attribute:
+      note_change(spot.instance);
+      spot.instance->attributes.insert_or_assign(spot.name, std::move(value));
+      break;
+    case Spot::Kind::memory:
+      spot.memory->value = in_.read(*value.get<Var>());
+      ++spot.memory->writes;
+      break;
+  }
+  return {};
+}
+
+Ref Evaluator::carried_ref(const Value& value) {
+  if (const Var* tensor = value.get<Var>()) return in_.read(*tensor);
+  const Ref ref = numbers_.ref(value);
+  return carrier_of(value) == Carrier::real ? in_.cast(ref, DType::f64) : ref;
+}
+
+Value Evaluator::carried_value(Carrier carrier, Ref ref) {
+  switch (carrier) {
+    case Carrier::tensor:
+      return in_.variable(ref);
+    case Carrier::integer:
+      return in_.item(ref);
+    case Carrier::truth:
+      return Scalar{ref, true};
+    default:
+      return Scalar{ref};
+  }
+}
+
+}  // namespace anyshape::lower::script
