@@ -79,17 +79,6 @@ Arg constrain_range(Lowering& l, const Args& a) {
   return {};
 }
 
-Arg fill(Lowering& l, const Args& a) {
-  const Ref x = a.self();
-  return l.expand(l.operand(a.arg("value"), l.dtype(x)), l.dims(x));
-}
-
-Arg copy(Lowering& l, const Args& a) {
-  const Ref x = a.self();
-  const Arg& source = a.arg(a.has("src") ? "src" : "other");
-  return l.expand(l.operand(source, l.dtype(x)), l.dims(x));
-}
-
 constexpr AtenOp kOps[] = {
     {"_assert_async", nothing},
     {"_assert_scalar", nothing},
@@ -107,7 +96,6 @@ constexpr AtenOp kOps[] = {
     {"_to_copy", to},
     {"alias_copy", same},
     {.name = "alpha_dropout", .lower = dropout, .put = put_whole, .shares = same_value},
-    {"copy", copy},
     {.name = "cpu", .lower = same, .put = put_whole},
     {.name = "cuda", .lower = same, .put = put_whole},
     {.name = "data", .lower = same, .put = put_whole},
@@ -115,7 +103,6 @@ constexpr AtenOp kOps[] = {
     {.name = "dropout", .lower = dropout, .put = put_whole, .shares = same_value},
     {.name = "feature_alpha_dropout", .lower = dropout, .put = put_whole, .shares = same_value},
     {.name = "feature_dropout", .lower = dropout, .put = put_whole, .shares = same_value},
-    {"fill", fill},
     {"item", item},
     {"lift", same},
     {.name = "lift_fresh", .lower = same, .put = put_whole},
