@@ -50,6 +50,9 @@ struct AssumedCondition {
   std::string text;
   std::map<std::string, std::string> symbols;  // name in `text` -> "input:axis", where it is not the model's own symbol
   std::string origin;                          // where it comes from, may be empty
+  // False: it may be an accident of the capture (a memory layout, a bound no operator shows), so nothing is refused for
+  // it.
+  bool binding = true;
 };
 
 enum class Severity { info, warning, error };

@@ -30,7 +30,7 @@ AcceptedSet with_assumed(const Model::Impl& model, const CheckOptions& options) 
   AcceptedSet set = model.accepted();
   if (options.ignore_assumed) return set;
   for (const Assumed::Entry& entry : model.assumed().entries)
-    if (is_binding(entry.condition))
+    if (entry.text.binding)
       set.conditions.push_back(
           {entry.condition, {{"", "", "assumed.condition", "the exporter recorded this condition"}}});
   return set;

@@ -10,7 +10,9 @@
 #include "base/zip.h"
 #include "format/onnx/from_graph.h"
 #include "format/pt2/program.h"
+#include "format/torchscript/archive.h"
 #include "lower/from_pt2.h"
+#include "lower/from_torchscript.h"
 #include "ops/custom.h"
 
 namespace anyshape {
@@ -22,7 +24,8 @@ lower::Request request_of(const ExportOptions& options) {
   lower::Request out;
   out.opset = options.opset;
   for (const DynamicAxis& axis : options.dynamic) out.dynamic.push_back({axis.value, axis.axis, axis.name});
-  for (const InputType& input : options.inputs) out.inputs.push_back({input.name, input.dtype, input.sizes});
+  for (const InputType& input : options.inputs)
+    out.inputs.push_back({input.name, input.dtype, input.sizes, input.value});
   out.input_names = options.input_names;
   out.output_names = options.output_names;
   out.all_static = options.all_static;
@@ -30,19 +33,40 @@ lower::Request request_of(const ExportOptions& options) {
   out.custom_shapes = options.custom_shapes;
   out.training = options.training;
   out.embed_guards = options.guards == Guards::embed;
+  out.forget = options.forget;
   return out;
+}
+
+// A TorchScript archive, to be told from others by what is in it; what is no archive at all is one where its name says
+// so, for the sake of the error.
+bool is_script(const std::filesystem::path& path) {
+  const auto zip = ZipReader::open(path);
+  if (!zip) return path.extension() == ".pt";
+  const auto has = [&](std::string_view part) {
+    return std::any_of(zip->members().begin(), zip->members().end(),
+                       [&](const ZipMember& m) { return m.name.find(part) != std::string::npos; });
+  };
+  return has("/data.pkl") && !has("models/") && !has("serialized_exported_program");
 }
 
 Result<lower::Lowered> lower_file(const std::filesystem::path& path, const ExportOptions& options) {
   if (options.opset < kFirstOpset || options.opset > kLastOpset)
     return usage("export.opset", "opset {} is not one of {} to {}", options.opset, kFirstOpset, kLastOpset);
+  const lower::Request request = request_of(options);
+  if (is_script(path)) {
+    TRY(const torchscript::Script script, torchscript::read_script(path));
+    return lower::from_torchscript(script, request, current_ops());
+  }
   TRY(const pt2::Program program, pt2::read_program(path));
-  return lower::from_pt2(program, request_of(options), current_ops());
+  return lower::from_pt2(program, request, current_ops());
 }
 
-std::vector<AssumedCondition> assumed_of(const lower::Lowered& lowered) {
+std::vector<AssumedCondition> assumed_of(const lower::Lowered& lowered, const ExportOptions& options) {
   std::vector<AssumedCondition> out;
-  for (const lower::Guard& guard : lowered.guards) out.push_back({guard.text, guard.symbols, guard.origin});
+  if (options.guards == Guards::drop) return out;
+  for (const lower::Guard& guard : lowered.guards)
+    if (std::find(options.forget.begin(), options.forget.end(), guard.text) == options.forget.end())
+      out.push_back({guard.text, guard.symbols, guard.origin, !guard.advisory && can_bind(guard.condition)});
   return out;
 }
 
@@ -52,7 +76,9 @@ std::string assumed_json(const std::vector<AssumedCondition>& conditions) {
   for (const AssumedCondition& condition : conditions) {
     json.begin_object().key("text").text(condition.text).key("symbols").begin_object();
     for (const auto& [name, axis] : condition.symbols) json.key(name).text(axis);
-    json.end_object().key("origin").text(condition.origin).end_object();
+    json.end_object().key("origin").text(condition.origin);
+    if (!condition.binding) json.key("advisory").boolean(true);
+    json.end_object();
   }
   return json.end_array().end_object().take();
 }
@@ -68,14 +94,19 @@ onnx::ModelHeader header_of(const lower::Lowered& lowered, const ExportOptions& 
   return out;
 }
 
+// Errors of opening and reading already have the file as their place.
+tl::unexpected<Error> in_file(const std::string& name, Error error) {
+  if (error.place.starts_with(name)) return tl::unexpected(std::move(error));
+  return at(name, std::move(error));
+}
+
 }  // namespace
 
 Result<Exported> export_program(const std::filesystem::path& path, const ExportOptions& options) {
   const std::string name = path.string();
   auto lowered = lower_file(path, options);
-  if (!lowered) return at(name, std::move(lowered).error());
-  std::vector<AssumedCondition> assumed;
-  if (options.guards != Guards::drop) assumed = assumed_of(*lowered);
+  if (!lowered) return in_file(name, std::move(lowered).error());
+  std::vector<AssumedCondition> assumed = assumed_of(*lowered, options);
 
   auto made = onnx::from_graph(lowered->graph, lowered->facts, header_of(*lowered, options, assumed));
   made.file.file = MappedFile::from_bytes({});

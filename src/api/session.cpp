@@ -64,7 +64,7 @@ std::vector<Requirement> assumed_of(const Model::Impl& model, const Typed& typed
   for (const auto& entry : model.file.proto.metadata_props) {
     if (entry.key != kAssumedKey) continue;
     for (const Assumed::Entry& one : read_assumed(typed, entry.value).entries) {
-      if (!is_binding(one.condition)) continue;
+      if (!one.text.binding) continue;
       Requirement r;
       r.condition = one.condition;
       r.code = "assumed.condition";

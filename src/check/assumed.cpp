@@ -57,14 +57,17 @@ tl::expected<Condition, std::string> resolve(const Typed& typed, const AssumedCo
 }
 
 void read_entry(const Typed& typed, dom::element element, Assumed& out) {
-  AssumedCondition text{text_or_empty(element, "text"), {}, text_or_empty(element, "origin")};
+  AssumedCondition text{text_or_empty(element, "text"), {}, text_or_empty(element, "origin"), true};
   dom::object symbols;
   if (!element["symbols"].get_object().get(symbols))
     for (const dom::key_value_pair field : symbols) {
       std::string_view place;
       if (!field.value.get_string().get(place)) text.symbols.emplace(field.key, place);
     }
+  bool advisory = false;
+  if (element["advisory"].get_bool().get(advisory)) advisory = false;
   auto condition = resolve(typed, text);
+  text.binding = !advisory && condition && can_bind(*condition);
   if (condition)
     out.entries.push_back({std::move(text), *std::move(condition)});
   else
@@ -94,7 +97,7 @@ Assumed read_assumed(const Typed& typed, std::string_view metadata) {
   return out;
 }
 
-bool is_binding(const Condition& condition) {
+bool can_bind(const Condition& condition) {
   if (condition.is_opaque() || condition.any_of().size() != 1) return false;
   const auto used = condition.symbols();
   const auto linear = [&](const Relation& r) {
@@ -120,7 +123,7 @@ const Assumed::Entry* violated(const Typed& typed, const Assumed& assumed, const
     return std::nullopt;
   };
   for (const Assumed::Entry& entry : assumed.entries)
-    if (evaluate(entry.condition, binding) == Tri::no) return &entry;
+    if (entry.text.binding && evaluate(entry.condition, binding) == Tri::no) return &entry;
   return nullptr;
 }
 

@@ -12,7 +12,8 @@
 namespace anyshape {
 
 // The metadata entry in which an exporter records what it assumed:
-// {"version": 1, "conditions": [{"text": "seq >= 2", "symbols": {"seq": "x:1"}, "origin": "model.py:12"}]}
+// {"version": 1, "conditions": [{"text": "seq >= 2", "symbols": {"seq": "x:1"}, "origin": "model.py:12"}]}; "advisory":
+// true on a condition says that it need not hold.
 inline constexpr std::string_view kAssumedKey = "anyshape.assumed";
 
 struct Assumed {
@@ -27,10 +28,10 @@ struct Assumed {
 // `metadata`: the entry's value; empty gives nothing.
 Assumed read_assumed(const Typed& typed, std::string_view metadata);
 
-// True for what a program means: bounds, equalities and divisibility, of one size or linear in several. Others (!=,
-// products, alternatives) stem from the memory layout of the example as often as not: they are reported, and refuse
-// nothing.
-bool is_binding(const Condition& condition);
+// May the condition be meant? True for bounds, equalities and divisibility, of one size or linear in several. Others
+// (!=, products, alternatives) stem from the memory layout of the example as often as not: they are reported, and
+// refuse nothing.
+bool can_bind(const Condition& condition);
 
 // The first recorded condition that binds and does not hold at these sizes.
 const Assumed::Entry* violated(const Typed& typed, const Assumed& assumed, const Shapes& shapes);

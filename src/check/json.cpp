@@ -67,7 +67,7 @@ void write(JsonWriter& out, const AssumedCondition& condition) {
   out.begin_object();
   out.key("text").text(condition.text).key("symbols").begin_object();
   for (const auto& [symbol, place] : condition.symbols) out.key(symbol).text(place);
-  out.end_object().key("origin").text(condition.origin);
+  out.end_object().key("origin").text(condition.origin).key("binding").boolean(condition.binding);
   out.end_object();
 }
 

@@ -116,8 +116,9 @@ std::string assumed(const Report& report) {
   std::string out;
   if (!report.assumed.empty()) out += "assumed by the exporter:\n";
   for (const AssumedCondition& condition : report.assumed)
-    out += condition.origin.empty() ? fmt::format("  {}\n", condition.text)
-                                    : fmt::format("  {}  ({})\n", condition.text, condition.origin);
+    out += fmt::format("  {}{}{}\n", condition.text,
+                       condition.origin.empty() ? std::string() : fmt::format("  ({})", condition.origin),
+                       condition.binding ? "" : "  not binding");
   return out;
 }
 

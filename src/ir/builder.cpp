@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/bug.h"
+#include "ir/builder_tidy.h"
 #include "tensor/real.h"
 
 namespace anyshape {
@@ -77,6 +78,7 @@ Builder::Builder(const OpTable& ops, Assumptions& assumptions, int64_t opset)
   domains_[""] = opset;
   scopes_.push_back(std::make_unique<Scope>());
   scopes_.back()->id = next_scope_++;
+  scopes_.back()->graph.name = "main_graph";
 }
 
 void Builder::fail(Error error) {
@@ -153,6 +155,13 @@ size_t Builder::rank(Ref ref) const { return dims(ref).size(); }
 Dims Builder::dims(Ref ref) const {
   const Fact& known = fact(ref);
   return known.dims ? *known.dims : Dims();
+}
+
+void Builder::claim(Ref ref, const Dims& dims) {
+  Scope* home = ref ? scope(ref.scope) : nullptr;
+  if (!home || !home->facts[ref.id].dims || home->facts[ref.id].dims->size() != dims.size()) return;
+  home->facts[ref.id].dims = dims;
+  note_sizes(ref);
 }
 
 Dim Builder::dim(Ref ref, size_t axis) const {
@@ -336,6 +345,10 @@ void Builder::begin_body(std::string_view name, const std::vector<std::pair<std:
     Declared declared;
     declared.kind = fact.kind;
     declared.dtype = fact.dtype;
+    if (fact.dims) {
+      declared.dims.emplace();
+      for (Dim size : *fact.dims) declared.dims->push_back({size.constant(), {}});
+    }
     top().graph.values[id].declared = std::move(declared);
     note_sizes({top().id, id});
   }
@@ -365,6 +378,7 @@ std::shared_ptr<Graph> Builder::end_body(const Refs& outputs) {
     own.push_back(foreign && ref ? identity(ref) : ref);
   }
   auto graph = std::make_shared<Graph>(std::move(top().graph));
+  skip_expands(*graph, top().facts);
   scopes_.pop_back();
   for (Ref ref : own)
     if (ref) graph->outputs.push_back(ref.id);
@@ -386,6 +400,8 @@ Result<std::shared_ptr<Graph>> Builder::finish(const std::vector<std::pair<std::
     root.graph.outputs.push_back(value.id);
   }
   auto graph = std::make_shared<Graph>(root.graph);
+  if (graph->name.empty()) graph->name = "main";
+  skip_expands(*graph, root.facts);
   drop_dead(*graph);
   graph->finish();
   return graph;

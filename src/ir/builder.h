@@ -88,6 +88,10 @@ class Builder {
   size_t rank(Ref ref) const;           // 0 where it is not known, and the builder has failed
   Dims dims(Ref ref) const;             // REQUIRES nothing: empty where not known
   Dim dim(Ref ref, size_t axis) const;  // unknown() beyond the rank
+  // The value's sizes are these, said in another way than its rule does.
+  void claim(Ref ref, const Dims& dims);
+  // False for a value of a body that has ended.
+  bool alive(Ref ref) const { return !ref || scope(ref.scope) != nullptr; }
   // The value itself, where it is known.
   const Tensor* tensor(Ref ref) const;
   // The node that makes a value; null for inputs, initializers and values of outer scopes.

@@ -21,6 +21,18 @@ const pt2::TensorMeta* meta_of(const pt2::Graph& graph, const Argument& argument
   return it == graph.tensors.end() ? nullptr : &it->second;
 }
 
+bool among(const std::vector<std::string>& texts, const std::string& text) {
+  return std::find(texts.begin(), texts.end(), text) != texts.end();
+}
+
+// "e >= 2" is what PyTorch notes for every size it met, also of tensors in between.
+bool is_zero_one_rule(const Condition& condition) {
+  if (condition.any_of().size() != 1 || condition.any_of()[0].size() != 1) return false;
+  const Relation& relation = condition.any_of()[0][0];
+  const auto nothing = [](Dim) { return std::optional<int64_t>(0); };
+  return relation.kind == Relation::Kind::ge && evaluate(relation.expr, nothing) == -2;
+}
+
 // The whole way from a program to a graph; each step is one method, in order.
 class Driver {
  public:
@@ -43,7 +55,7 @@ class Driver {
   std::string output_name(size_t index, size_t count, const std::string& path) const;
   void read_guards(Lowered& out);
   void read_ranges(Lowered& out);
-  void add_guard(Lowered& out, const Condition& condition, std::string origin);
+  void add_guard(Lowered& out, const Condition& condition, std::string origin, bool advisory = false);
   std::optional<Dim> leaf(const Expression& expression) const;
 
   const pt2::Program& program_;
@@ -209,14 +221,14 @@ Result<std::vector<std::pair<std::string, Ref>>> Driver::outputs() {
   return out;
 }
 
-void Driver::add_guard(Lowered& out, const Condition& condition, std::string origin) {
-  if (assumptions_.proves(condition)) return;
+void Driver::add_guard(Lowered& out, const Condition& condition, std::string origin, bool advisory) {
   for (const auto& [symbol, number] : out.freed)
     if (condition.mentions(symbol)) return;
   Guard guard;
   guard.condition = condition;
   guard.text = print(condition);
   guard.origin = std::move(origin);
+  guard.advisory = advisory;
   for (Dim symbol : condition.symbols()) {
     const auto place = axes_.places.find(std::string(symbols_->name(symbol)));
     if (place == axes_.places.end()) return;
@@ -231,9 +243,12 @@ void Driver::read_ranges(Lowered& out) {
   for (const auto& [name, range] : program_.ranges) {
     const auto it = axes_.symbols.find(name);
     if (it == axes_.symbols.end() || it->second.is_constant()) continue;
-    // 2 is what PyTorch writes for every dynamic axis.
-    if (range.lo && *range.lo > 2) add_guard(out, Condition::ge(it->second, *range.lo), "torch.export: range");
-    if (range.hi && *range.hi < kNoBound) add_guard(out, Condition::le(it->second, *range.hi), "torch.export: range");
+    // 2 is what PyTorch writes for every dynamic axis, and from it follow others (a size that is halved is at least 4).
+    const Condition least = range.lo && *range.lo > 2 ? Condition::ge(it->second, *range.lo) : Condition::always();
+    const Condition most =
+        range.hi && *range.hi < kNoBound ? Condition::le(it->second, *range.hi) : Condition::always();
+    for (const Condition& bound : {least, most})
+      if (!assumptions_.proves(bound)) add_guard(out, bound, "torch.export: range", bound == least);
   }
 }
 
@@ -246,8 +261,10 @@ void Driver::read_guards(Lowered& out) {
       out.notes.push_back(fmt::format("a guard of the program could not be read and is not kept: {}", text));
       continue;
     }
-    add_guard(out, *condition, "torch.export: guard");
+    if (!assumptions_.proves(*condition))
+      add_guard(out, *condition, "torch.export: guard", is_zero_one_rule(*condition));
   }
+  for (const auto& [condition, why] : lowering_.assumed()) add_guard(out, condition, why);
 }
 
 Result<Lowered> Driver::run() {
@@ -269,11 +286,13 @@ Result<Lowered> Driver::run() {
   out.freed = axes_.freed;
   out.example = axes_.example;
   out.notes = axes_.notes;
-  read_ranges(out);
   read_guards(out);
+  read_ranges(out);
   lowering_.set_place("/guard");
   if (request_.embed_guards && !results.empty())
-    for (const Guard& guard : out.guards) results[0].second = lowering_.guarded(results[0].second, guard.condition);
+    for (const Guard& guard : out.guards)
+      if (!guard.advisory && !among(request_.forget, guard.text))
+        results[0].second = lowering_.guarded(results[0].second, guard.condition);
   TRY(out.graph, lowering_.finish(results));
   out.facts = lowering_.facts();
   for (const auto& [domain, version] : lowering_.domains()) out.opsets.emplace_back(domain, version);

@@ -1,0 +1,289 @@
+#include "lower/from_torchscript.h"
+
+#include <algorithm>
+
+#include "base/nearest.h"
+#include "lower/axes.h"
+#include "lower/lowering.h"
+#include "lower/naming.h"
+#include "lower/torchscript_inputs.h"
+#include "ops/custom.h"
+
+namespace anyshape::lower {
+
+using script::Evaluator;
+using script::Value;
+
+namespace {
+
+struct Output {
+  std::string path;
+  Ref ref;
+};
+
+// The whole way from a module to a graph.
+class Driver {
+ public:
+  Driver(const torchscript::Script& script, const Request& request, const OpTable& ops)
+      : script_(script),
+        request_(request),
+        symbols_(std::make_shared<Symbols>()),
+        assumptions_(*symbols_),
+        lowering_(ops, assumptions_, request.opset, {.training = request.training}),
+        evaluator_(script, lowering_) {}
+
+  Result<Lowered> run();
+
+ private:
+  Status find_forward();
+  Status name_inputs();
+  Status call_forward();
+  Result<Value> argument(const script::Argument& argument);
+  Status flatten(const Value& value, const std::string& path, std::vector<Output>& out);
+  Result<std::vector<std::pair<std::string, Ref>>> outputs(std::vector<std::string>& notes);
+  std::string output_name(size_t index, size_t count, const std::string& path) const;
+  void add_state(std::vector<std::pair<std::string, Ref>>& out, std::vector<std::string>& notes);
+  Status check_dynamic(const Graph& graph) const;
+  void add_guards(Lowered& out) const;
+
+  const torchscript::Script& script_;
+  Request request_;
+  std::shared_ptr<Symbols> symbols_;
+  Assumptions assumptions_;
+  Lowering lowering_;
+  Evaluator evaluator_;
+  const torchscript::Function* forward_ = nullptr;
+  script::Inputs inputs_;
+  Axes axes_;
+  Refs tensors_;
+  Value result_;
+};
+
+Status Driver::find_forward() {
+  const torchscript::Class& type = script_.classes.at(script_.data.root->text);
+  for (const char* name : {"forward", "forward__0"}) {
+    const auto found = type.methods.find(name);
+    if (found == type.methods.end()) continue;
+    forward_ = &found->second;
+    return {};
+  }
+  return refuse("script.forward", "the module {} has no method forward", script_.data.root->text);
+}
+
+Status Driver::name_inputs() {
+  TRY(inputs_, script::inputs_of(script_, *forward_, request_));
+  request_.dynamic.insert(request_.dynamic.end(), inputs_.dynamic.begin(), inputs_.dynamic.end());
+  std::vector<RecordedInput> recorded;
+  for (const auto& tensor : inputs_.tensors) recorded.push_back({tensor.name, tensor.axes});
+  // Outputs are known after the run: keys that are no inputs are taken to be outputs until then.
+  constexpr size_t kAnyRank = 64;
+  std::vector<std::pair<std::string, size_t>> outputs;
+  for (const AxisName& key : request_.dynamic) {
+    const bool input =
+        std::any_of(recorded.begin(), recorded.end(), [&](const auto& r) { return r.name == key.value; });
+    if (!input) outputs.emplace_back(key.value, kAnyRank);
+  }
+  TRY(axes_, name_axes(recorded, outputs, request_, *symbols_));
+  return {};
+}
+
+Result<Value> Driver::argument(const script::Argument& given) {
+  using Kind = script::Argument::Kind;
+  switch (given.kind) {
+    case Kind::tensor:
+      return Value(lowering_.variable(tensors_[given.tensor], inputs_.tensors[given.tensor].name));
+    case Kind::plain:
+      return evaluator_.literal(given.plain);
+    case Kind::absent:
+      return Value(script::None{});
+    default:
+      break;
+  }
+  script::Values items;
+  for (const script::Argument& item : given.items) {
+    TRY(Value value, argument(item));
+    items.push_back(std::move(value));
+  }
+  if (given.kind == Kind::list) return script::list_of(std::move(items));
+  if (given.kind == Kind::tuple) return script::tuple_of(std::move(items));
+  auto dict = std::make_shared<script::Dict>();
+  for (size_t i = 0; i < items.size(); ++i) dict->entries.emplace_back(given.keys[i], std::move(items[i]));
+  return Value(std::move(dict));
+}
+
+Status Driver::call_forward() {
+  std::vector<Watched> watched;
+  for (const auto& [symbol, number] : axes_.freed) watched.push_back({symbol, number});
+  lowering_.watch(std::move(watched));
+  for (size_t i = 0; i < inputs_.tensors.size(); ++i) {
+    const auto& tensor = inputs_.tensors[i];
+    for (Dim d : axes_.dims[i]) {
+      if (!d.is_symbol()) continue;
+      assumptions_.assume(Condition::ge(d, 0));
+      evaluator_.add_input_symbol(d);
+    }
+    tensors_.push_back(lowering_.input(tensor.name, Fact::tensor(tensor.dtype, axes_.dims[i])));
+  }
+  for (const auto& [path, given] : inputs_.state) {
+    TRY(Value value, argument(given));
+    evaluator_.set_state(path, std::move(value));
+  }
+  for (const auto& [name, rule] : request_.custom_shapes) evaluator_.add_custom(name, rule);
+  script::Call call;
+  for (const auto& [name, given] : inputs_.arguments) {
+    TRY(Value value, argument(given));
+    call.named.emplace_back(name, std::move(value));
+  }
+  TRY(result_, evaluator_.call_method(evaluator_.root(), forward_->name, std::move(call)));
+  return lowering_.status();
+}
+
+Status Driver::flatten(const Value& value, const std::string& path, std::vector<Output>& out) {
+  if (value.is_none()) return {};
+  if (const Var* tensor = value.get<Var>()) {
+    out.push_back({path, lowering_.read(*tensor)});
+    return {};
+  }
+  if (value.is_number() && !value.get<std::complex<double>>()) {
+    out.push_back({path, evaluator_.numbers().ref(value)});
+    return {};
+  }
+  if (const script::List* list = value.list(); list && !list->stacked) {
+    for (size_t i = 0; i < list->items.size(); ++i) {
+      const bool named = list->named && i < list->named->attributes.size();
+      TRY_OK(flatten(
+          list->items[i],
+          named ? fmt::format("{}['{}']", path, list->named->attributes[i].name) : fmt::format("{}[{}]", path, i),
+          out));
+    }
+    return {};
+  }
+  if (const script::Dict* dict = value.dict()) {
+    for (size_t i = 0; i < dict->entries.size(); ++i) {
+      const std::string* key = dict->entries[i].first.text();
+      TRY_OK(flatten(dict->entries[i].second,
+                     key ? fmt::format("{}['{}']", path, *key) : fmt::format("{}[{}]", path, i), out));
+    }
+    return {};
+  }
+  if (value.text()) return {};
+  const bool list = value.list() != nullptr;
+  return refuse("script.output", "forward gives back {}, which no ONNX model can",
+                list ? "a list whose length only the running model knows" : script::kind_of(value));
+}
+
+std::string Driver::output_name(size_t index, size_t count, const std::string& path) const {
+  if (index < request_.output_names.size()) return request_.output_names[index];
+  const std::string named = name_of_path(path);
+  if (!named.empty()) return named;
+  return count == 1 ? "output" : fmt::format("output_{}", index);
+}
+
+Result<std::vector<std::pair<std::string, Ref>>> Driver::outputs(std::vector<std::string>& notes) {
+  std::vector<Output> found;
+  lowering_.set_place("");
+  TRY_OK(flatten(result_, "", found));
+  if (found.empty()) return refuse("script.output", "forward gives back no tensor");
+  if (request_.output_names.size() > found.size()) {
+    return usage("names.outputs", "{} output names are given, forward has {} outputs", request_.output_names.size(),
+                 found.size());
+  }
+  std::vector<std::pair<std::string, Ref>> out;
+  for (size_t i = 0; i < found.size(); ++i) out.emplace_back(output_name(i, found.size(), found[i].path), found[i].ref);
+  add_state(out, notes);
+  return out;
+}
+
+// What the module will find in its attributes when it is called again.
+void Driver::add_state(std::vector<std::pair<std::string, Ref>>& out, std::vector<std::string>& notes) {
+  for (const script::Change& change : evaluator_.changes()) {
+    // What is always set before it is read says nothing to the next call.
+    if (!change.read_first) continue;
+    const auto is_given = [&](const auto& given) { return given.first == change.path; };
+    const bool given = std::any_of(inputs_.state.begin(), inputs_.state.end(), is_given);
+    const Var* tensor = change.owner->attributes.at(change.attribute).get<Var>();
+    std::string type = "VALUE";
+    if (tensor != nullptr) {
+      const Ref value = lowering_.read(*tensor);
+      out.emplace_back(change.path + "_next", value);
+      const std::string dims = print(lowering_.dims(value));
+      type = fmt::format("{}{}", name(lowering_.dtype(value)), dims);
+    }
+    if (given) continue;
+    notes.push_back(
+        fmt::format("the module changes its attribute {0}: the exported model begins with the archive's "
+                    "value each time; --input \"{0}={1}\" makes it an input",
+                    change.path, type));
+  }
+}
+
+Status Driver::check_dynamic(const Graph& graph) const {
+  for (const AxisName& key : request_.dynamic) {
+    std::vector<std::string> names;
+    for (ValueId id : graph.inputs) names.push_back(graph.values[id].name);
+    for (ValueId id : graph.outputs) names.push_back(graph.values[id].name);
+    if (std::find(names.begin(), names.end(), key.value) != names.end()) continue;
+    const std::string near = nearest(key.value, names);
+    return usage("dynamic.unknown", "\"{}\" is neither an input nor an output{}; there are: {}", key.value,
+                 near.empty() ? "" : fmt::format(", did you mean \"{}\"?", near), fmt::join(names, ", "));
+  }
+  return {};
+}
+
+// What the program checks by raising an exception.
+void Driver::add_guards(Lowered& out) const {
+  for (const script::Checked& checked : evaluator_.checked()) {
+    Guard guard;
+    guard.condition = checked.condition;
+    guard.text = print(checked.condition);
+    guard.origin = fmt::format("{}: {}", checked.place, checked.message);
+    bool known = !checked.condition.is_opaque();
+    for (Dim symbol : checked.condition.symbols()) {
+      const auto place = axes_.places.find(std::string(symbols_->name(symbol)));
+      known = known && place != axes_.places.end();
+      if (known) guard.symbols.insert(*place);
+    }
+    const auto same = [&](const Guard& other) { return other.text == guard.text; };
+    if (known && std::none_of(out.guards.begin(), out.guards.end(), same)) out.guards.push_back(std::move(guard));
+  }
+}
+
+Result<Lowered> Driver::run() {
+  TRY_OK(find_forward());
+  TRY_OK(name_inputs());
+  TRY_OK(call_forward());
+  Lowered out;
+  std::vector<std::string> notes = axes_.notes;
+  TRY(const auto results, outputs(notes));
+  TRY(out.graph, lowering_.finish(results));
+  out.facts = lowering_.facts();
+  for (const auto* more : {&evaluator_.notes(), &lowering_.suspects()})
+    notes.insert(notes.end(), more->begin(), more->end());
+  for (std::string& note : notes) {
+    if (std::find(out.notes.begin(), out.notes.end(), note) == out.notes.end()) out.notes.push_back(std::move(note));
+  }
+  for (const auto& [domain, version] : lowering_.domains()) out.opsets.emplace_back(domain, version);
+  std::sort(out.opsets.begin(), out.opsets.end());
+  add_guards(out);
+  TRY_OK(check_dynamic(*out.graph));
+  TRY_OK(name_outputs(*out.graph, request_, assumptions_, out.facts, out.notes));
+  out.custom_shapes = request_.custom_shapes;
+  out.symbols = symbols_;
+  out.freed = axes_.freed;
+  out.example = axes_.example;
+  return out;
+}
+
+}  // namespace
+
+Result<Lowered> from_torchscript(const torchscript::Script& script, const Request& request, const OpTable& ops) {
+  if (request.custom_shapes.empty()) return Driver(script, request, ops).run();
+  for (const auto& [name, rule] : request.custom_shapes) {
+    const size_t colon = name.find("::");
+    if (colon == std::string::npos) return usage("custom.name", "\"{}\" is not NAMESPACE::OPERATOR", name);
+    TRY_OK(register_custom_op(name.substr(0, colon), name.substr(colon + 2), rule, {}));
+  }
+  return Driver(script, request, current_ops()).run();
+}
+
+}  // namespace anyshape::lower

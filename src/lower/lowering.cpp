@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "lower/aten/complex.h"
 #include "tensor/real.h"
 
 namespace anyshape::lower {
@@ -82,7 +83,11 @@ Var Lowering::variable(Ref value, std::string name) {
 Ref Lowering::read(const Var& variable) {
   if (!variable) return {};
   const Var root = root_of(variable);
-  if (!variable->base || variable->seen == root->writes) return variable->value;
+  if (!alive(root->value)) {
+    if (!failed()) refuse("export.body", "a tensor that a branch or a loop writes in place is read after it");
+    return {};
+  }
+  if (!variable->base || (variable->seen == root->writes && alive(variable->value))) return variable->value;
   const Arg again = variable->view->lower(*this, variable->args->with_self(read(variable->base)));
   const Arguments* many = again.get<Arguments>();
   variable->value = ref(many && variable->index < many->size() ? (*many)[variable->index] : again);
@@ -92,10 +97,13 @@ Ref Lowering::read(const Var& variable) {
 
 void Lowering::write(const Var& variable, Ref value) {
   const Ref old = read(variable);
+  while (rank(value) > rank(old) && dim(value, 0) == Dim(1)) value = squeeze(value, {0});
   value = expand(cast(value, dtype(old)), dims(old));
-  if (failed()) return;
+  if (failed() || value == old) return;
   if (variable->base) {
-    const Ref whole = variable->view->put(*this, *variable->args, read(variable->base), value, variable->index);
+    const Ref base = read(variable->base);
+    const Ref whole = variable->view->put(*this, *variable->args, base, value, variable->index);
+    claim(whole, dims(base));
     write(variable->base, whole);
   } else {
     ++variable->writes;
@@ -237,11 +245,12 @@ std::optional<Args> Lowering::bind(const Schema& schema, const Arguments& positi
 std::optional<Args> Lowering::find_overload(std::string_view name, std::string_view overload,
                                             const Arguments& positional, const std::vector<NamedArg>& keywords) {
   std::vector<Schema> schemas = schemas_of(name);
+  const bool given = !overload.empty();
   if (overload == "default") overload = "";
   const auto exact =
       std::find_if(schemas.begin(), schemas.end(), [&](const Schema& s) { return s.overload == overload; });
   std::string why;
-  if (exact != schemas.end()) {
+  if (given && exact != schemas.end()) {
     if (auto args = bind(*exact, positional, keywords, true, why)) return args;
   }
   for (const bool lenient : {false, true})
@@ -254,6 +263,39 @@ std::optional<Args> Lowering::find_overload(std::string_view name, std::string_v
   return std::nullopt;
 }
 
+bool Lowering::stays_contiguous(const AtenOp& op, const Args& args) {
+  if (!op.reorders) return true;
+  if (op.cuts.empty() || args.i("step", 1) != 1) return false;
+  const Ref x = args.self();
+  const int64_t cut = axis(x, args.i(op.cuts));
+  for (int64_t i = 0; i < cut; ++i)
+    if (!same(dim(x, static_cast<size_t>(i)), 1)) return false;
+  return true;
+}
+
+void Lowering::make_view(const Var& made, const Var& base, const AtenOp& op, const std::shared_ptr<const Args>& args,
+                         size_t index) {
+  made->base = base;
+  made->view = &op;
+  made->args = args;
+  made->index = index;
+  made->seen = root_of(base)->writes;
+  made->contiguous = base->contiguous && stays_contiguous(op, *args);
+  base->views.push_back(made);
+}
+
+// x.unsqueeze_(0): the tensor becomes a view of what it was, and so do its views.
+void Lowering::view_in_place(const Var& self, const AtenOp& op, const std::shared_ptr<const Args>& args, Ref value) {
+  if (value == self->value) return;
+  const auto before = std::make_shared<Variable>(*self);
+  for (const auto& view : self->views)
+    if (const Var one = view.lock(); one && one->base == self) one->base = before;
+  if (before->base) before->base->views.push_back(before);
+  self->views.clear();
+  self->value = value;
+  make_view(self, before, op, args, 0);
+}
+
 Arg Lowering::to_variables(const AtenOp& op, const std::shared_ptr<const Args>& args, const Var& self,
                            const Arg& result) {
   const auto wrap = [&](const Arg& one, size_t index) -> Arg {
@@ -261,13 +303,7 @@ Arg Lowering::to_variables(const AtenOp& op, const std::shared_ptr<const Args>& 
     if (!value) return one;
     Var made = variable(*value);
     const bool shares = op.put && self && (!op.copies_reordered || self->contiguous);
-    if (!shares || (op.shares && !op.shares(*args, args->self(), *value))) return made;
-    made->base = self;
-    made->view = &op;
-    made->args = args;
-    made->index = index;
-    made->seen = root_of(self)->writes;
-    made->contiguous = self->contiguous && !op.reorders;
+    if (shares && (!op.shares || op.shares(*args, args->self(), *value))) make_view(made, self, op, args, index);
     return made;
   };
   const auto* many = result.get<Arguments>();
@@ -286,6 +322,12 @@ Arg Lowering::call(std::string_view name, std::string_view overload, Arguments p
   const std::string functional = functional_name(name);
   const bool in_place = !functional.empty();
   if (!op && in_place) op = find_aten(functional, bound->schema().overload);
+  const bool complex = takes_complex(*this, *bound);
+  if (complex) op = find_complex(in_place ? functional : name, op);
+  if (!op && complex) {
+    refuse("aten.complex", "aten::{} of complex numbers cannot be exported yet", name);
+    return {};
+  }
   if (!op) {
     refuse("aten.missing", "aten::{}{}{} cannot be exported yet", name, bound->schema().overload.empty() ? "" : ".",
            bound->schema().overload);
@@ -310,7 +352,10 @@ Arg Lowering::call(std::string_view name, std::string_view overload, Arguments p
     refuse("aten.arguments", "aten::{} writes into its first argument, which is no tensor of the program", name);
     return {};
   }
-  write(self, ref(result));
+  if (op->put)
+    view_in_place(self, *op, args, ref(result));
+  else
+    write(self, ref(result));
   return self;
 }
 

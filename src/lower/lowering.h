@@ -65,6 +65,9 @@ struct AtenOp {
   bool copies_reordered = false;  // shares memory only where argument 0 is contiguous (reshape, contiguous)
   // With put: whether this call's result shares memory at all. Null: it does.
   bool (*shares)(const Args&, Ref self, Ref result) = nullptr;
+  // The argument that names the axis a block is cut from: the block of a contiguous tensor is contiguous when all axes
+  // in front have one entry.
+  std::string_view cuts = "";
 };
 
 // The record of "name.overload", else of "name"; null where there is none.
@@ -83,6 +86,7 @@ struct Variable {
   uint64_t writes = 0;               // of a root: how often its memory changed
   bool contiguous = true;
   std::string name;  // of a parameter, buffer or input
+  std::vector<std::weak_ptr<Variable>> views;
 };
 
 // A size of the example that the exported model must not depend on.
@@ -122,6 +126,17 @@ class Lowering : public Builder {
   Arg call(std::string_view name, std::string_view overload, Arguments positional, std::vector<NamedArg> keywords = {});
   // True when some record lowers it.
   static bool knows(std::string_view name, std::string_view overload);
+
+  // ONNX computes with no complex numbers. A complex tensor of the program has the sizes and the type it has in
+  // PyTorch, but stands for two real tensors that are there in its place; of inputs and outputs for one with a last
+  // axis of (real, imaginary).
+  Ref complex_of(Ref real, Ref imaginary);
+  Ref complex_of_pairs(Ref pairs);
+  Ref pairs_of(Ref complex);
+  // Of a real tensor: itself and zeros.
+  std::pair<Ref, Ref> parts_of(Ref x);
+  Ref input(std::string_view name, Fact fact);
+  Result<std::shared_ptr<Graph>> finish(std::vector<std::pair<std::string, Ref>> outputs);
 
   Var variable(Ref value, std::string name = {});
   // The tensor's present value; absent for an absent one.
@@ -167,11 +182,21 @@ class Lowering : public Builder {
   std::optional<Arg> fitted(const Arg& given, const Parameter& parameter, bool lenient);
   std::optional<Arg> fitted_item(const Arg& given, const Parameter& parameter, bool lenient);
   std::optional<Arg> number_in(const Arg& tensor, Parameter::Type wanted);
+  void make_view(const Var& made, const Var& base, const AtenOp& op, const std::shared_ptr<const Args>& args,
+                 size_t index);
+  void view_in_place(const Var& self, const AtenOp& op, const std::shared_ptr<const Args>& args, Ref value);
+  bool stays_contiguous(const AtenOp& op, const Args& args);
   Arg to_variables(const AtenOp& op, const std::shared_ptr<const Args>& args, const Var& self, const Arg& result);
 
   void look_for_sizes(const Args& args);
 
+  struct Parts {
+    Ref pairs, real, imaginary;
+  };
+  Parts* parts_behind(Ref complex);
+
   LoweringOptions options_;
+  std::unordered_map<uint64_t, Parts> complex_;
   std::vector<Assumed> assumed_;
   std::vector<Watched> watched_;
   std::vector<std::string> suspects_;

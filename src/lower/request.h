@@ -24,6 +24,7 @@ struct InputType {
   std::string name;
   DType dtype = DType::f32;
   std::vector<std::string> sizes;  // a number, a name, or "?"
+  std::string value;               // of an input that is no tensor, as a Python literal: "sr=16000"
 };
 
 // What a user wants of an export.
@@ -36,14 +37,16 @@ struct Request {
   std::vector<std::pair<std::string, int64_t>> freeze;             // symbol, size
   std::vector<std::pair<std::string, std::string>> custom_shapes;  // "ns::op", rule text
   bool training = false;
-  bool embed_guards = false;  // the graph fails where a guard does not hold
+  bool embed_guards = false;        // the graph fails where a guard does not hold
+  std::vector<std::string> forget;  // texts of guards not to embed
 };
 
 // A condition the program was captured under and no operator demands.
 struct Guard {
   Condition condition;
-  std::string text;    // in the names of the model
-  std::string origin;  // what recorded it
+  std::string text;       // in the names of the model
+  std::string origin;     // what recorded it
+  bool advisory = false;  // may be an accident of the capture
   // Axis of each symbol: "x:1".
   std::map<std::string, std::string> symbols;
 };

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "lower/naming.h"
+
 namespace anyshape::lower::script {
 
 using torchscript::Expr;
@@ -11,21 +13,6 @@ namespace {
 
 constexpr int kMaxDepth = 1500;
 constexpr size_t kMaxFrames = 150;
-
-// "encoder.layers.0.linear1" as "/encoder/layers.0/linear1".
-std::string node_prefix(const std::string& path) {
-  std::string out;
-  size_t begin = 0;
-  while (begin < path.size()) {
-    const size_t end = std::min(path.find('.', begin), path.size());
-    const std::string part = path.substr(begin, end - begin);
-    const bool index = part.find_first_not_of("0123456789") == std::string::npos;
-    out += index && !out.empty() ? '.' : '/';
-    out += part;
-    begin = end + 1;
-  }
-  return out;
-}
 
 }  // namespace
 
@@ -56,7 +43,9 @@ void Evaluator::show_place() {
   std::vector<std::pair<std::string, std::string>> metadata;
   if (!frame().module.empty()) metadata.emplace_back("module", frame().module);
   metadata.emplace_back("source", place());
-  in_.set_place(node_prefix(frame().module), std::move(metadata));
+  std::vector<std::string> modules;
+  for (const auto& open : frames_) modules.push_back(open->module);
+  in_.set_place(node_prefix(modules), std::move(metadata));
 }
 
 Result<Value> Evaluator::eval(const Expr& expr) {
@@ -107,6 +96,16 @@ Result<Value> Evaluator::eval_inner(const Expr& expr) {
       break;
   }
   return wrong("script.syntax", "{} has no value", print(expr));
+}
+
+Result<Value> Evaluator::literal(const Expr& expr) {
+  static const torchscript::Function kNowhere;
+  auto made = std::make_unique<Frame>();
+  made->function = &kNowhere;
+  frames_.push_back(std::move(made));
+  auto value = eval(expr);
+  frames_.pop_back();
+  return value;
 }
 
 Result<Value> Evaluator::eval_name(const Expr& expr) {

@@ -113,7 +113,11 @@ ValueInfoProto Writer::value(const Graph& graph, ValueId id, const Facts* facts)
   if (facts) {
     out.type = type((*facts)[id]);
   } else if (const auto& declared = graph.values[id].declared; declared && declared->kind == Fact::Kind::tensor) {
-    out.type.emplace().tensor_type.emplace().elem_type = static_cast<int32_t>(declared->dtype);
+    TypeProto::Tensor& tensor = out.type.emplace().tensor_type.emplace();
+    tensor.elem_type = static_cast<int32_t>(declared->dtype);
+    if (!declared->dims) return out;
+    TensorShapeProto& shape = tensor.shape.emplace();
+    for (const DeclaredDim& dim : *declared->dims) shape.dim.emplace_back().dim_value = dim.value;
   }
   return out;
 }

@@ -216,11 +216,7 @@ Refs grid(Lowering& l, Refs parts, bool swapped) {
       if (k != i) ones.push_back(static_cast<int64_t>(k));
     parts[i] = l.expand(l.unsqueeze(parts[i], ones), to);
   }
-  if (!swapped || parts.size() < 2) return parts;
-  std::vector<int64_t> order = all_axes(parts.size());
-  std::swap(order[0], order[1]);
-  std::swap(parts[0], parts[1]);
-  for (Ref& x : parts) x = l.transpose(x, order);
+  if (swapped && parts.size() > 1) std::swap(parts[0], parts[1]);
   return parts;
 }
 

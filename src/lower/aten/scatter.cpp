@@ -211,11 +211,6 @@ Arg fill(Lowering& l, const Args& a) {
   return spread(l, l.operand(a.arg("value"), l.dtype(self)), l.dims(self));
 }
 
-Arg zero(Lowering& l, const Args& a) {
-  const Ref self = a.self();
-  return spread(l, l.integer(0, l.dtype(self)), l.dims(self));
-}
-
 constexpr AtenOp kOps[] = {
     {"copy", copy},
     {"fill", fill},
@@ -230,7 +225,6 @@ constexpr AtenOp kOps[] = {
     {"scatter_reduce", scatter_reduce},
     {"take", take},
     {"take_along_dim", take_along_dim},
-    {"zero", zero},
 };
 
 }  // namespace

@@ -1,0 +1,164 @@
+"""Which shapes a model takes, and why."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any, Union
+
+from . import _anyshape
+
+Shape = Sequence[int]
+Source = Union[str, "os.PathLike[str]", bytes, bytearray, memoryview]
+
+
+class Answer(int):
+    """Whether one shape is taken: true or false in conditions, with the reason.
+
+    kind: "accept", "refuse" or "unknown" (no rule can tell; counts as false).
+    code, place, why: of the refusal; empty for "accept".
+    outputs: name -> type of each output, e.g. "f32[1, 60, 1]"; for "accept".
+    data_conditions: what the entries of inputs must fulfil, as sentences; for "accept".
+    """
+
+    kind: str
+    code: str
+    place: str
+    why: str
+    outputs: dict[str, str]
+    data_conditions: list[str]
+
+    def __new__(cls, told: Mapping[str, Any]) -> Answer:
+        self = super().__new__(cls, told["kind"] == "accept")
+        self.kind, self.code, self.place, self.why = told["kind"], told["code"], told["place"], told["sentence"]
+        self.outputs = {value["name"]: value["type"] for value in told["outputs"]}
+        self.data_conditions = [reason["sentence"] for reason in told["data_conditions"]]
+        return self
+
+    def __repr__(self) -> str:
+        if self:
+            return "accept"
+        return f"{self.kind} [{self.code}] {self.place + ': ' if self.place else ''}{self.why}"
+
+    __str__ = __repr__
+
+
+class Proof(int):
+    """Whether every shape of a set is taken: true only where it is proved.
+
+    kind: "proved", "refuted" (`shapes` is the smallest counterexample, `answer` says why it is refused), or
+    "unproved" (`why` says what stands in the way).
+    """
+
+    kind: str
+    shapes: dict[str, tuple[int, ...]]
+    answer: Answer
+    why: str
+
+    def __new__(cls, told: Mapping[str, Any]) -> Proof:
+        self = super().__new__(cls, told["kind"] == "proved")
+        self.kind = told["kind"]
+        self.shapes = {name: tuple(sizes) for name, sizes in told["shapes"].items()}
+        self.answer = Answer(told["answer"])
+        self.why = told["why"] or (self.answer.why if self.kind == "refuted" else "")
+        return self
+
+    def __repr__(self) -> str:
+        if self.kind == "refuted":
+            return f"refuted by {self.shapes}: {self.answer}"
+        return self.kind if self else f"unproved: {self.why}"
+
+    __str__ = __repr__
+
+
+def _merged(shapes: Mapping[str, Shape] | None, named: Mapping[str, Shape]) -> dict[str, list[int]]:
+    return {name: [int(size) for size in sizes] for name, sizes in {**(shapes or {}), **named}.items()}
+
+
+class CheckReport:
+    """All that check() says about one model. str() is the report for people, `data` the same as plain data."""
+
+    def __init__(self, model: _anyshape.Model, options: Mapping[str, Any]):
+        self._model = model
+        self._ignore_assumed = bool(options.get("ignore_assumed", False))
+        told = model.check(**options)
+        self.text: str = told["text"]
+        self.data: dict[str, Any] = json.loads(told["json"])
+
+    def accepts(self, shapes: Mapping[str, Shape] | None = None, /, **named: Shape) -> Answer:
+        """The exact answer for one shape: `accepts(x=(1, 120, 1))`, or a dict for names that are no identifiers."""
+        return Answer(self._model.accepts(_merged(shapes, named), self._ignore_assumed))
+
+    def require(self, *wanted: str) -> Proof:
+        """Is every shape of a set taken? `require("x=[1..64, 1..512, 80]")`, `require("batch in 1..64, h % 32 == 0")`."""
+        return Proof(self._model.require(list(wanted), self._ignore_assumed))
+
+    def explain(self, value: str) -> str:
+        """Why the axes of a value, or one of them ("VALUE:AXIS"), are what they are."""
+        return "\n".join(self._model.explain(value))
+
+    def smallest(self, shapes: Mapping[str, Shape] | None = None, /, **named: Shape) -> dict[str, tuple[int, ...]]:
+        """The smallest shape the model takes, where some inputs may be given."""
+        found = self._model.smallest_shapes(_merged(shapes, named))
+        return {name: tuple(sizes) for name, sizes in found.items()}
+
+    @property
+    def conditions(self) -> list[str]:
+        """What the sizes must fulfil, e.g. ["seq == 120"]; empty: every shape of the declared dims is taken."""
+        return [condition["text"] for condition in self.data["accepted"]["conditions"]]
+
+    @property
+    def exact(self) -> bool:
+        """False: the model may refuse more than `conditions` say."""
+        return self.data["accepted"]["exact"]
+
+    @property
+    def assumed(self) -> list[str]:
+        """Conditions the exporter recorded."""
+        return [condition["text"] for condition in self.data["assumed"]]
+
+    @property
+    def findings(self) -> list[dict[str, str]]:
+        """What lint rules have to say: dicts of rule, severity, node, message, fix."""
+        return self.data["findings"]
+
+    @property
+    def inputs(self) -> dict[str, str]:
+        """Name -> type: {"x": "f32[batch, seq, 1]"}."""
+        return {value["name"]: value["type"] for value in self.data["inputs"]}
+
+    @property
+    def outputs(self) -> dict[str, str]:
+        return {value["name"]: value["type"] for value in self.data["outputs"]}
+
+    @property
+    def ok(self) -> bool:
+        """No finding of severity "error", and the model takes some shape."""
+        return "error" not in self.data and all(finding["severity"] != "error" for finding in self.findings)
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        return f"<CheckReport of {self.data['model']}: {'; '.join(self.conditions) or 'every declared shape'}>"
+
+
+def load(source: Source) -> _anyshape.Model:
+    """The model of a path or of bytes."""
+    if isinstance(source, (bytes, bytearray, memoryview)):
+        return _anyshape.Model.from_bytes(source)
+    return _anyshape.Model.load(source)
+
+
+def check(source: Source, *, batch_only: bool = False, allow: Sequence[str] = (), ignore: Sequence[str] = (),
+          ignore_assumed: bool = False) -> CheckReport:  # fmt: skip
+    """Which input shapes the ONNX model takes, which node demands what, and what is wrong with its axes.
+
+    source: a path, or the bytes of a model.
+    batch_only: report every dynamic axis but the batch; `allow` waives some, "NAME:AXIS".
+    ignore: findings to leave out, "RULE" or "RULE@NODE".
+    ignore_assumed: conditions recorded by the exporter demand nothing.
+    """
+    options = {"batch_only": batch_only, "allow": list(allow), "ignore": list(ignore), "ignore_assumed": ignore_assumed}
+    return CheckReport(load(source), options)

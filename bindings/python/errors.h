@@ -1,0 +1,28 @@
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <utility>
+
+#include "anyshape/error.h"
+
+namespace anyshape::python {
+
+// Raises anyshape.Error with the fields of `error`. The lock of the interpreter must be held.
+[[noreturn]] void raise(const Error& error);
+
+// The value, or the error raised.
+template <class T>
+T value_of(Result<T> result) {
+  if (!result) raise(result.error());
+  if constexpr (!std::is_void_v<T>) return *std::move(result);
+}
+
+// Runs `work` without the lock of the interpreter.
+template <class Work>
+auto unlocked(Work&& work) {
+  nanobind::gil_scoped_release release;
+  return work();
+}
+
+}  // namespace anyshape::python

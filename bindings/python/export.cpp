@@ -1,0 +1,87 @@
+#include "anyshape/export.h"
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <memory>
+
+#include "errors.h"
+#include "parts.h"
+
+namespace nb = nanobind;
+
+namespace anyshape::python {
+namespace {
+
+template <class T>
+T get(const nb::dict& options, const char* key, T otherwise) {
+  return options.contains(key) ? nb::cast<T>(options[key]) : std::move(otherwise);
+}
+
+Guards guards_of(const std::string& text) {
+  if (text == "embed") return Guards::embed;
+  if (text == "drop") return Guards::drop;
+  return Guards::record;
+}
+
+ExportOptions options_of(const nb::dict& given) {
+  ExportOptions out;
+  out.opset = get(given, "opset", out.opset);
+  out.ir_version = get(given, "ir_version", out.ir_version);
+  for (auto& [value, axis, name] :
+       get<std::vector<std::tuple<std::string, int64_t, std::string>>>(given, "dynamic", {}))
+    out.dynamic.push_back({value, axis, name});
+  for (const std::string& text : get<std::vector<std::string>>(given, "inputs", {}))
+    out.inputs.push_back(value_of(parse_input_type(text)));
+  out.input_names = get<std::vector<std::string>>(given, "input_names", {});
+  out.output_names = get<std::vector<std::string>>(given, "output_names", {});
+  out.all_static = get(given, "static", false);
+  out.freeze = get<std::vector<std::pair<std::string, int64_t>>>(given, "freeze", {});
+  out.batch_only = get(given, "batch_only", false);
+  out.allow = get<std::vector<std::string>>(given, "allow", {});
+  out.guards = guards_of(get<std::string>(given, "guards", "record"));
+  out.forget = get<std::vector<std::string>>(given, "forget", {});
+  out.custom_shapes = get<std::vector<std::pair<std::string, std::string>>>(given, "custom_shapes", {});
+  out.training = get(given, "training", false);
+  return out;
+}
+
+nb::dict report_dict(const ExportReport& report) {
+  nb::dict out;
+  out["nodes"] = report.nodes;
+  out["shape_nodes"] = report.shape_nodes;
+  out["shape_reasons"] = report.shape_reasons;
+  out["notes"] = report.notes;
+  nb::list assumed;
+  for (const AssumedCondition& condition : report.assumed) {
+    nb::dict one;
+    one["text"] = condition.text;
+    one["symbols"] = condition.symbols;
+    one["origin"] = condition.origin;
+    assumed.append(one);
+  }
+  out["assumed"] = assumed;
+  return out;
+}
+
+nb::tuple run_export(nb::handle path, const nb::dict& options) {
+  const auto file = path_of(path);
+  const ExportOptions wanted = options_of(options);
+  Exported exported = value_of(unlocked([&] { return export_program(file, wanted); }));
+  const nb::dict report = report_dict(exported.report);
+  return nb::make_tuple(nb::cast(new SharedModel(std::move(exported.model)), nb::rv_policy::take_ownership), report);
+}
+
+}  // namespace
+
+void bind_export(nb::module_& m) {
+  m.def("export_program", run_export, nb::arg("path"), nb::arg("options") = nb::dict(),
+        "A saved PyTorch program (.pt2, .pt) as an ONNX model: (Model, report).");
+}
+
+}  // namespace anyshape::python

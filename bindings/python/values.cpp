@@ -1,0 +1,153 @@
+#include "values.h"
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <memory>
+#include <optional>
+
+#include "errors.h"
+
+namespace nb = nanobind;
+
+namespace anyshape::python {
+namespace {
+
+using Dense = nb::ndarray<nb::ro, nb::c_contig, nb::device::cpu>;
+using Code = nb::dlpack::dtype_code;
+
+struct Layout {
+  DType type;
+  Code code;
+  uint8_t bits;
+};
+
+// The element types NumPy has itself.
+constexpr Layout kLayouts[] = {
+    {DType::f32, Code::Float, 32},   {DType::f64, Code::Float, 64},     {DType::f16, Code::Float, 16},
+    {DType::i64, Code::Int, 64},     {DType::i32, Code::Int, 32},       {DType::i16, Code::Int, 16},
+    {DType::i8, Code::Int, 8},       {DType::u64, Code::UInt, 64},      {DType::u32, Code::UInt, 32},
+    {DType::u16, Code::UInt, 16},    {DType::u8, Code::UInt, 8},        {DType::boolean, Code::Bool, 8},
+    {DType::c64, Code::Complex, 64}, {DType::c128, Code::Complex, 128},
+};
+
+std::optional<DType> type_of(nb::dlpack::dtype dtype) {
+  if (dtype.lanes != 1) return std::nullopt;
+  if (dtype.code == static_cast<uint8_t>(Code::Bfloat) && dtype.bits == 16) return DType::bf16;
+  for (const Layout& layout : kLayouts)
+    if (dtype.code == static_cast<uint8_t>(layout.code) && dtype.bits == layout.bits) return layout.type;
+  return std::nullopt;
+}
+
+std::optional<nb::dlpack::dtype> dlpack_of(DType type) {
+  for (const Layout& layout : kLayouts)
+    if (layout.type == type) return nb::dlpack::dtype{static_cast<uint8_t>(layout.code), layout.bits, 1};
+  return std::nullopt;
+}
+
+nb::object helper(const char* name) { return nb::module_::import_("anyshape._values").attr(name); }
+
+// `const` is the array's, not the engine's: inputs are only read.
+AnyValue borrowed(DType type, std::vector<int64_t> shape, const Dense& array, Keep& keep) {
+  const auto unit = static_cast<uintptr_t>(std::max<size_t>(1, array.itemsize()));
+  const bool aligned = reinterpret_cast<uintptr_t>(array.data()) % unit == 0;
+  if (!aligned) return value_of(AnyValue::copy_of(type, std::move(shape), array.data(), array.nbytes()));
+  keep.emplace_back(array);
+  return value_of(AnyValue::borrow(type, std::move(shape), const_cast<void*>(array.data()), array.nbytes()));
+}
+
+// What is no array of a type NumPy has: lists, strings, bfloat16, arrays with holes.
+AnyValue converted(nb::handle object, DType type, Keep& keep) {
+  const auto parts = nb::cast<nb::tuple>(helper("parts")(object, static_cast<int>(type)));
+  const auto found = static_cast<DType>(nb::cast<int>(parts[0]));
+  auto shape = nb::cast<std::vector<int64_t>>(parts[1]);
+  if (found == DType::string)
+    return value_of(AnyValue::strings(std::move(shape), nb::cast<std::vector<std::string>>(parts[2])));
+  return borrowed(found, std::move(shape), nb::cast<Dense>(parts[2]), keep);
+}
+
+AnyValue tensor(nb::handle object, DType type, Keep& keep) {
+  Dense array;
+  if (!nb::try_cast(object, array, false)) return converted(object, type, keep);
+  const auto found = type_of(array.dtype());
+  if (!found) return converted(object, type, keep);
+  std::vector<int64_t> shape(array.ndim());
+  for (size_t i = 0; i < shape.size(); ++i) shape[i] = static_cast<int64_t>(array.shape(i));
+  return borrowed(*found, std::move(shape), array, keep);
+}
+
+AnyValue sequence(nb::handle object, DType type, Keep& keep) {
+  std::vector<AnyValue> items;
+  for (nb::handle item : nb::iter(object)) items.push_back(tensor(item, type, keep));
+  return AnyValue::sequence(type, items);
+}
+
+template <class Shape>
+nb::object array_over(const AnyValue& value, nb::dlpack::dtype dtype, const Shape& shape) {
+  auto owner = std::make_unique<AnyValue>(value);
+  void* data = owner->mutable_data();
+  nb::capsule capsule(owner.release(), [](void* p) noexcept { delete static_cast<AnyValue*>(p); });
+  return nb::cast(nb::ndarray<nb::numpy>(data, shape.size(), shape.data(), capsule, nullptr, dtype));
+}
+
+nb::object tensor_array(const AnyValue& value) {
+  const auto& dims = value.shape();
+  if (value.type() == DType::string) {
+    nb::list texts;
+    for (const std::string& s : value.string_entries())
+      texts.append(nb::steal(PyUnicode_DecodeUTF8(s.data(), static_cast<Py_ssize_t>(s.size()), "surrogateescape")));
+    return helper("text_array")(texts, dims);
+  }
+  if (const auto dtype = dlpack_of(value.type()))
+    return array_over(value, *dtype, std::vector<size_t>(dims.begin(), dims.end()));
+  const nb::object bytes =
+      array_over(value, {static_cast<uint8_t>(Code::UInt), 8, 1}, std::vector<size_t>{value.bytes()});
+  return helper("from_bits")(static_cast<int>(value.type()), dims, bytes);
+}
+
+nb::object map_dict(const AnyValue& value) {
+  const auto items = value.items();
+  nb::dict out;
+  const nb::object keys = to_python(items[0]).attr("tolist")(), values = to_python(items[1]).attr("tolist")();
+  for (size_t i = 0; i < nb::len(keys); ++i) out[keys[i]] = values[i];
+  return out;
+}
+
+}  // namespace
+
+AnyValue to_value(nb::handle object, AnyValue::Kind kind, DType type, Keep& keep) {
+  const bool is_list = nb::isinstance<nb::list>(object) || nb::isinstance<nb::tuple>(object);
+  switch (kind) {
+    case AnyValue::Kind::sequence:
+      if (!is_list) raise({Error::Kind::usage, "input.kind", {}, "a sequence is a list of arrays", {}});
+      return sequence(object, type, keep);
+    case AnyValue::Kind::optional:
+      if (object.is_none()) return AnyValue::empty_optional(type);
+      return AnyValue::optional(is_list ? sequence(object, type, keep) : tensor(object, type, keep));
+    case AnyValue::Kind::map:
+      raise({Error::Kind::usage, "input.kind", {}, "maps cannot be inputs", {}});
+    default:
+      return tensor(object, type, keep);
+  }
+}
+
+nb::object to_python(const AnyValue& value) {
+  const auto items = value.kind() == AnyValue::Kind::tensor ? std::vector<AnyValue>() : value.items();
+  switch (value.kind()) {
+    case AnyValue::Kind::tensor:
+      return tensor_array(value);
+    case AnyValue::Kind::sequence: {
+      nb::list out;
+      for (const AnyValue& item : items) out.append(to_python(item));
+      return out;
+    }
+    case AnyValue::Kind::optional:
+      return items.empty() ? nb::none() : to_python(items[0]);
+    case AnyValue::Kind::map:
+      return map_dict(value);
+    default:
+      return nb::none();
+  }
+}
+
+}  // namespace anyshape::python

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <vector>
+
+#include "anyshape/any_value.h"
+
+namespace anyshape::python {
+
+// What keeps borrowed memory alive while values over it are used.
+using Keep = std::vector<nanobind::ndarray<nanobind::ro>>;
+
+// `object` as a value of that kind and element type: arrays are borrowed where their memory can be used as it is, and
+// `keep` holds them; all else is copied. Raises anyshape.Error.
+AnyValue to_value(nanobind::handle object, AnyValue::Kind kind, DType type, Keep& keep);
+
+// NumPy arrays over the memory of the value; lists for sequences, None or the value for optionals, dicts for maps.
+nanobind::object to_python(const AnyValue& value);
+
+}  // namespace anyshape::python
