@@ -150,7 +150,7 @@ class Fault(Exception):
 class Judge:
     def __init__(self, options, work):
         self.options, self.work = options, Path(work)
-        self.wrong, self.right = collections.OrderedDict(), 0
+        self.wrong, self.right, self.captures = collections.OrderedDict(), 0, 0
 
     def blame(self, spec, text, opset, why):
         self.wrong.setdefault((spec, text), f"opset {opset}: {why}")
@@ -159,7 +159,8 @@ class Judge:
 
     def captured(self, spec, texts):
         model, args = Expressions(spec, texts), tuple(inputs(spec, SIZES[0], 0))
-        path = self.work / f"model.{self.options.how}"
+        self.captures += 1
+        path = self.work / f"model_{self.captures}.{self.options.how}"
         with torch.no_grad():
             if self.options.how == "pt":
                 torch.jit.trace(model, args, check_trace=False).save(str(path))

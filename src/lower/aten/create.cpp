@@ -59,6 +59,7 @@ Arg tensor_of(Lowering& l, const Args& a) {
 }
 
 Arg as_tensor(Lowering& l, const Args& a) {
+  if (a.has("t")) return tensor_of(l, a);
   const Ref x = a.self();
   return l.cast(x, wanted_type(a, l.dtype(x)));
 }
