@@ -26,6 +26,17 @@ std::string content_of(const Tensor& tensor) {
   return text;
 }
 
+// The type a body says of its inputs and results: ONNX Runtime's Scan wants at least the rank.
+Declared annotation(const Fact& fact) {
+  Declared out;
+  out.kind = fact.kind;
+  out.dtype = fact.dtype;
+  if (!fact.dims) return out;
+  out.dims.emplace();
+  for (Dim d : *fact.dims) out.dims->push_back({d.constant(), {}});
+  return out;
+}
+
 bool has_room(const Fact& fact) { return fact.dims.has_value() && fact.is_tensor(); }
 
 void mark_live(const Graph& graph, const Node& node, std::vector<bool>& live) {
@@ -378,14 +389,7 @@ void Builder::begin_body(std::string_view name, const std::vector<std::pair<std:
   for (const auto& [input_name, fact] : inputs) {
     const ValueId id = add_value(top(), unique(input_name), fact);
     top().graph.inputs.push_back(id);
-    Declared declared;
-    declared.kind = fact.kind;
-    declared.dtype = fact.dtype;
-    if (fact.dims) {
-      declared.dims.emplace();
-      for (Dim size : *fact.dims) declared.dims->push_back({size.constant(), {}});
-    }
-    top().graph.values[id].declared = std::move(declared);
+    top().graph.values[id].declared = annotation(fact);
     note_sizes({top().id, id});
   }
 }
@@ -413,6 +417,8 @@ std::shared_ptr<Graph> Builder::end_body(const Refs& outputs) {
     const bool foreign = ref.scope != top().id || !producer(ref) || std::find(own.begin(), own.end(), ref) != own.end();
     own.push_back(foreign && ref ? identity(ref) : ref);
   }
+  for (Ref ref : own)
+    if (ref) top().graph.values[ref.id].declared = annotation(top().facts[ref.id]);
   auto graph = std::make_shared<Graph>(std::move(top().graph));
   skip_expands(*graph, top().facts);
   scopes_.pop_back();
