@@ -84,13 +84,14 @@ std::vector<Attribute> attributes_of(const Pool& pool, bool dilates) {
   return out;
 }
 
-// x with all padding written out, long enough for windows that are rounded up.
+// x with all padding written out, long enough for windows that are rounded up. The padding behind stays shorter than a
+// window: runtimes that move it into the pool allow no more.
 Ref padded(Lowering& l, const Pool& pool, Ref x, Ref value) {
   const size_t front = l.rank(x) - pool.spatial;
   Dims before(front, 0), after(front, 0);
   for (size_t i = 0; i < pool.spatial; ++i) {
     before.push_back(pool.padding[i]);
-    after.push_back(pool.padding[i] + (pool.ceil ? pool.stride[i] - 1 : 0));
+    after.push_back(pool.ceil ? std::min(pool.padding[i] + pool.stride[i] - 1, pool.extent(i) - 1) : pool.padding[i]);
   }
   before.insert(before.end(), after.begin(), after.end());
   return l.pad(x, before, value);
