@@ -245,11 +245,12 @@ std::optional<Args> Lowering::bind(const Schema& schema, const Arguments& positi
 std::optional<Args> Lowering::find_overload(std::string_view name, std::string_view overload,
                                             const Arguments& positional, const std::vector<NamedArg>& keywords) {
   std::vector<Schema> schemas = schemas_of(name);
+  const bool given = !overload.empty();
   if (overload == "default") overload = "";
   const auto exact =
       std::find_if(schemas.begin(), schemas.end(), [&](const Schema& s) { return s.overload == overload; });
   std::string why;
-  if (exact != schemas.end()) {
+  if (given && exact != schemas.end()) {
     if (auto args = bind(*exact, positional, keywords, true, why)) return args;
   }
   for (const bool lenient : {false, true})
