@@ -111,8 +111,8 @@ Ref cut_to_windows(Lowering& l, const Pool& pool, Ref x, Ref y) {
 }
 
 // MaxPool exists for few types.
-DType max_type(DType dtype) {
-  if (dtype == DType::i8 || dtype == DType::u8) return dtype;
+DType max_type(Lowering& l, DType dtype) {
+  if (dtype == DType::i8 || dtype == DType::u8) return l.opset() >= 12 ? dtype : DType::f32;
   return is_float(dtype) ? dtype : DType::f64;
 }
 
@@ -121,7 +121,7 @@ struct Pooled {
 };
 
 Pooled max_pool_of(Lowering& l, Pool pool, Ref x, bool with_indices) {
-  const DType given = l.dtype(x), wide = max_type(given);
+  const DType given = l.dtype(x), wide = max_type(l, given);
   x = l.cast(x, wide);
   if (pool.ceil && divides(l, pool, x)) pool.ceil = false;
   if (pool.ceil && !starts_inside(pool)) {
