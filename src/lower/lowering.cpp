@@ -219,6 +219,10 @@ std::optional<Args> Lowering::bind(const Schema& schema, const Arguments& positi
   for (size_t i = 0; i < schema.parameters.size(); ++i) {
     const Parameter& parameter = schema.parameters[i];
     const Arg* given = i < positional.size() ? &positional[i] : nullptr;
+    if (given && parameter.keyword_only) {
+      why = fmt::format("its argument \"{}\" has to be given by name", parameter.name);
+      return std::nullopt;
+    }
     for (const NamedArg& keyword : keywords)
       if (keyword.name == parameter.name) {
         given = &keyword.value;
