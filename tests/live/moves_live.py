@@ -249,7 +249,7 @@ def main():
     root = tempfile.mkdtemp(prefix="moves_live")
     rows = []
     here = Path(__file__).resolve().parent
-    families = sys.argv[1:] or sorted(p.stem[5:] for p in here.glob("moves_*.py") if p.stem != "moves_live")
+    families = sys.argv[1:] or sorted(p.stem[6:] for p in here.glob("moves_*.py") if p.stem != "moves_live")
     for family in families:
         text = importlib.import_module(f"moves_{family}").ROWS
         rows += [Row(t) for t in text.splitlines() if t.strip() and not t.startswith("#") and chosen in t]
