@@ -15,6 +15,11 @@ if(TARGET anyshape_cli)
   add_dependencies(anyshape_package anyshape_cli)
 endif()
 
+# Not installed (pip does that), but live tests import it from the build tree.
+if(TARGET anyshape_python)
+  add_dependencies(anyshape_package anyshape_python)
+endif()
+
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/anyshape)
 configure_package_config_file(cmake/anyshape-config.cmake.in ${CMAKE_BINARY_DIR}/package/anyshape-config.cmake
                               INSTALL_DESTINATION ${package_dir})

@@ -9,7 +9,8 @@ build_packages=(
   libprotozero-dev libsimdjson-dev zlib1g-dev libfmt-dev libcli11-dev libexpected-dev libhwy-dev
   libgtest-dev libbenchmark-dev
 )
-test_packages=(libonnx-testdata git binutils clang-format python3 python3-venv python3-pip ca-certificates)
+test_packages=(libonnx-testdata git binutils clang-format python3 python3-dev python3-venv python3-pip
+  ca-certificates)
 fuzz_packages=(clang libclang-rt-14-dev llvm)
 lint_packages=(git clang-format clang-tidy python3)
 

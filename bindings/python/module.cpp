@@ -1,6 +1,10 @@
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+#include <cstring>
 
 #include "anyshape/custom.h"
 #include "anyshape/version.h"
@@ -34,12 +38,13 @@ Status fill(nb::handle result, AnyValue& output) {
   return {};
 }
 
-// Takes arrays, gives an array or a tuple of them.
+// Takes the node and arrays, gives an array or a tuple of them.
 Status call_kernel(nb::handle function, std::span<const AnyValue> inputs, std::span<AnyValue> outputs,
                    const CustomNode& node) {
   const nb::gil_scoped_acquire acquire;
   try {
     nb::list arguments;
+    arguments.append(nb::cast(&node, nb::rv_policy::reference));
     for (const AnyValue& input : inputs) arguments.append(to_python(input));
     const nb::object made = function(*nb::tuple(arguments));
     const bool several = nb::isinstance<nb::tuple>(made) || nb::isinstance<nb::list>(made);
@@ -74,6 +79,13 @@ NB_MODULE(_anyshape, m) {
   using namespace anyshape::python;
   // Kernels of custom operators and the interpreter's own order of shutdown make leak reports meaningless.
   nb::set_leak_warnings(false);
+  nb::class_<anyshape::CustomNode>(m, "CustomNode", "The node a kernel runs for; valid during the call.")
+      .def("name", [](const anyshape::CustomNode& node) { return std::string(node.name()); })
+      .def("integer", &anyshape::CustomNode::integer, nb::arg("attribute"))
+      .def("number", &anyshape::CustomNode::number, nb::arg("attribute"))
+      .def("text", &anyshape::CustomNode::text, nb::arg("attribute"))
+      .def("integers", &anyshape::CustomNode::integers, nb::arg("attribute"))
+      .def("numbers", &anyshape::CustomNode::numbers, nb::arg("attribute"));
   m.def("version", [] { return std::string(anyshape::version()); });
   m.def("register_op", register_operator, nb::arg("domain"), nb::arg("name"), nb::arg("rule"),
         nb::arg("kernel").none() = nb::none());

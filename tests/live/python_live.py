@@ -1,0 +1,226 @@
+#!/usr/bin/env python3
+"""python_live.py: anyshape.export on live PyTorch models; the files are run by our engine and by ONNX Runtime.
+
+Environment: ANYSHAPE (the program; the package is beside it in the build tree), ANYSHAPE_SEED.
+"""
+
+import os
+import sys
+import tempfile
+import unittest
+import warnings
+from pathlib import Path
+
+sys.path.insert(0, str(Path(os.environ["ANYSHAPE"]).resolve().parent.parent / "python"))
+
+import anyshape  # noqa: E402
+import numpy as np  # noqa: E402
+import onnxruntime  # noqa: E402
+import torch  # noqa: E402
+from torch import nn  # noqa: E402
+
+SEED = int(os.environ.get("ANYSHAPE_SEED", "1"))
+BATCH_SEQ = {0: "batch", 1: "seq"}
+
+
+class Rnn(nn.Module):
+    def __init__(self, kind=nn.RNN, width=10, **options):
+        super().__init__()
+        self.rnn = kind(width, 20, batch_first=True, **options)
+        self.fc = nn.Linear(20 * (2 if options.get("bidirectional") else 1), 5)
+
+    def forward(self, x):
+        return self.fc(self.rnn(x)[0][:, -1])
+
+
+class Reshape(nn.Module):
+    def forward(self, x):
+        return x.view(x.shape[0], x.shape[1])
+
+
+class Branch(nn.Module):
+    """Another formula for short sequences; `matters`: with other values."""
+
+    def __init__(self, matters):
+        super().__init__()
+        self.matters = matters
+
+    def forward(self, x):
+        if x.shape[1] > 8:
+            return x * 2
+        return x * 3 if self.matters else x + x
+
+
+class Nested(nn.Module):
+    def forward(self, pair, *, scale, bias=None):
+        return {"sum": pair[0] + pair[1], "scaled": pair[0] * scale}
+
+
+class Folded(nn.Module):
+    """Needs an even number of rows."""
+
+    def forward(self, x):
+        return x.reshape(x.shape[0] // 2, 2, x.shape[1]).sum(1)
+
+
+class Exported(unittest.TestCase):
+    def setUp(self):
+        torch.manual_seed(SEED)
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.path = Path(self.folder.name) / "model.onnx"
+
+    def equal(self, model, feeds):
+        """File and model agree in both engines."""
+        ours, theirs = anyshape.InferenceSession(self.path), onnxruntime.InferenceSession(self.path)
+        names = [arg.name for arg in ours.get_inputs()]
+        self.assertEqual(names, [arg.name for arg in theirs.get_inputs()])
+        model.eval()
+        for feed in feeds:
+            with torch.no_grad():
+                want = model(*feed)
+            want = [one.numpy() for one in (want if isinstance(want, tuple) else (want,))]
+            arrays = {name: tensor.numpy() for name, tensor in zip(names, feed)}
+            for session in ours, theirs:
+                for got, wanted in zip(session.run(None, arrays), want):
+                    np.testing.assert_allclose(got, wanted, rtol=1e-3, atol=1e-4)
+
+    def test_linear(self):
+        model = nn.Linear(10, 5)
+        made = anyshape.export(model, torch.randn(3, 10), self.path, input_names=["x"], output_names=["y"],
+                               dynamic_axes={"x": {0: "batch"}, "y": {0: "batch"}}, opset_version=17)  # fmt: skip
+        self.assertTrue(made.proved)
+        self.assertEqual((made.nodes, made.shape_nodes), (1, 0))
+        self.assertEqual(anyshape.check(self.path).outputs, {"y": "f32[batch, 5]"})
+        self.equal(model, [(torch.randn(n, 10),) for n in (1, 2, 5, 64)])
+
+    def test_recurrent(self):
+        for kind, options in (nn.RNN, {}), (nn.GRU, {"num_layers": 2}), (nn.LSTM, {"bidirectional": True}):
+            with self.subTest(kind.__name__):
+                model = Rnn(kind, **options)
+                made = anyshape.export(model, (torch.randn(3, 7, 10),), self.path, dynamic_axes={"x": BATCH_SEQ})
+                self.assertTrue(made.proved, made)
+                self.equal(model, [(torch.randn(b, s, 10),) for b, s in ((1, 1), (1, 120), (4, 3), (2, 2))])
+
+    def test_reshape(self):
+        made = anyshape.export(Reshape(), (torch.randn(3, 7),), self.path, dynamic_axes={"x": BATCH_SEQ})
+        self.assertTrue(made.proved)
+        self.assertEqual(made.shape_nodes, 0)
+        self.equal(Reshape(), [(torch.randn(b, s),) for b, s in ((1, 1), (1, 9), (8, 1), (5, 4))])
+
+    def test_transformer(self):
+        layer = nn.TransformerEncoderLayer(16, 2, 32, batch_first=True)
+        model = nn.TransformerEncoder(layer, 2)
+        anyshape.export(model, (torch.randn(2, 7, 16),), self.path, dynamic_axes={"src": BATCH_SEQ})
+        self.equal(model, [(torch.randn(b, s, 16),) for b, s in ((1, 1), (1, 30), (4, 3), (2, 2))])
+
+    def test_train_mode(self):
+        model = nn.Sequential(nn.Conv2d(3, 4, 3, padding=1), nn.BatchNorm2d(4), nn.Dropout(0.5))
+        model[2].eval()
+        anyshape.export(model, (torch.randn(2, 3, 8, 8),), self.path, input_names=["x"],
+                        dynamic_axes={"x": {0: "batch", 2: "height", 3: "width"}})  # fmt: skip
+        self.assertEqual([part.training for part in model], [True, True, False])
+        self.equal(model, [(torch.randn(b, 3, h, w),) for b, h, w in ((1, 1, 1), (2, 8, 9), (3, 5, 16))])
+
+    def test_guard_that_matters(self):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            made = anyshape.export(Branch(True), (torch.randn(2, 12, 3),), self.path, dynamic_axes={"x": BATCH_SEQ})
+        self.assertTrue(any("refuses" in str(one.message) for one in caught) or not made.assumed)
+        self.equal(Branch(True), [(torch.randn(b, s, 3),) for b, s in ((1, 9), (4, 40))])
+        short = torch.randn(2, 5, 3)
+        for make in anyshape.InferenceSession, onnxruntime.InferenceSession:
+            try:
+                got = make(self.path).run(None, {"x": short.numpy()})[0]
+            except Exception:  # noqa: BLE001 - a refusal is right, other values are not
+                continue
+            np.testing.assert_allclose(got, Branch(True)(short).numpy(), rtol=1e-5)
+
+    def test_guard_that_does_not_matter(self):
+        model = Branch(False)
+        made = anyshape.export(model, (torch.randn(2, 12, 3),), self.path, dynamic_axes={"x": BATCH_SEQ})
+        self.assertEqual(made.assumed, [])
+        self.assertTrue(made.proved)
+        self.equal(model, [(torch.randn(b, s, 3),) for b, s in ((1, 1), (2, 8), (2, 9), (4, 40))])
+
+    def test_condition_of_the_model(self):
+        made = anyshape.export(Folded(), (torch.randn(4, 3),), self.path, dynamic_axes={"x": {0: "rows"}})
+        report = anyshape.check(self.path)
+        self.assertTrue(report.accepts(x=(6, 3)))
+        self.assertFalse(report.accepts(x=(5, 3)))
+        self.assertEqual(made.refused, [])
+        self.equal(Folded(), [(torch.randn(n, 3),) for n in (2, 4, 10)])
+
+    def test_nested_and_keywords(self):
+        pair, scale = (torch.randn(3, 4), torch.randn(3, 4)), torch.randn(4)
+        made = anyshape.export(Nested(), (pair,), self.path, kwargs={"scale": scale},
+                               dynamic_axes={"pair_0": {0: "n"}, "pair_1": {0: "n"}})  # fmt: skip
+        session = anyshape.InferenceSession(self.path)
+        self.assertEqual([arg.name for arg in session.get_inputs()], ["pair_0", "pair_1", "scale"])
+        self.assertEqual(list(made.check().outputs), ["sum", "scaled"])
+        one = np.ones((7, 4), np.float32)
+        feed = {"pair_0": one, "pair_1": one, "scale": np.full(4, 3, np.float32)}
+        for got, want in zip(session.run(None, feed), (2, 3)):
+            np.testing.assert_array_equal(got, np.full((7, 4), want, np.float32))
+
+    def test_dynamic_shapes(self):
+        model = nn.Linear(10, 5)
+        wanted = {"input": {0: torch.export.Dim("batch", max=64)}}
+        made = anyshape.export(model, (torch.randn(3, 10),), self.path, dynamic_shapes=wanted)
+        self.assertEqual(made.check().inputs, {"input": "f32[batch, 10]"})
+        self.assertFalse(made.check().accepts(input=(65, 10)))
+        made = anyshape.export(model, (torch.randn(3, 10),), self.path, dynamic_shapes=({0: "n"},))
+        self.assertEqual(made.check().inputs, {"input": "f32[n, 10]"})
+        self.assertTrue(made.proved)
+
+    def test_exported_program(self):
+        model = nn.Linear(10, 5)
+        program = torch.export.export(model, (torch.randn(3, 10),), dynamic_shapes=({0: torch.export.Dim.DYNAMIC},))
+        made = anyshape.export(program, (), self.path, input_names=["x"], dynamic_axes={"x": {0: "batch"}})
+        self.assertGreater(len(made.compared), 1)
+        self.equal(model, [(torch.randn(n, 10),) for n in (1, 4)])
+
+    def test_a_wrong_file_is_never_written(self):
+        class Other(nn.Linear):
+            """Is another function when it is captured."""
+
+            def forward(self, x):
+                return super().forward(x) + (1 if torch.compiler.is_exporting() or torch.jit.is_tracing() else 0)
+
+        with self.assertRaises(anyshape.Error) as caught:
+            anyshape.export(Other(3, 3), (torch.randn(2, 3),), self.path, dynamic_axes={"x": {0: "batch"}})
+        self.assertEqual(caught.exception.code, "export.differs")
+        self.assertIn("2x3", str(caught.exception))
+        self.assertFalse(self.path.exists())
+
+    def test_wrong_requests(self):
+        rows = [
+            ({"dynamic_axes": {"x": {5: "batch"}}, "input_names": ["x"]}, "dynamic.axis"),
+            ({"dynamic_axes": {"z": {0: "batch"}}, "output_names": ["y"]}, "dynamic.value"),
+            ({"input_names": ["a", "b"]}, "names.inputs"),
+        ]
+        for options, code in rows:
+            with self.assertRaises(anyshape.Error) as caught:
+                anyshape.export(nn.Linear(3, 3), (torch.randn(2, 3),), self.path, **options)
+            self.assertEqual(caught.exception.code, code)
+        with self.assertRaises(anyshape.Error) as caught:
+            anyshape.export(nn.Linear(3, 3), (torch.randn(2, 4),), self.path)
+        self.assertEqual(caught.exception.code, "export.args")
+
+
+class WholeRnn(unittest.TestCase):
+    def test_restores(self):
+        layer, x = nn.LSTM(3, 4), torch.randn(5, 2, 3)
+        want = layer(x)[0]
+        with anyshape.capture.whole_rnn():
+            pass
+        torch.testing.assert_close(layer(x)[0], want)
+        program = torch.export.export(layer, (x,))
+        torch.testing.assert_close(program.module()(x)[0], want)
+
+
+if __name__ == "__main__":
+    result = unittest.main(exit=False, verbosity=2).result
+    failed = len(result.failures) + len(result.errors)
+    print(f"{result.testsRun} tests of the Python package, {failed} failed, torch {torch.__version__}")
+    sys.exit(1 if failed else 0)

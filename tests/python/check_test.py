@@ -1,0 +1,63 @@
+"""anyshape.check on the shipped models."""
+
+import unittest
+from pathlib import Path
+
+import anyshape
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+
+
+class CheckTest(unittest.TestCase):
+    def setUp(self):
+        self.baked = anyshape.check(EXAMPLES / "lstm_baked.onnx")
+
+    def test_one_shape(self):
+        self.assertTrue(self.baked.accepts(x=(1, 120, 1)))
+        self.assertEqual(self.baked.accepts(x=(1, 120, 1)), True)
+        self.assertEqual(self.baked.accepts(x=(1, 120, 1)).outputs, {"y": "f32[1, 1]"})
+        refused = self.baked.accepts({"x": (1, 60, 1)})
+        self.assertFalse(refused)
+        self.assertEqual((refused.kind, refused.code), ("refuse", "reshape.count"))
+        self.assertIn("120", refused.why)
+        self.assertIn("/r1/Reshape", refused.place)
+
+    def test_unknown_input(self):
+        with self.assertRaises(anyshape.Error) as caught:
+            self.baked.accepts(y=(1, 2))
+        self.assertEqual((caught.exception.code, caught.exception.kind), ("input.unknown", "usage"))
+        self.assertTrue(caught.exception.hint)
+
+    def test_sets(self):
+        self.assertTrue(self.baked.require("x=[1..64, 120, 1]"))
+        refuted = self.baked.require("batch in 1..64, seq in 1..512")
+        self.assertFalse(refuted)
+        self.assertEqual(refuted.kind, "refuted")
+        self.assertEqual(refuted.shapes, {"x": (1, 1, 1)})
+        with self.assertRaises(anyshape.Error):
+            self.baked.require("nonsense ===")
+
+    def test_report(self):
+        self.assertEqual(self.baked.conditions, ["batch >= 1", "seq == 120"])
+        self.assertEqual(self.baked.inputs, {"x": "f32[batch, seq, 1]"})
+        self.assertTrue(self.baked.exact)
+        self.assertEqual([finding["rule"] for finding in self.baked.findings], ["pinned-axis"])
+        self.assertIn("iff", str(self.baked))
+        self.assertEqual(self.baked.smallest(), {"x": (1, 120, 1)})
+        self.assertIn("120", self.baked.explain("/r1/Reshape_output_0:1"))
+
+    def test_bytes(self):
+        data = (EXAMPLES / "unet.onnx").read_bytes()
+        for given in data, bytearray(data), memoryview(data):
+            self.assertEqual(anyshape.check(given).conditions, anyshape.check(EXAMPLES / "unet.onnx").conditions)
+
+    def test_files_that_are_none(self):
+        for source, code in ("nowhere.onnx", "file.open"), (b"nothing like it", "onnx."):
+            with self.assertRaises(anyshape.Error) as caught:
+                anyshape.check(source)
+            self.assertTrue(caught.exception.code.startswith(code), caught.exception.code)
+            self.assertIn(caught.exception.message, str(caught.exception))
+
+
+if __name__ == "__main__":
+    unittest.main()
