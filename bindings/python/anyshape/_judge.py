@@ -26,6 +26,7 @@ class Candidate:
     compared: list[Compared] = field(default_factory=list)
     refused: list[tuple[dict[str, list[int]], Answer]] = field(default_factory=list)  # where the live model runs
     forgotten: list[str] = field(default_factory=list)  # guards that do not matter
+    insisted: list[str] = field(default_factory=list)  # those that do
     proved: Optional[Proof] = None
 
     @property
@@ -159,8 +160,10 @@ def judge(capture: str, path: str, options: Mapping[str, Any], request: Request,
         tester = _Tester(bare, request, live)
         if guards == "auto" and assumed:
             decided = _decide(assumed, tester, declared_ranges)
-            candidate.forgotten = decided["forget"]
+            candidate.forgotten, candidate.insisted = decided["forget"], decided["insist"]
             candidate.model, candidate.report = _anyshape.export_program(path, {**options, "guards": "embed", **decided})
+        if live.values_vary:
+            candidate.report["notes"].append("the model gives other values each time: only shapes were compared")
         _compare_all(candidate, [guard for guard in assumed if guard.text not in candidate.forgotten], tester)
     candidate.proved = _prove(candidate.model, request)
     return candidate
