@@ -26,7 +26,22 @@ show() {
 
 say() { printf '\n== %s\n' "$1"; }
 
+# golden FOLDER: an option for each set of inputs and outputs that PyTorch wrote.
+golden() { for file in "$1"/*.npz; do printf -- '--golden %s ' "$file"; done; }
+
+out=build/demo
+mkdir -p "$out"
+exported=tests/fixtures/export
 show 0 --version
+say "Three PyTorch programs to ONNX, each compared with what PyTorch answered at several sizes."
+show 0 export $exported/dynamic_linear/dynamic_linear.pt2 -o $out/linear.onnx --dynamic x:0=batch \
+  $(golden $exported/dynamic_linear)
+show 0 export $exported/dynamic_rnn/dynamic_rnn.pt2 -o $out/rnn.onnx --dynamic x:0=batch,1=seq \
+  $(golden $exported/dynamic_rnn)
+show 0 check $out/rnn.onnx --require 'batch in 1..64, seq in 1..512'
+show 0 run $out/rnn.onnx --random x=2x30x10
+show 0 export $exported/dynamic_reshape/dynamic_reshape.pt2 -o $out/reshape.onnx --dynamic x:0=batch,1=width \
+  $(golden $exported/dynamic_reshape)
 say "An LSTM forecaster exported with a dynamic batch: the label tells the truth."
 show 0 check examples/lstm_batch.onnx
 show 0 check examples/lstm_batch.onnx --require 'x=[1..64, 120, 1]'

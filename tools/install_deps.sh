@@ -45,17 +45,22 @@ install_packages() {
   tools/quiet.sh apt "${install[@]}"
 }
 
-# install_python GROUP REQUIREMENTS...: the packages of those files; a stamp holds what was installed.
+# install_python GROUP [--no-deps] REQUIREMENTS...: the packages of those files; a stamp holds what was installed.
 install_python() {
-  local group=$1 stamp=build/venv/$1.stamp wanted
+  local group=$1 stamp=build/venv/$1.stamp wanted options=()
   shift
+  if [[ $1 == --no-deps ]]; then
+    options=(--no-deps)
+    shift
+  fi
   wanted=$(cat "$@")
   [[ -f $stamp && $(<"$stamp") == "$wanted" ]] && build/venv/bin/python -c '' 2>/dev/null && return
   echo "installing the Python packages of $* into build/venv"
   mkdir -p build
   build/venv/bin/python -m pip --version >/dev/null 2>&1 ||
     tools/quiet.sh venv "${PYTHON:-python3}" -m venv --clear build/venv
-  tools/quiet.sh "pip-$group" build/venv/bin/python -m pip install --disable-pip-version-check "${@/#/-r}"
+  tools/quiet.sh "pip-$group" build/venv/bin/python -m pip install --disable-pip-version-check \
+    "${options[@]}" "${@/#/-r}"
   printf '%s\n' "$wanted" >"$stamp"
 }
 
@@ -68,7 +73,8 @@ for group in "${@:-build}"; do
       ;;
     live)
       install_packages "${build_packages[@]}" "${test_packages[@]}"
-      install_python live tools/requirements/test.txt tools/requirements/live.txt
+      install_python live tools/requirements/test.txt tools/requirements/live.txt tools/requirements/torch.txt
+      install_python alone --no-deps tools/requirements/torch-alone.txt
       ;;
     fuzz) install_packages "${build_packages[@]}" "${fuzz_packages[@]}" ;;
     lint) install_packages "${build_packages[@]}" "${lint_packages[@]}" ;;

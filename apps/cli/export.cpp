@@ -11,6 +11,7 @@
 #include "anyshape/custom.h"
 #include "anyshape/terminal.h"
 #include "cli.h"
+#include "export_verify.h"
 
 namespace anyshape::cli {
 namespace {
@@ -70,10 +71,6 @@ void print_summary(const ExportArguments& a, const Exported& exported, double mi
   const ExportReport& told = exported.report;
   fmt::print("{} nodes that compute sizes at run time\n", told.shape_nodes);
   for (const std::string& reason : told.shape_reasons) fmt::print("  {}\n", reason);
-  for (const AssumedCondition& condition : told.assumed)
-    if (!condition.binding)
-      fmt::print("note: the capture also recorded {} ({}), which no operator shows\n", condition.text,
-                 condition.origin);
   for (const std::string& note : told.notes) fmt::print("note: {}\n", note);
   fmt::print("exported {} to {} in {:.1f} ms\n", a.program, a.output, milliseconds);
 }
@@ -83,6 +80,12 @@ void print_warnings(const ExportArguments& a, const ExportReport& report) {
     if (condition.binding)
       fmt::print(stderr, "warning[assumed.guard] {}: the program was captured for {} only ({})\n", a.program,
                  condition.text, condition.origin);
+}
+
+int report_verified(const ExportArguments& a, const Result<std::string>& verified) {
+  if (!verified) return report_error(verified.error());
+  if (!a.quiet) fmt::print("{}\n", *verified);
+  return kDone;
 }
 
 }  // namespace
@@ -99,7 +102,9 @@ int run_export(ExportArguments arguments) {
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
   print_warnings(arguments, exported->report);
   if (!arguments.quiet) print_summary(arguments, *exported, took.count());
-  return kDone;
+  for (const std::string& golden : arguments.golden)
+    if (const int code = report_verified(arguments, verify_golden(exported->model, golden)); code != kDone) return code;
+  return arguments.verify ? report_verified(arguments, verify_runs(exported->model)) : kDone;
 }
 
 }  // namespace anyshape::cli

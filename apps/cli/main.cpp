@@ -85,7 +85,7 @@ void Program::add_export() {
       ->check(CLI::IsMember({"preserve"}));
   sub->add_option("--external-data", exporting.external_data, "put the weights into this file beside the model");
   sub->add_flag("--verify", exporting.verify, "run the result at boundary shapes");
-  sub->add_option("--golden", exporting.golden, "inputs and outputs to compare with, an .npz");
+  add_repeated(sub, "--golden", exporting.golden, "inputs and outputs to compare with, an .npz");
   sub->add_flag("--quiet", exporting.quiet, "print warnings and errors only");
   sub->callback([this] { command = [this] { return run_export(exporting); }; });
 }

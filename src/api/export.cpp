@@ -24,7 +24,8 @@ lower::Request request_of(const ExportOptions& options) {
   lower::Request out;
   out.opset = options.opset;
   for (const DynamicAxis& axis : options.dynamic) out.dynamic.push_back({axis.value, axis.axis, axis.name});
-  for (const InputType& input : options.inputs) out.inputs.push_back({input.name, input.dtype, input.sizes, {}});
+  for (const InputType& input : options.inputs)
+    out.inputs.push_back({input.name, input.dtype, input.sizes, input.value});
   out.input_names = options.input_names;
   out.output_names = options.output_names;
   out.all_static = options.all_static;
@@ -94,12 +95,18 @@ onnx::ModelHeader header_of(const lower::Lowered& lowered, const ExportOptions& 
   return out;
 }
 
+// Errors of opening and reading already have the file as their place.
+tl::unexpected<Error> in_file(const std::string& name, Error error) {
+  if (error.place.starts_with(name)) return tl::unexpected(std::move(error));
+  return at(name, std::move(error));
+}
+
 }  // namespace
 
 Result<Exported> export_program(const std::filesystem::path& path, const ExportOptions& options) {
   const std::string name = path.string();
   auto lowered = lower_file(path, options);
-  if (!lowered) return at(name, std::move(lowered).error());
+  if (!lowered) return in_file(name, std::move(lowered).error());
   std::vector<AssumedCondition> assumed = assumed_of(*lowered, options);
 
   auto made = onnx::from_graph(lowered->graph, lowered->facts, header_of(*lowered, options, assumed));

@@ -81,10 +81,14 @@ Result<std::vector<DynamicAxis>> parse_dynamic_axes(std::string_view json) {
 Result<InputType> parse_input_type(std::string_view text) {
   const auto bad = [&] { return usage("input.syntax", "\"{}\" is not NAME=f32[batch,120,?]", text); };
   const size_t equal = text.rfind('='), open = text.find('[', equal == std::string_view::npos ? 0 : equal);
-  if (equal == std::string_view::npos || equal == 0 || open == std::string_view::npos || !text.ends_with(']'))
-    return bad();
+  if (equal == std::string_view::npos || equal == 0 || equal + 1 == text.size()) return bad();
   InputType out;
   out.name = std::string(text.substr(0, equal));
+  if (open == std::string_view::npos) {
+    out.value = std::string(text.substr(equal + 1));
+    return out;
+  }
+  if (!text.ends_with(']')) return bad();
   const auto dtype = parse_dtype(text.substr(equal + 1, open - equal - 1));
   if (!dtype) return bad();
   out.dtype = *dtype;

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/bug.h"
+#include "ir/builder_tidy.h"
 #include "tensor/real.h"
 
 namespace anyshape {
@@ -377,6 +378,7 @@ std::shared_ptr<Graph> Builder::end_body(const Refs& outputs) {
     own.push_back(foreign && ref ? identity(ref) : ref);
   }
   auto graph = std::make_shared<Graph>(std::move(top().graph));
+  skip_expands(*graph, top().facts);
   scopes_.pop_back();
   for (Ref ref : own)
     if (ref) graph->outputs.push_back(ref.id);
@@ -399,6 +401,7 @@ Result<std::shared_ptr<Graph>> Builder::finish(const std::vector<std::pair<std::
   }
   auto graph = std::make_shared<Graph>(root.graph);
   if (graph->name.empty()) graph->name = "main";
+  skip_expands(*graph, root.facts);
   drop_dead(*graph);
   graph->finish();
   return graph;

@@ -112,6 +112,7 @@ size_t Builder::close_target(const Dims& from, Dims& to) {
 Ref Builder::reshape(Ref x, Dims to) {
   if (failed()) return {};
   const Dims from = dims(x);
+  const bool asked = std::find(to.begin(), to.end(), Dim(-1)) != to.end();
   const size_t open = close_target(from, to);
   for (Dim& d : to) {
     if (!d.is_constant()) d = assumptions_.simplify(d);
@@ -123,8 +124,8 @@ Ref Builder::reshape(Ref x, Dims to) {
   if (from == to) return x;
   if (auto done = reshape_by_ones(x, from, to)) return *done;
   const auto is_number = [](Dim d) { return d.is_constant(); };
-  if (std::all_of(to.begin(), to.end(), is_number)) {
-    const bool has_zero = std::find(to.begin(), to.end(), Dim(0)) != to.end();
+  const bool has_zero = std::find(to.begin(), to.end(), Dim(0)) != to.end();
+  if (has_zero || std::all_of(to.begin(), to.end(), is_number)) {
     std::vector<Attribute> attributes;
     if (has_zero && opset_ >= 14) attributes.push_back(attr("allowzero", 1));
     return op("Reshape", {x, shape(to)}, std::move(attributes));
@@ -136,7 +137,7 @@ Ref Builder::reshape(Ref x, Dims to) {
         return op("Flatten", {x}, {attr("axis", static_cast<int64_t>(k))});
     }
   // -1 hides a wrong count, so it is written only where the count is proved or the caller asked for it.
-  const bool same_count = open < to.size() || same(product(from), product(to));
+  const bool same_count = asked || same(product(from), product(to));
   if (auto done = reshape_aligned(x, from, to, same_count)) return *done;
   return reshape_computed(x, from, to, same_count, open);
 }
@@ -152,6 +153,8 @@ Ref Builder::expand(Ref x, Dims to) {
     if (kept) to[i] = 1;
     nothing &= kept;
   }
+  // ONNX Runtime does not expand bfloat16.
+  if (!nothing && dtype(x) == DType::bf16) return cast(op("Expand", {cast(x, DType::f32), shape(to)}), DType::bf16);
   if (!nothing) return op("Expand", {x, shape(to)});
   std::vector<int64_t> front(added);
   for (size_t i = 0; i < added; ++i) front[i] = static_cast<int64_t>(i);

@@ -1,14 +1,13 @@
 #include "lower/from_torchscript.h"
 
 #include <algorithm>
-#include <set>
 
 #include "base/nearest.h"
 #include "lower/axes.h"
 #include "lower/lowering.h"
 #include "lower/naming.h"
 #include "lower/torchscript_inputs.h"
-#include "lower/torchscript_state.h"
+#include "ops/custom.h"
 
 namespace anyshape::lower {
 
@@ -22,44 +21,42 @@ struct Output {
   Ref ref;
 };
 
-// The whole way from a module to a graph. The program may be run several times: what it keeps from call to call is
-// only known after a run.
+// The whole way from a module to a graph.
 class Driver {
  public:
   Driver(const torchscript::Script& script, const Request& request, const OpTable& ops)
-      : script_(script), request_(request), ops_(ops), symbols_(std::make_shared<Symbols>()), assumptions_(*symbols_) {}
+      : script_(script),
+        request_(request),
+        symbols_(std::make_shared<Symbols>()),
+        assumptions_(*symbols_),
+        lowering_(ops, assumptions_, request.opset, {.training = request.training}),
+        evaluator_(script, lowering_) {}
 
   Result<Lowered> run();
 
  private:
-  struct Pass;
   Status find_forward();
   Status name_inputs();
-  Result<Pass> run_once();
-  Result<Value> argument(Pass& pass, const script::Argument& argument);
-  Status flatten(Pass& pass, const Value& value, const std::string& path, std::vector<Output>& out);
-  Result<std::vector<std::pair<std::string, Ref>>> outputs(Pass& pass, std::vector<std::string>& notes);
+  Status call_forward();
+  Result<Value> argument(const script::Argument& argument);
+  Status flatten(const Value& value, const std::string& path, std::vector<Output>& out);
+  Result<std::vector<std::pair<std::string, Ref>>> outputs(std::vector<std::string>& notes);
   std::string output_name(size_t index, size_t count, const std::string& path) const;
+  void add_state(std::vector<std::pair<std::string, Ref>>& out, std::vector<std::string>& notes);
   Status check_dynamic(const Graph& graph) const;
-  void add_guards(const Pass& pass, Lowered& out) const;
+  void add_guards(Lowered& out) const;
 
   const torchscript::Script& script_;
   Request request_;
-  const OpTable& ops_;
   std::shared_ptr<Symbols> symbols_;
   Assumptions assumptions_;
+  Lowering lowering_;
+  Evaluator evaluator_;
   const torchscript::Function* forward_ = nullptr;
   script::Inputs inputs_;
   Axes axes_;
-  script::State state_;
-};
-
-struct Driver::Pass {
-  std::unique_ptr<Assumptions::Scope> scope;
-  std::unique_ptr<Lowering> lowering;
-  std::unique_ptr<Evaluator> evaluator;
-  std::vector<Ref> tensors;
-  Value result;
+  Refs tensors_;
+  Value result_;
 };
 
 Status Driver::find_forward() {
@@ -90,13 +87,13 @@ Status Driver::name_inputs() {
   return {};
 }
 
-Result<Value> Driver::argument(Pass& pass, const script::Argument& given) {
+Result<Value> Driver::argument(const script::Argument& given) {
   using Kind = script::Argument::Kind;
   switch (given.kind) {
     case Kind::tensor:
-      return Value(pass.lowering->variable(pass.tensors[given.tensor], inputs_.tensors[given.tensor].name));
+      return Value(lowering_.variable(tensors_[given.tensor], inputs_.tensors[given.tensor].name));
     case Kind::plain:
-      return pass.evaluator->literal(given.plain);
+      return evaluator_.literal(given.plain);
     case Kind::absent:
       return Value(script::None{});
     default:
@@ -104,7 +101,7 @@ Result<Value> Driver::argument(Pass& pass, const script::Argument& given) {
   }
   script::Values items;
   for (const script::Argument& item : given.items) {
-    TRY(Value value, argument(pass, item));
+    TRY(Value value, argument(item));
     items.push_back(std::move(value));
   }
   if (given.kind == Kind::list) return script::list_of(std::move(items));
@@ -114,50 +111,48 @@ Result<Value> Driver::argument(Pass& pass, const script::Argument& given) {
   return Value(std::move(dict));
 }
 
-Result<Driver::Pass> Driver::run_once() {
-  Pass pass;
-  pass.scope = std::make_unique<Assumptions::Scope>(assumptions_);
-  pass.lowering =
-      std::make_unique<Lowering>(ops_, assumptions_, request_.opset, LoweringOptions{.training = request_.training});
-  pass.evaluator = std::make_unique<Evaluator>(script_, *pass.lowering);
+Status Driver::call_forward() {
   std::vector<Watched> watched;
   for (const auto& [symbol, number] : axes_.freed) watched.push_back({symbol, number});
-  pass.lowering->watch(std::move(watched));
+  lowering_.watch(std::move(watched));
   for (size_t i = 0; i < inputs_.tensors.size(); ++i) {
     const auto& tensor = inputs_.tensors[i];
     for (Dim d : axes_.dims[i]) {
       if (!d.is_symbol()) continue;
       assumptions_.assume(Condition::ge(d, 0));
-      pass.evaluator->add_input_symbol(d);
+      evaluator_.add_input_symbol(d);
     }
-    pass.tensors.push_back(pass.lowering->input(tensor.name, Fact::tensor(tensor.dtype, axes_.dims[i])));
+    tensors_.push_back(lowering_.input(tensor.name, Fact::tensor(tensor.dtype, axes_.dims[i])));
   }
-  state_.give(*pass.lowering, *pass.evaluator);
+  for (const auto& [path, given] : inputs_.state) {
+    TRY(Value value, argument(given));
+    evaluator_.set_state(path, std::move(value));
+  }
+  for (const auto& [name, rule] : request_.custom_shapes) evaluator_.add_custom(name, rule);
   script::Call call;
   for (const auto& [name, given] : inputs_.arguments) {
-    TRY(Value value, argument(pass, given));
+    TRY(Value value, argument(given));
     call.named.emplace_back(name, std::move(value));
   }
-  TRY(pass.result, pass.evaluator->call_method(pass.evaluator->root(), forward_->name, std::move(call)));
-  if (pass.lowering->failed()) return tl::unexpected(pass.lowering->status().error());
-  return pass;
+  TRY(result_, evaluator_.call_method(evaluator_.root(), forward_->name, std::move(call)));
+  return lowering_.status();
 }
 
-Status Driver::flatten(Pass& pass, const Value& value, const std::string& path, std::vector<Output>& out) {
+Status Driver::flatten(const Value& value, const std::string& path, std::vector<Output>& out) {
   if (value.is_none()) return {};
   if (const Var* tensor = value.get<Var>()) {
-    out.push_back({path, pass.lowering->read(*tensor)});
+    out.push_back({path, lowering_.read(*tensor)});
     return {};
   }
   if (value.is_number() && !value.get<std::complex<double>>()) {
-    out.push_back({path, pass.evaluator->numbers().ref(value)});
+    out.push_back({path, evaluator_.numbers().ref(value)});
     return {};
   }
   if (const script::List* list = value.list(); list && !list->stacked) {
     for (size_t i = 0; i < list->items.size(); ++i) {
       const bool named = list->named && i < list->named->attributes.size();
       TRY_OK(flatten(
-          pass, list->items[i],
+          list->items[i],
           named ? fmt::format("{}['{}']", path, list->named->attributes[i].name) : fmt::format("{}[{}]", path, i),
           out));
     }
@@ -166,7 +161,7 @@ Status Driver::flatten(Pass& pass, const Value& value, const std::string& path, 
   if (const script::Dict* dict = value.dict()) {
     for (size_t i = 0; i < dict->entries.size(); ++i) {
       const std::string* key = dict->entries[i].first.text();
-      TRY_OK(flatten(pass, dict->entries[i].second,
+      TRY_OK(flatten(dict->entries[i].second,
                      key ? fmt::format("{}['{}']", path, *key) : fmt::format("{}[{}]", path, i), out));
     }
     return {};
@@ -184,10 +179,10 @@ std::string Driver::output_name(size_t index, size_t count, const std::string& p
   return count == 1 ? "output" : fmt::format("output_{}", index);
 }
 
-Result<std::vector<std::pair<std::string, Ref>>> Driver::outputs(Pass& pass, std::vector<std::string>& notes) {
+Result<std::vector<std::pair<std::string, Ref>>> Driver::outputs(std::vector<std::string>& notes) {
   std::vector<Output> found;
-  pass.lowering->set_place("");
-  TRY_OK(flatten(pass, pass.result, "", found));
+  lowering_.set_place("");
+  TRY_OK(flatten(result_, "", found));
   if (found.empty()) return refuse("script.output", "forward gives back no tensor");
   if (request_.output_names.size() > found.size()) {
     return usage("names.outputs", "{} output names are given, forward has {} outputs", request_.output_names.size(),
@@ -195,9 +190,31 @@ Result<std::vector<std::pair<std::string, Ref>>> Driver::outputs(Pass& pass, std
   }
   std::vector<std::pair<std::string, Ref>> out;
   for (size_t i = 0; i < found.size(); ++i) out.emplace_back(output_name(i, found.size(), found[i].path), found[i].ref);
-  for (auto& [name, ref] : state_.results(*pass.lowering, *pass.evaluator)) out.emplace_back(name, ref);
-  for (const std::string& note : state_.notes()) notes.push_back(note);
+  add_state(out, notes);
   return out;
+}
+
+// What the module will find in its attributes when it is called again.
+void Driver::add_state(std::vector<std::pair<std::string, Ref>>& out, std::vector<std::string>& notes) {
+  for (const script::Change& change : evaluator_.changes()) {
+    // What is always set before it is read says nothing to the next call.
+    if (!change.read_first) continue;
+    const auto is_given = [&](const auto& given) { return given.first == change.path; };
+    const bool given = std::any_of(inputs_.state.begin(), inputs_.state.end(), is_given);
+    const Var* tensor = change.owner->attributes.at(change.attribute).get<Var>();
+    std::string type = "VALUE";
+    if (tensor != nullptr) {
+      const Ref value = lowering_.read(*tensor);
+      out.emplace_back(change.path + "_next", value);
+      const std::string dims = print(lowering_.dims(value));
+      type = fmt::format("{}{}", name(lowering_.dtype(value)), dims);
+    }
+    if (given) continue;
+    notes.push_back(
+        fmt::format("the module changes its attribute {0}: the exported model begins with the archive's "
+                    "value each time; --input \"{0}={1}\" makes it an input",
+                    change.path, type));
+  }
 }
 
 Status Driver::check_dynamic(const Graph& graph) const {
@@ -214,8 +231,8 @@ Status Driver::check_dynamic(const Graph& graph) const {
 }
 
 // What the program checks by raising an exception.
-void Driver::add_guards(const Pass& pass, Lowered& out) const {
-  for (const script::Checked& checked : pass.evaluator->checked()) {
+void Driver::add_guards(Lowered& out) const {
+  for (const script::Checked& checked : evaluator_.checked()) {
     Guard guard;
     guard.condition = checked.condition;
     guard.text = print(checked.condition);
@@ -234,33 +251,23 @@ void Driver::add_guards(const Pass& pass, Lowered& out) const {
 Result<Lowered> Driver::run() {
   TRY_OK(find_forward());
   TRY_OK(name_inputs());
+  TRY_OK(call_forward());
   Lowered out;
-  for (bool settled = false; !settled;) {
-    TRY(Pass pass, run_once());
-    TRY(settled, state_.learn(*pass.lowering, *pass.evaluator));
-    if (!settled) continue;
-    std::vector<std::string> notes;
-    TRY(const auto results, outputs(pass, notes));
-    TRY(out.graph, pass.lowering->finish(results));
-    if (state_.drop_dead(*out.graph)) {
-      settled = false;
-      continue;
-    }
-    out.facts = pass.lowering->facts();
-    out.notes = axes_.notes;
-    out.notes.insert(out.notes.end(), notes.begin(), notes.end());
-    std::set<std::string> seen;
-    for (const auto* more : {&pass.evaluator->notes(), &pass.lowering->suspects()}) {
-      for (const std::string& note : *more) {
-        if (seen.insert(note).second) out.notes.push_back(note);
-      }
-    }
-    for (const auto& [domain, version] : pass.lowering->domains()) out.opsets.emplace_back(domain, version);
-    std::sort(out.opsets.begin(), out.opsets.end());
-    add_guards(pass, out);
-    TRY_OK(check_dynamic(*out.graph));
-    TRY_OK(name_outputs(*out.graph, request_, assumptions_, out.facts, out.notes));
+  std::vector<std::string> notes = axes_.notes;
+  TRY(const auto results, outputs(notes));
+  TRY(out.graph, lowering_.finish(results));
+  out.facts = lowering_.facts();
+  for (const auto* more : {&evaluator_.notes(), &lowering_.suspects()})
+    notes.insert(notes.end(), more->begin(), more->end());
+  for (std::string& note : notes) {
+    if (std::find(out.notes.begin(), out.notes.end(), note) == out.notes.end()) out.notes.push_back(std::move(note));
   }
+  for (const auto& [domain, version] : lowering_.domains()) out.opsets.emplace_back(domain, version);
+  std::sort(out.opsets.begin(), out.opsets.end());
+  add_guards(out);
+  TRY_OK(check_dynamic(*out.graph));
+  TRY_OK(name_outputs(*out.graph, request_, assumptions_, out.facts, out.notes));
+  out.custom_shapes = request_.custom_shapes;
   out.symbols = symbols_;
   out.freed = axes_.freed;
   out.example = axes_.example;
@@ -270,7 +277,13 @@ Result<Lowered> Driver::run() {
 }  // namespace
 
 Result<Lowered> from_torchscript(const torchscript::Script& script, const Request& request, const OpTable& ops) {
-  return Driver(script, request, ops).run();
+  if (request.custom_shapes.empty()) return Driver(script, request, ops).run();
+  for (const auto& [name, rule] : request.custom_shapes) {
+    const size_t colon = name.find("::");
+    if (colon == std::string::npos) return usage("custom.name", "\"{}\" is not NAMESPACE::OPERATOR", name);
+    TRY_OK(register_custom_op(name.substr(0, colon), name.substr(colon + 2), rule, {}));
+  }
+  return Driver(script, request, current_ops()).run();
 }
 
 }  // namespace anyshape::lower

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "lower/aten/complex.h"
 #include "tensor/real.h"
 
 namespace anyshape::lower {
@@ -244,11 +245,12 @@ std::optional<Args> Lowering::bind(const Schema& schema, const Arguments& positi
 std::optional<Args> Lowering::find_overload(std::string_view name, std::string_view overload,
                                             const Arguments& positional, const std::vector<NamedArg>& keywords) {
   std::vector<Schema> schemas = schemas_of(name);
+  const bool given = !overload.empty();
   if (overload == "default") overload = "";
   const auto exact =
       std::find_if(schemas.begin(), schemas.end(), [&](const Schema& s) { return s.overload == overload; });
   std::string why;
-  if (exact != schemas.end()) {
+  if (given && exact != schemas.end()) {
     if (auto args = bind(*exact, positional, keywords, true, why)) return args;
   }
   for (const bool lenient : {false, true})
@@ -320,6 +322,12 @@ Arg Lowering::call(std::string_view name, std::string_view overload, Arguments p
   const std::string functional = functional_name(name);
   const bool in_place = !functional.empty();
   if (!op && in_place) op = find_aten(functional, bound->schema().overload);
+  const bool complex = takes_complex(*this, *bound);
+  if (complex) op = find_complex(in_place ? functional : name, op);
+  if (!op && complex) {
+    refuse("aten.complex", "aten::{} of complex numbers cannot be exported yet", name);
+    return {};
+  }
   if (!op) {
     refuse("aten.missing", "aten::{}{}{} cannot be exported yet", name, bound->schema().overload.empty() ? "" : ".",
            bound->schema().overload);

@@ -127,6 +127,17 @@ class Lowering : public Builder {
   // True when some record lowers it.
   static bool knows(std::string_view name, std::string_view overload);
 
+  // ONNX computes with no complex numbers. A complex tensor of the program has the sizes and the type it has in
+  // PyTorch, but stands for two real tensors that are there in its place; of inputs and outputs for one with a last
+  // axis of (real, imaginary).
+  Ref complex_of(Ref real, Ref imaginary);
+  Ref complex_of_pairs(Ref pairs);
+  Ref pairs_of(Ref complex);
+  // Of a real tensor: itself and zeros.
+  std::pair<Ref, Ref> parts_of(Ref x);
+  Ref input(std::string_view name, Fact fact);
+  Result<std::shared_ptr<Graph>> finish(std::vector<std::pair<std::string, Ref>> outputs);
+
   Var variable(Ref value, std::string name = {});
   // The tensor's present value; absent for an absent one.
   Ref read(const Var& variable);
@@ -179,7 +190,13 @@ class Lowering : public Builder {
 
   void look_for_sizes(const Args& args);
 
+  struct Parts {
+    Ref pairs, real, imaginary;
+  };
+  Parts* parts_behind(Ref complex);
+
   LoweringOptions options_;
+  std::unordered_map<uint64_t, Parts> complex_;
   std::vector<Assumed> assumed_;
   std::vector<Watched> watched_;
   std::vector<std::string> suspects_;

@@ -63,6 +63,8 @@ class Evaluator {
   const std::vector<Checked>& checked() const { return checked_; }
   const std::vector<std::string>& notes() const { return notes_; }
   Numbers& numbers() { return numbers_; }
+  // The shapes that "ns::op" gives; the record must be in the Lowering's table.
+  void add_custom(const std::string& name, const std::string& rule) { custom_rules_[name] = rule; }
   // A size of an input: conditions over such sizes are conditions on shapes.
   void add_input_symbol(Dim symbol) { input_symbols_.insert(symbol); }
 
@@ -208,6 +210,7 @@ class Evaluator {
   std::unordered_map<const torchscript::Pickled*, Value> unpickled_;
   std::map<std::string, Var> storages_;
   std::map<std::string, Value> given_state_;
+  std::map<std::string, std::string> custom_rules_;
   std::map<std::string, std::shared_ptr<const Enumerator>> enumerators_;
   std::vector<std::shared_ptr<Instance>> modules_;
   std::vector<std::pair<std::string, Var>> module_tensors_;  // parameters and buffers read so far

@@ -30,7 +30,7 @@ class Collector {
       }
       if (argument.kind != Argument::Kind::absent) out_.arguments.emplace_back(parameter.name, std::move(argument));
     }
-    TRY_OK(check_used());
+    TRY_OK(add_state());
     return std::move(out_);
   }
 
@@ -201,13 +201,33 @@ class Collector {
     return argument;
   }
 
-  Status check_used() const {
+  // "decoder.hidden" in the tree of modules.
+  bool is_attribute(std::string_view path) const {
+    const Pickled* owner = script_.data.root;
+    while (owner != nullptr) {
+      if (owner->find(path) != nullptr) return true;
+      const size_t dot = path.find('.');
+      if (dot == std::string_view::npos) return false;
+      owner = owner->find(path.substr(0, dot));
+      path.remove_prefix(dot + 1);
+    }
+    return false;
+  }
+
+  // Types that are given for something else than an input of forward.
+  Status add_state() {
     std::vector<std::string> names;
     for (size_t i = 1; i < forward_.parameters.size(); ++i) names.push_back(forward_.parameters[i].name);
     for (size_t i = 0; i < used_.size(); ++i) {
       if (used_[i]) continue;
-      const std::string near = nearest(request_.inputs[i].name, names);
-      return usage("input.unknown", "forward has no input \"{}\"{}; there are: {}", request_.inputs[i].name,
+      const InputType& input = request_.inputs[i];
+      if (is_attribute(input.name)) {
+        TRY(Argument argument, input.value.empty() ? typed(input, input.name) : literal(input));
+        out_.state.emplace_back(input.name, std::move(argument));
+        continue;
+      }
+      const std::string near = nearest(input.name, names);
+      return usage("input.unknown", "forward has no input \"{}\"{}; there are: {}", input.name,
                    near.empty() ? "" : fmt::format(", did you mean \"{}\"?", near), fmt::join(names, ", "));
     }
     if (request_.input_names.size() > out_.tensors.size()) {

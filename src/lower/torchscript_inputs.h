@@ -29,6 +29,7 @@ struct Argument {
 struct Inputs {
   std::vector<TensorInput> tensors;
   std::vector<std::pair<std::string, Argument>> arguments;  // by the name of the parameter
+  std::vector<std::pair<std::string, Argument>> state;      // attributes of modules, by path
   std::vector<AxisName> dynamic;                            // asked for by names in the request's input types
 };
 

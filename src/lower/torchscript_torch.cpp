@@ -314,9 +314,41 @@ Result<Value> Evaluator::aten(const Call& call) {
   return from_arg(result, in_);
 }
 
+// Kept as a node of its own domain; tensors are its inputs, all else its attributes.
 Result<Value> Evaluator::custom(const std::string& space, const Call& call) {
-  return wrong("script.custom", "{}::{} is an operator of an extension, whose code the archive does not hold", space,
-               call.name);
+  const auto rule = custom_rules_.find(fmt::format("{}::{}", space, call.name));
+  if (rule == custom_rules_.end()) {
+    auto error = refuse("export.custom", "{}::{} is an operator of an extension, and nothing says what shapes it gives",
+                        space, call.name)
+                     .value();
+    error.hint = fmt::format("--custom-shape \"{}::{}: y = [x0, x1]\"", space, call.name);
+    return tl::unexpected(std::move(error));
+  }
+  Refs in;
+  std::vector<Attribute> attributes;
+  for (size_t i = 0; i < call.args.size(); ++i) {
+    const Value& arg = call.args[i];
+    const std::string key = fmt::format("arg{}", i);
+    const List* list = arg.list();
+    if (arg.is_tensor()) in.push_back(in_.read(*arg.get<Var>()));
+    if (list && !list->stacked) {
+      for (const Value& item : list->items) {
+        if (item.is_tensor()) in.push_back(in_.read(*item.get<Var>()));
+      }
+    }
+    if (const Dim* whole = arg.get<Dim>(); whole && whole->constant())
+      attributes.push_back(attr(key, *whole->constant()));
+    if (const double* real = arg.get<double>()) attributes.push_back(attr(key, *real));
+    if (const bool* truth = arg.get<bool>()) attributes.push_back(attr(key, *truth));
+    if (arg.text()) attributes.push_back(attr(key, std::string_view(*arg.text())));
+  }
+  show_place();
+  const size_t outputs = 1 + static_cast<size_t>(std::count(rule->second.begin(), rule->second.end(), ';'));
+  const Refs results = in_.emit(call.name, in, std::move(attributes), outputs, space);
+  if (in_.failed()) return tl::unexpected(in_.status().error());
+  Values values;
+  for (Ref ref : results) values.push_back(in_.variable(ref));
+  return values.size() == 1 ? values[0] : tuple_of(std::move(values));
 }
 
 Result<Value> Evaluator::builtin(Call call) {

@@ -1,20 +1,14 @@
+#include "lower/aten/attention.h"
+
 #include <cmath>
 #include <limits>
 
-#include "lower/aten/nn.h"
 #include "tensor/real.h"
 
 namespace anyshape::lower {
 namespace {
 
 constexpr double kLowest = -std::numeric_limits<double>::infinity();
-
-struct Attention {
-  Ref query, key, value, mask;
-  bool causal = false;
-  Arg scale;
-  bool grouped = false;
-};
 
 // What a mask adds to the scores, and which rows it leaves with nothing to look at.
 struct Masking {
@@ -95,43 +89,6 @@ Ref split_heads(Lowering& l, Ref x, const Heads& heads) {
   return l.reshape(x, sizes);
 }
 
-struct Attended {
-  Ref value, weights;
-};
-
-Attended attend(Lowering& l, Attention a) {
-  const DType dtype = l.dtype(a.query);
-  const Dim rows = l.dim(a.query, l.rank(a.query) - 2), columns = l.dim(a.key, l.rank(a.key) - 2);
-  const auto heads = shared_heads(l, a);
-  if (heads) {
-    const int64_t at = static_cast<int64_t>(l.rank(a.query)) - 2;
-    a.query = split_heads(l, a.query, *heads);
-    a.key = l.unsqueeze(a.key, {at});
-    a.value = l.unsqueeze(a.value, {at});
-    if (a.mask && l.rank(a.mask) >= 3) a.mask = split_heads(l, a.mask, *heads);
-  }
-  Ref scores = scaled(l, a, l.op("MatMul", {a.query, swap_last(l, a.key)}));
-  const Masking mask = mask_of(l, a.mask, dtype);
-  if (mask.added) scores = l.op("Add", {scores, mask.added});
-  if (a.causal) scores = l.op("Add", {scores, causal_mask(l, rows, columns, dtype)});
-  Ref weights = l.softmax(scores, -1);
-  Ref value = l.op("MatMul", {weights, a.value});
-  // What is divided by nothing is not a number: such rows are 0, and only they.
-  if (mask.row_seen) {
-    value = l.op("Where", {mask.row_seen, value, l.number(0.0, dtype)});
-    weights = l.op("Where", {mask.row_seen, weights, l.number(0.0, dtype)});
-  }
-  if (!heads) return {value, weights};
-  const auto joined = [&](Ref x) {
-    Dims sizes = l.dims(x);
-    const auto at = sizes.end() - 4;
-    *at = *at * *(at + 1);
-    sizes.erase(at + 1);
-    return l.reshape(x, sizes);
-  };
-  return {joined(value), joined(weights)};
-}
-
 bool has_operator(Lowering& l, const Attention& a) {
   const DType dtype = l.dtype(a.query);
   if (l.opset() < 23 || (dtype != DType::f32 && dtype != DType::f16)) return false;
@@ -181,7 +138,7 @@ std::optional<Attention> attention_of(Lowering& l, const Args& a) {
 Arg attention(Lowering& l, const Args& a) {
   const auto parts = attention_of(l, a);
   if (!parts) return {};
-  return has_operator(l, *parts) ? by_operator(l, *parts) : attend(l, *parts).value;
+  return attended(l, *parts);
 }
 
 Arg attention_math(Lowering& l, const Args& a) {
@@ -209,6 +166,41 @@ constexpr AtenOp kOps[] = {
 };
 
 }  // namespace
+
+Attended attend(Lowering& l, Attention a) {
+  const DType dtype = l.dtype(a.query);
+  const Dim rows = l.dim(a.query, l.rank(a.query) - 2), columns = l.dim(a.key, l.rank(a.key) - 2);
+  const auto heads = shared_heads(l, a);
+  if (heads) {
+    const int64_t at = static_cast<int64_t>(l.rank(a.query)) - 2;
+    a.query = split_heads(l, a.query, *heads);
+    a.key = l.unsqueeze(a.key, {at});
+    a.value = l.unsqueeze(a.value, {at});
+    if (a.mask && l.rank(a.mask) >= 3) a.mask = split_heads(l, a.mask, *heads);
+  }
+  Ref scores = scaled(l, a, l.op("MatMul", {a.query, swap_last(l, a.key)}));
+  const Masking mask = mask_of(l, a.mask, dtype);
+  if (mask.added) scores = l.op("Add", {scores, mask.added});
+  if (a.causal) scores = l.op("Add", {scores, causal_mask(l, rows, columns, dtype)});
+  Ref weights = l.softmax(scores, -1);
+  Ref value = l.op("MatMul", {weights, a.value});
+  // What is divided by nothing is not a number: such rows are 0, and only they.
+  if (mask.row_seen) {
+    value = l.op("Where", {mask.row_seen, value, l.number(0.0, dtype)});
+    weights = l.op("Where", {mask.row_seen, weights, l.number(0.0, dtype)});
+  }
+  if (!heads) return {value, weights};
+  const auto joined = [&](Ref x) {
+    Dims sizes = l.dims(x);
+    const auto at = sizes.end() - 4;
+    *at = *at * *(at + 1);
+    sizes.erase(at + 1);
+    return l.reshape(x, sizes);
+  };
+  return {joined(value), joined(weights)};
+}
+
+Ref attended(Lowering& l, const Attention& a) { return has_operator(l, a) ? by_operator(l, a) : attend(l, a).value; }
 
 std::span<const AtenOp> attention_ops() { return kOps; }
 

@@ -139,7 +139,9 @@ Arg one_hot(Lowering& l, const Args& a) {
     }
     for (int64_t i = 0; i < known->count(); ++i) classes = std::max(classes, known->int_at(i) + 1);
   }
-  return l.op("OneHot", {l.cast(x, DType::i64), l.number(classes), l.ints({0, 1})}, {attr("axis", -1)});
+  const Ref index = at_least_1d(l, l.cast(x, DType::i64));
+  const Ref out = l.op("OneHot", {index, l.number(classes), l.ints({0, 1})}, {attr("axis", -1)});
+  return l.rank(x) == 0 ? l.squeeze(out, {0}) : out;
 }
 
 constexpr AtenOp kOps[] = {

@@ -43,6 +43,13 @@ Ref cropped(Lowering& l, Ref x, Dims& pads) {
   return x;
 }
 
+// A wider type where ONNX Runtime does not pad the type itself; bools are padded since opset 13.
+DType padded_as(Lowering& l, DType dtype) {
+  if (dtype == DType::bf16) return DType::f32;
+  if (dtype == DType::i16 || dtype == DType::u16 || (dtype == DType::boolean && l.opset() < 13)) return DType::i32;
+  return dtype;
+}
+
 Ref fill_of(Lowering& l, const Args& a, DType dtype) {
   const Arg& value = a.arg("value");
   if (value.is_none()) return {};
@@ -57,10 +64,8 @@ Ref padded(Lowering& l, const Args& a, Ref x, const Dims& asked) {
   if (!pads) return {};
   x = cropped(l, x, *pads);
   if (is_nothing(*pads)) return x;
-  // Before opset 13 there is no padding of bools.
-  const DType dtype = l.dtype(x);
-  if (dtype != DType::boolean || l.opset() >= 13) return l.pad(x, *pads, fill_of(l, a, dtype));
-  return l.cast(l.pad(l.cast(x, DType::i32), *pads, fill_of(l, a, DType::i32)), dtype);
+  const DType dtype = l.dtype(x), type = padded_as(l, dtype);
+  return l.cast(l.pad(l.cast(x, type), *pads, fill_of(l, a, type)), dtype);
 }
 
 // Each end takes its entries from the other one.
@@ -89,7 +94,8 @@ Ref mirrored(Lowering& l, Ref x, const Dims& asked, std::string_view mode) {
     return {};
   }
   if (is_nothing(*pads)) return x;
-  return l.pad(x, *pads, {}, mode);
+  const DType dtype = l.dtype(x);
+  return l.cast(l.pad(l.cast(x, padded_as(l, dtype)), *pads, {}, mode), dtype);
 }
 
 Arg pad(Lowering& l, const Args& a) {

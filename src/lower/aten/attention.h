@@ -1,0 +1,24 @@
+#pragma once
+
+#include "lower/aten/nn.h"
+
+namespace anyshape::lower {
+
+struct Attention {
+  Ref query, key, value;  // [..., rows, width]
+  Ref mask;               // bool: what is seen; else added to the scores; may be absent
+  bool causal = false;
+  Arg scale;             // None: 1 / sqrt(width)
+  bool grouped = false;  // heads of the query may share one of the keys
+};
+
+struct Attended {
+  Ref value, weights;
+};
+
+// Spelled out in products and a softmax.
+Attended attend(Lowering& l, Attention attention);
+// The operator where there is one, else the same spelled out.
+Ref attended(Lowering& l, const Attention& attention);
+
+}  // namespace anyshape::lower
