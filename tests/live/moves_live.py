@@ -4,8 +4,8 @@ return) and the types of its inputs. It is captured by torch.export and torch.ji
 exported by anyshape at several opsets, and ONNX Runtime and our engine give what PyTorch gives at several sizes.
 
 A row: `x.roll(3, 1) | x=f32[b,s,4] | s>=3`. Inputs: f32, f16, f64, i64, i32, i16, i8, u8, bool; `i64[b]<s` holds
-0..s-1, `i64[b]<-s..s` holds -s..s-1. Third column, separated by blanks: `s>=3` smallest size, `opset>=16`, `refuse:CODE`,
-`notrace`, `nopt2`, `one` (only the captured size), `shapes:N` (at most N Shape nodes at opset 17).
+0..s-1, `i64[b]<-s..s` holds -s..s-1. Third column, separated by blanks: `s>=3` smallest size, `opset>=16` (refused
+below), `from:13` (not tried below), `refuse:CODE`, `notrace`, `nopt2`, `one` (only the captured size), `shapes:N` (at most N Shape nodes at opset 17).
 
 Usage: moves_live.py [FAMILY...] (moves_FAMILY.py holds the rows; none: all). Environment: ANYSHAPE (the program),
 ANYSHAPE_OPSETS, ANYSHAPE_ROWS (a substring), ANYSHAPE_SEED.
@@ -205,6 +205,8 @@ def run_row(row, root, folders, tally):
     least = int(row.option("opset>=") or 11)
     for kind, archive in capture(row, module, cases[0][0], folder):
         for opset in OPSETS:
+            if opset < int(row.option("from:") or 0):
+                continue
             target = folder / f"{kind}_{opset}.onnx"
             code, text = export(row, archive, target, opset)
             tally["exports"] += 1
