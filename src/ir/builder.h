@@ -163,6 +163,7 @@ class Builder {
   std::string unique(std::string name);
   std::string node_name(std::string_view type);
   void note_sizes(Ref ref);
+  void admit(DType dtype);
   Ref identity(Ref ref);
   Refs folded(const Node& node, const Facts& facts);
   Refs append(Node node, Facts* opaque);
