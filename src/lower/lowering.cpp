@@ -210,8 +210,10 @@ std::optional<Arg> Lowering::fitted(const Arg& given, const Parameter& parameter
 
 std::optional<Args> Lowering::bind(const Schema& schema, const Arguments& positional,
                                    const std::vector<NamedArg>& keywords, bool lenient, std::string& why) {
-  if (positional.size() > schema.parameters.size()) {
-    why = fmt::format("it takes {} arguments, {} are given", schema.parameters.size(), positional.size());
+  const auto by_place = static_cast<size_t>(std::count_if(schema.parameters.begin(), schema.parameters.end(),
+                                                          [](const Parameter& p) { return !p.keyword_only; }));
+  if (positional.size() > by_place) {
+    why = fmt::format("it takes {} arguments, {} are given", by_place, positional.size());
     return std::nullopt;
   }
   Arguments values;
@@ -219,6 +221,10 @@ std::optional<Args> Lowering::bind(const Schema& schema, const Arguments& positi
   for (size_t i = 0; i < schema.parameters.size(); ++i) {
     const Parameter& parameter = schema.parameters[i];
     const Arg* given = i < positional.size() ? &positional[i] : nullptr;
+    if (given && parameter.keyword_only && !lenient) {
+      why = fmt::format("its argument \"{}\" must be named", parameter.name);
+      return std::nullopt;
+    }
     for (const NamedArg& keyword : keywords)
       if (keyword.name == parameter.name) {
         given = &keyword.value;
@@ -245,12 +251,13 @@ std::optional<Args> Lowering::bind(const Schema& schema, const Arguments& positi
 std::optional<Args> Lowering::find_overload(std::string_view name, std::string_view overload,
                                             const Arguments& positional, const std::vector<NamedArg>& keywords) {
   std::vector<Schema> schemas = schemas_of(name);
-  const bool given = !overload.empty();
+  // One that is not named has to fit by types: add(Scalar a, Scalar b) has no name either.
+  const bool named = !overload.empty();
   if (overload == "default") overload = "";
   const auto exact =
       std::find_if(schemas.begin(), schemas.end(), [&](const Schema& s) { return s.overload == overload; });
   std::string why;
-  if (given && exact != schemas.end()) {
+  if (named && exact != schemas.end()) {
     if (auto args = bind(*exact, positional, keywords, true, why)) return args;
   }
   for (const bool lenient : {false, true})

@@ -47,18 +47,18 @@ Arg embedding_bag(Lowering& l, const Args& a) {
   if (const Ref factors = a.tensor("per_sample_weights"))
     rows = l.op("Mul", {rows, l.unsqueeze(l.cast(factors, dtype), {1})});
   const Ref inside = membership(l, a, indices, offsets);
-  const Ref counts = l.reduce("ReduceSum", l.cast(inside, DType::i64), {1}, false);
   Ref out;
   if (a.i("mode") == kMax) {
     out = bag_max(l, rows, inside);
   } else {
     out = l.op("MatMul", {l.cast(inside, dtype), rows});
+    const Ref counts = l.reduce("ReduceSum", l.cast(inside, DType::i64), {1}, false);
     const Ref one = l.number(int64_t{1});
     const Ref divisor = l.op("Where", {l.op("Less", {counts, one}), one, counts});
     if (a.i("mode") == kMean) out = l.op("Div", {out, l.unsqueeze(l.cast(divisor, dtype), {1})});
   }
-  // Which bag an index is in, and where a maximum came from, is read by the backward pass only.
-  Arguments results{out, Arg(), counts, Arg()};
+  // The other results are read by the backward pass only.
+  Arguments results{out};
   results.resize(a.schema().results);
   return results;
 }

@@ -10,6 +10,7 @@ namespace anyshape::lower {
 std::span<const AtenOp> activation_ops();
 std::span<const AtenOp> adaptive_pool_ops();
 std::span<const AtenOp> attention_ops();
+std::span<const AtenOp> broadcast_ops();
 std::span<const AtenOp> compare_ops();
 std::span<const AtenOp> complex_ops();
 std::span<const AtenOp> conv_ops();

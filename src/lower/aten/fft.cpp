@@ -201,6 +201,17 @@ Arg frequencies(Lowering& l, const Args& a) {
   return l.op("Div", {l.cast(k, dtype), times(l, length, a.f("d", 1))});
 }
 
+// The zero frequency goes to the middle, or back.
+template <bool Back>
+Arg shifted(Lowering& l, const Args& a) {
+  Ref x = a.self();
+  for (int64_t axis : l.axes(x, a.ints("dim"))) {
+    const Dim n = l.dim(x, static_cast<size_t>(axis)), half = floordiv(n, 2), cut = Back ? half : n - half;
+    x = l.concat({l.slice(x, axis, cut, n), l.slice(x, axis, 0, cut)}, axis);
+  }
+  return x;
+}
+
 constexpr AtenOp kOps[] = {
     {"_fft_c2c", c2c},
     {"_fft_c2r", c2r},
@@ -209,10 +220,12 @@ constexpr AtenOp kOps[] = {
     {"fft_fft2", complex_transform<false>},
     {"fft_fftfreq", frequencies<false>},
     {"fft_fftn", complex_transform<false>},
+    {"fft_fftshift", shifted<false>},
     {"fft_hfft", hermitian},
     {"fft_ifft", complex_transform<true>},
     {"fft_ifft2", complex_transform<true>},
     {"fft_ifftn", complex_transform<true>},
+    {"fft_ifftshift", shifted<true>},
     {"fft_irfft", real_result},
     {"fft_irfft2", real_result},
     {"fft_irfftn", real_result},

@@ -84,13 +84,14 @@ std::vector<Attribute> attributes_of(const Pool& pool, bool dilates) {
   return out;
 }
 
-// x with all padding written out, long enough for windows that are rounded up.
+// x with all padding written out, long enough for windows that are rounded up. The padding behind stays shorter than a
+// window: runtimes that move it into the pool allow no more.
 Ref padded(Lowering& l, const Pool& pool, Ref x, Ref value) {
   const size_t front = l.rank(x) - pool.spatial;
   Dims before(front, 0), after(front, 0);
   for (size_t i = 0; i < pool.spatial; ++i) {
     before.push_back(pool.padding[i]);
-    after.push_back(pool.padding[i] + (pool.ceil ? pool.stride[i] - 1 : 0));
+    after.push_back(pool.ceil ? std::min(pool.padding[i] + pool.stride[i] - 1, pool.extent(i) - 1) : pool.padding[i]);
   }
   before.insert(before.end(), after.begin(), after.end());
   return l.pad(x, before, value);
@@ -110,8 +111,8 @@ Ref cut_to_windows(Lowering& l, const Pool& pool, Ref x, Ref y) {
 }
 
 // MaxPool exists for few types.
-DType max_type(DType dtype) {
-  if (dtype == DType::i8 || dtype == DType::u8) return dtype;
+DType max_type(Lowering& l, DType dtype) {
+  if (dtype == DType::i8 || dtype == DType::u8) return l.opset() >= 12 ? dtype : DType::f32;
   return is_float(dtype) ? dtype : DType::f64;
 }
 
@@ -120,7 +121,7 @@ struct Pooled {
 };
 
 Pooled max_pool_of(Lowering& l, Pool pool, Ref x, bool with_indices) {
-  const DType given = l.dtype(x), wide = max_type(given);
+  const DType given = l.dtype(x), wide = max_type(l, given);
   x = l.cast(x, wide);
   if (pool.ceil && divides(l, pool, x)) pool.ceil = false;
   if (pool.ceil && !starts_inside(pool)) {

@@ -61,13 +61,18 @@ struct LayerState {
   Ref hidden, cell;
 };
 
+// ONNX Runtime computes these layers in f32 only, f16 in f32.
 RecurrentResult layer(Lowering& l, CellKind kind, const std::vector<Direction>& directions, Ref x, LayerState start) {
-  const Packed weights = packed(l, directions, kind);
+  const DType given = l.dtype(x), used = given == DType::f64 || given == DType::bf16 ? DType::f32 : given;
+  const auto as_used = [&](Ref t) { return t ? l.cast(t, used) : t; };
+  Packed weights = packed(l, directions, kind);
+  weights = {as_used(weights.w), as_used(weights.r), as_used(weights.b)};
   auto attributes = attributes_of(l, kind, directions.size(), weights);
-  Refs in{x, weights.w, weights.r, weights.b, Ref(), start.hidden};
-  if (kind == CellKind::lstm) in.push_back(start.cell);
+  Refs in{as_used(x), weights.w, weights.r, weights.b, Ref(), as_used(start.hidden)};
+  if (kind == CellKind::lstm) in.push_back(as_used(start.cell));
   const std::string_view type = kind == CellKind::lstm ? "LSTM" : kind == CellKind::gru ? "GRU" : "RNN";
-  const Refs out = l.emit(type, in, std::move(attributes), kind == CellKind::lstm ? 3 : 2);
+  Refs out = l.emit(type, in, std::move(attributes), kind == CellKind::lstm ? 3 : 2);
+  for (Ref& one : out) one = l.cast(one, given);
   RecurrentResult result{out[0], out[1], kind == CellKind::lstm ? out[2] : Ref()};
   if (directions.size() == 1) {
     result.output = l.squeeze(out[0], {1});

@@ -11,6 +11,7 @@ std::vector<AtenOp> sorted_table() {
       activation_ops(),
       adaptive_pool_ops(),
       attention_ops(),
+      broadcast_ops(),
       compare_ops(),
       complex_ops(),
       conv_ops(),
