@@ -197,7 +197,14 @@ void Builder::note_sizes(Ref ref) {
   }
 }
 
+// bfloat16 came into most operators with opset 13.
+void Builder::admit(DType dtype) {
+  if (dtype == DType::bf16 && opset_ < 13)
+    refuse("export.opset", "the element type bf16 needs opset 13 or newer, here it is {}", opset_);
+}
+
 Ref Builder::input(std::string_view name, Fact fact) {
+  admit(fact.dtype);
   Scope& root = *scopes_.front();
   const ValueId id = add_value(root, unique(std::string(name)), std::move(fact));
   root.graph.inputs.push_back(id);
@@ -207,6 +214,7 @@ Ref Builder::input(std::string_view name, Fact fact) {
 }
 
 Ref Builder::constant(Tensor tensor, std::string_view name) {
+  admit(tensor.dtype());
   if (failed()) return {};
   Scope& root = *scopes_.front();
   const bool shared = name.empty() && tensor.dtype() != DType::string && tensor.bytes().size() <= kShared;

@@ -165,6 +165,7 @@ class Builder {
   std::string unique(std::string name);
   std::string node_name(std::string_view type);
   void note_sizes(Ref ref);
+  void admit(DType dtype);
   Ref identity(Ref ref);
   std::string text_of(const Node& node, const Refs& in, size_t outputs) const;
   const Refs* made_before(const std::string& text) const;
