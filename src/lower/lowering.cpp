@@ -221,6 +221,10 @@ std::optional<Args> Lowering::bind(const Schema& schema, const Arguments& positi
     const Arg* given = i < positional.size() ? &positional[i] : nullptr;
     for (const NamedArg& keyword : keywords)
       if (keyword.name == parameter.name) {
+        if (given) {
+          why = fmt::format("its argument \"{}\" is given twice", parameter.name);
+          return std::nullopt;
+        }
         given = &keyword.value;
         ++used;
       }
