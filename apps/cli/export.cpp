@@ -61,7 +61,7 @@ Status fill_options(ExportArguments& a) {
   return {};
 }
 
-void print_summary(const ExportArguments& a, const Exported& exported, double milliseconds) {
+void print_summary(const ExportArguments& a, const Exported& exported, double milliseconds, double writing) {
   auto checked = check(exported.model);
   if (!checked) return;
   Report report = *std::move(checked);
@@ -72,7 +72,7 @@ void print_summary(const ExportArguments& a, const Exported& exported, double mi
   fmt::print("{} nodes that compute sizes at run time\n", told.shape_nodes);
   for (const std::string& reason : told.shape_reasons) fmt::print("  {}\n", reason);
   for (const std::string& note : told.notes) fmt::print("note: {}\n", note);
-  fmt::print("exported {} to {} in {:.1f} ms\n", a.program, a.output, milliseconds);
+  fmt::print("exported {} to {} in {:.1f} ms, written in {:.1f} ms\n", a.program, a.output, milliseconds, writing);
 }
 
 void print_warnings(const ExportArguments& a, const ExportReport& report) {
@@ -95,13 +95,14 @@ int run_export(ExportArguments arguments) {
   const auto start = std::chrono::steady_clock::now();
   const auto exported = export_program(arguments.program, arguments.options);
   if (!exported) return report_error(exported.error());
+  const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
   const Status saved = arguments.external_data.empty()
                            ? exported->model.save(arguments.output)
                            : exported->model.save(arguments.output, arguments.external_data);
   if (!saved) return report_error(saved.error());
-  const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
+  const std::chrono::duration<double, std::milli> all = std::chrono::steady_clock::now() - start;
   print_warnings(arguments, exported->report);
-  if (!arguments.quiet) print_summary(arguments, *exported, took.count());
+  if (!arguments.quiet) print_summary(arguments, *exported, took.count(), all.count() - took.count());
   for (const std::string& golden : arguments.golden)
     if (const int code = report_verified(arguments, verify_golden(exported->model, golden)); code != kDone) return code;
   return arguments.verify ? report_verified(arguments, verify_runs(exported->model)) : kDone;

@@ -20,10 +20,21 @@ const Fact kUnknown;
 
 uint64_t key_of(Ref ref) { return (uint64_t{ref.scope} << 32) | ref.id; }
 
-std::string text_of(const Tensor& tensor) {
+std::string content_of(const Tensor& tensor) {
   std::string text = fmt::format("{}[{}]", static_cast<int>(tensor.dtype()), fmt::join(tensor.dims(), ","));
   text.append(reinterpret_cast<const char*>(tensor.bytes().data()), tensor.bytes().size());
   return text;
+}
+
+// The type a body says of its inputs and results: ONNX Runtime's Scan wants at least the rank.
+Declared annotation(const Fact& fact) {
+  Declared out;
+  out.kind = fact.kind;
+  out.dtype = fact.dtype;
+  if (!fact.dims) return out;
+  out.dims.emplace();
+  for (Dim d : *fact.dims) out.dims->push_back({d.constant(), {}});
+  return out;
 }
 
 bool has_room(const Fact& fact) { return fact.dims.has_value() && fact.is_tensor(); }
@@ -186,7 +197,14 @@ void Builder::note_sizes(Ref ref) {
   }
 }
 
+// bfloat16 came into most operators with opset 13.
+void Builder::admit(DType dtype) {
+  if (dtype == DType::bf16 && opset_ < 13)
+    refuse("export.opset", "the element type bf16 needs opset 13 or newer, here it is {}", opset_);
+}
+
 Ref Builder::input(std::string_view name, Fact fact) {
+  admit(fact.dtype);
   Scope& root = *scopes_.front();
   const ValueId id = add_value(root, unique(std::string(name)), std::move(fact));
   root.graph.inputs.push_back(id);
@@ -196,10 +214,11 @@ Ref Builder::input(std::string_view name, Fact fact) {
 }
 
 Ref Builder::constant(Tensor tensor, std::string_view name) {
+  admit(tensor.dtype());
   if (failed()) return {};
   Scope& root = *scopes_.front();
   const bool shared = name.empty() && tensor.dtype() != DType::string && tensor.bytes().size() <= kShared;
-  std::string text = shared ? text_of(tensor) : std::string();
+  std::string text = shared ? content_of(tensor) : std::string();
   if (shared)
     if (const auto it = shared_.find(text); it != shared_.end()) return it->second;
   const ValueId id =
@@ -301,14 +320,50 @@ Refs Builder::emit(std::string_view type, const Refs& in, std::vector<Attribute>
     refuse("export.opset", "{} is not part of opset {}", type, node.version);
     return Refs(outputs);
   }
+  node.attributes = std::move(attributes);
+  const std::string text = text_of(node, in, outputs);
+  if (const Refs* known = text.empty() ? nullptr : made_before(text)) return *known;
   node.name = node_name(type);
   for (Ref ref : in) node.in.push_back(resolve(ref));
   while (!node.in.empty() && node.in.back() == kNoValue) node.in.pop_back();
   for (size_t i = 0; i < outputs; ++i)
     node.out.push_back(add_value(top(), unique(fmt::format("{}_output_{}", node.name, i)), Fact()));
-  node.attributes = std::move(attributes);
   node.metadata = metadata_;
-  return append(std::move(node), nullptr);
+  Refs out = append(std::move(node), nullptr);
+  if (!text.empty() && !failed()) top().made.emplace(text, out);
+  return out;
+}
+
+// Equal for nodes that compute the same; empty for those that cannot be told (random numbers, bodies, large
+// attributes).
+std::string Builder::text_of(const Node& node, const Refs& in, size_t outputs) const {
+  if (!node.op->pure || node.has_graph_attribute()) return {};
+  std::string text = fmt::format("{}.{}/{}", node.domain, node.type, outputs);
+  for (Ref ref : in) text += fmt::format(" {}:{}", ref.scope, ref.id);
+  for (const Attribute& attribute : node.attributes) {
+    text += fmt::format(" {}=", attribute.name);
+    if (const auto* i = std::get_if<int64_t>(&attribute.value)) {
+      text += fmt::format("{}", *i);
+    } else if (const auto* f = std::get_if<float>(&attribute.value)) {
+      text += fmt::format("{}f", *f);
+    } else if (const auto* s = std::get_if<std::string>(&attribute.value)) {
+      text += fmt::format("\"{}\"", *s);
+    } else if (const auto* list = std::get_if<std::vector<int64_t>>(&attribute.value)) {
+      text += fmt::format("{}", fmt::join(*list, ","));
+    } else if (const auto* t = std::get_if<Tensor>(&attribute.value);
+               t && t->dtype() != DType::string && t->bytes().size() <= kShared) {
+      text += content_of(*t);
+    } else {
+      return {};
+    }
+  }
+  return text;
+}
+
+const Refs* Builder::made_before(const std::string& text) const {
+  for (auto it = scopes_.rbegin(); it != scopes_.rend(); ++it)
+    if (const auto found = (*it)->made.find(text); found != (*it)->made.end()) return &found->second;
+  return nullptr;
 }
 
 Refs Builder::emit_opaque(std::string_view domain, std::string_view type, const Refs& in,
@@ -342,14 +397,7 @@ void Builder::begin_body(std::string_view name, const std::vector<std::pair<std:
   for (const auto& [input_name, fact] : inputs) {
     const ValueId id = add_value(top(), unique(input_name), fact);
     top().graph.inputs.push_back(id);
-    Declared declared;
-    declared.kind = fact.kind;
-    declared.dtype = fact.dtype;
-    if (fact.dims) {
-      declared.dims.emplace();
-      for (Dim size : *fact.dims) declared.dims->push_back({size.constant(), {}});
-    }
-    top().graph.values[id].declared = std::move(declared);
+    top().graph.values[id].declared = annotation(fact);
     note_sizes({top().id, id});
   }
 }
@@ -377,6 +425,8 @@ std::shared_ptr<Graph> Builder::end_body(const Refs& outputs) {
     const bool foreign = ref.scope != top().id || !producer(ref) || std::find(own.begin(), own.end(), ref) != own.end();
     own.push_back(foreign && ref ? identity(ref) : ref);
   }
+  for (Ref ref : own)
+    if (ref) top().graph.values[ref.id].declared = annotation(top().facts[ref.id]);
   auto graph = std::make_shared<Graph>(std::move(top().graph));
   skip_expands(*graph, top().facts);
   scopes_.pop_back();

@@ -74,7 +74,8 @@ class Builder {
   Ref number(int64_t value) { return integer(value, DType::i64); }
   Ref integer(int64_t value, DType dtype);  // rank 0
 
-  // A node of the record in force. What can be computed now becomes an initializer instead.
+  // A node of the record in force. What can be computed now becomes an initializer instead; what was computed already
+  // is given again.
   Refs emit(std::string_view type, const Refs& in, std::vector<Attribute> attributes, size_t outputs,
             std::string_view domain = "");
   Ref op(std::string_view type, const Refs& in, std::vector<Attribute> attributes = {});
@@ -153,6 +154,7 @@ class Builder {
     std::unordered_map<uint64_t, ValueId> captured;
     std::unordered_map<Dim, Ref> sizes;  // i64[1] made already
     std::unordered_map<Dim, SizeSource> axes;
+    std::unordered_map<std::string, Refs> made;  // by what the node is
     std::unique_ptr<Assumptions::Scope> assumed;
   };
 
@@ -163,7 +165,11 @@ class Builder {
   std::string unique(std::string name);
   std::string node_name(std::string_view type);
   void note_sizes(Ref ref);
+  void admit(DType dtype);
   Ref identity(Ref ref);
+  std::string text_of(const Node& node, const Refs& in, size_t outputs) const;
+  const Refs* made_before(const std::string& text) const;
+  Ref turned_weight(Ref x);
   Refs folded(const Node& node, const Facts& facts);
   Refs append(Node node, Facts* opaque);
   std::optional<SizeSource> source_of(Dim dim) const;

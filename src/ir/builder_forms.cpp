@@ -1,6 +1,8 @@
 #include <algorithm>
+#include <cstring>
 #include <numeric>
 
+#include "base/os/file.h"
 #include "ir/builder.h"
 
 namespace anyshape {
@@ -88,9 +90,37 @@ Ref Builder::slice(Ref x, int64_t axis, Dim start, Dim end, int64_t step) {
   return op("Slice", in);
 }
 
+// However large: a matrix of weights is turned once, here, and what it was made from may leave memory.
+Ref Builder::turned_weight(Ref x) {
+  const std::string text = fmt::format("turned {}:{}", x.scope, x.id);
+  if (const Refs* known = made_before(text)) return known->front();
+  const Tensor& from = *tensor(x);
+  const int64_t rows = from.dims()[0], columns = from.dims()[1];
+  auto to = Tensor::allocate(from.dtype(), {columns, rows});
+  if (!to) {
+    fail(std::move(to).error());
+    return {};
+  }
+  constexpr int64_t kBlock = 32;
+  const size_t width = static_cast<size_t>(bits(from.dtype())) / 8;
+  const std::byte* source = from.bytes().data();
+  for (int64_t r = 0; r < rows; r += kBlock)
+    for (int64_t c = 0; c < columns; c += kBlock)
+      for (int64_t i = r; i < std::min(rows, r + kBlock); ++i)
+        for (int64_t k = c; k < std::min(columns, c + kBlock); ++k)
+          std::memcpy(to->data() + static_cast<size_t>(k * rows + i) * width,
+                      source + static_cast<size_t>(i * columns + k) * width, width);
+  give_back(from.bytes());
+  const std::string& name = scopes_.front()->graph.values[x.id].name;
+  const Ref out = constant(*std::move(to), name.empty() ? std::string() : name + ".T");
+  scopes_.front()->made.emplace(text, Refs{out});
+  return out;
+}
+
 Ref Builder::transpose(Ref x, std::vector<int64_t> order) {
   for (int64_t& axis : order) axis += axis < 0 ? static_cast<int64_t>(order.size()) : 0;
   if (std::is_sorted(order.begin(), order.end())) return x;
+  if (order.size() == 2 && tensor(x) && !producer(x) && bits(dtype(x)) >= 8) return turned_weight(x);
   return op("Transpose", {x}, {attr("perm", std::move(order))});
 }
 

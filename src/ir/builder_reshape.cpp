@@ -169,7 +169,11 @@ Ref Builder::full(const Dims& dims, const Tensor& value) {
   const auto is_number = [](Dim d) { return d.is_constant(); };
   if (std::all_of(dims.begin(), dims.end(), is_number) && count.is_constant() && *count.constant() > kInline)
     return op("Expand", {single, shape(dims)});
-  return op("ConstantOfShape", {shape(dims)}, {attr("value", value.reshaped({1}))});
+  // Before opset 20 there is no bf16 here.
+  const bool wide = value.dtype() == DType::bf16 && opset_ < 20;
+  const Tensor used = wide ? fact(cast(single, DType::f32)).as_tensor() : value;
+  if (failed()) return {};
+  return cast(op("ConstantOfShape", {shape(dims)}, {attr("value", used.reshaped({1}))}), value.dtype());
 }
 
 }  // namespace anyshape

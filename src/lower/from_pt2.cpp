@@ -228,7 +228,7 @@ void Driver::add_guard(Lowered& out, const Condition& condition, std::string ori
   guard.condition = condition;
   guard.text = print(condition);
   guard.origin = std::move(origin);
-  guard.advisory = advisory;
+  guard.advisory = advisory && !among(request_.insist, guard.text);
   for (Dim symbol : condition.symbols()) {
     const auto place = axes_.places.find(std::string(symbols_->name(symbol)));
     if (place == axes_.places.end()) return;

@@ -199,7 +199,12 @@ Ref Lowering::softmax(Ref x, int64_t axis, bool logarithm) {
 }
 
 Ref Lowering::clip(Ref x, Ref lo, Ref hi) {
-  const DType given = dtype(x), used = is_float(given) || opset() >= 12 ? kernel_type("Clip", given) : given;
+  const DType given = dtype(x);
+  if (given == DType::f64 && opset() < 12) {
+    if (lo) x = op("Max", {x, lo});
+    return hi ? op("Min", {x, hi}) : x;
+  }
+  const DType used = kernel_type(is_float(given) || opset() >= 12 ? "Clip" : "Where", given);
   const auto as_used = [&](Ref bound) { return bound ? cast(bound, used) : bound; };
   return cast(Builder::clip(cast(x, used), as_used(lo), as_used(hi)), given);
 }

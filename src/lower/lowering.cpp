@@ -219,6 +219,10 @@ std::optional<Args> Lowering::bind(const Schema& schema, const Arguments& positi
   for (size_t i = 0; i < schema.parameters.size(); ++i) {
     const Parameter& parameter = schema.parameters[i];
     const Arg* given = i < positional.size() ? &positional[i] : nullptr;
+    if (given && parameter.keyword_only && !lenient) {
+      why = fmt::format("its argument \"{}\" must be named", parameter.name);
+      return std::nullopt;
+    }
     for (const NamedArg& keyword : keywords)
       if (keyword.name == parameter.name) {
         if (given) {
@@ -249,12 +253,13 @@ std::optional<Args> Lowering::bind(const Schema& schema, const Arguments& positi
 std::optional<Args> Lowering::find_overload(std::string_view name, std::string_view overload,
                                             const Arguments& positional, const std::vector<NamedArg>& keywords) {
   std::vector<Schema> schemas = schemas_of(name);
-  const bool given = !overload.empty();
+  // One that is not named has to fit by types: add(Scalar a, Scalar b) has no name either.
+  const bool named = !overload.empty();
   if (overload == "default") overload = "";
   const auto exact =
       std::find_if(schemas.begin(), schemas.end(), [&](const Schema& s) { return s.overload == overload; });
   std::string why;
-  if (given && exact != schemas.end()) {
+  if (named && exact != schemas.end()) {
     if (auto args = bind(*exact, positional, keywords, true, why)) return args;
   }
   for (const bool lenient : {false, true})

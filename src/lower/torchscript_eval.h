@@ -63,8 +63,8 @@ class Evaluator {
   const std::vector<Checked>& checked() const { return checked_; }
   const std::vector<std::string>& notes() const { return notes_; }
   Numbers& numbers() { return numbers_; }
-  // The shapes that "ns::op" gives; the record must be in the Lowering's table.
-  void add_custom(const std::string& name, const std::string& rule) { custom_rules_[name] = rule; }
+  // Where the records of operators of extensions are found.
+  void set_ops(const OpTable& ops) { ops_ = &ops; }
   // A size of an input: conditions over such sizes are conditions on shapes.
   void add_input_symbol(Dim symbol) { input_symbols_.insert(symbol); }
 
@@ -165,6 +165,7 @@ class Evaluator {
   Result<Value> torch_call(Call call);
   Result<Value> op_call(const std::string& space, Call call);
   Result<Value> aten(const Call& call);
+  std::optional<Arg> operand(const Value& value);
   Result<Value> custom(const std::string& space, const Call& call);
   Result<Value> builtin(Call call);
   Maybe primitive(const Call& call);
@@ -210,7 +211,8 @@ class Evaluator {
   std::unordered_map<const torchscript::Pickled*, Value> unpickled_;
   std::map<std::string, Var> storages_;
   std::map<std::string, Value> given_state_;
-  std::map<std::string, std::string> custom_rules_;
+  const OpTable* ops_ = nullptr;
+  std::unordered_set<const Variable*> wrapped_;  // tensors that stand for a number
   std::map<std::string, std::shared_ptr<const Enumerator>> enumerators_;
   std::vector<std::shared_ptr<Instance>> modules_;
   std::vector<std::pair<std::string, Var>> module_tensors_;  // parameters and buffers read so far

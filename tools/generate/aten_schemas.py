@@ -10,7 +10,7 @@ import re
 import torch
 
 SKIPPED = re.compile(
-    r"_backward|backward_|_foreach|_fused|sparse|mkldnn|cudnn|miopen|quantize|fbgemm|_cuda|_mps|_nested|_out$|"
+    r"_backward|backward_|_foreach|_fused|sparse|mkldnn|cudnn|miopen|quantize|fbgemm|_cuda|_mps|_nested(?!_tensor_from_mask)|_out$|"
     r"^_test|^_cslt|^_make_per|named_|^_thnn_diff|^q_|^sym_(?!constrain)|^special_chebyshev|^special_(hermite|laguerre|legendre|"
     r"shifted)|^linalg_(ldl|lu|solve|lstsq|svd|eig|qr|cholesky|inv|det|slogdet|matrix_(exp|power|rank))"
 )
@@ -38,7 +38,8 @@ def texts():
         if space != "aten" or "out" in schema.overload_name.split("_") or SKIPPED.search(name):
             continue
         text = str(schema).removeprefix("aten::")
-        if "(t[]" in text or name != "tensor" and re.search(r"\b(Any|Dict|t1?\b|AnyEnumType|Stream|QScheme|Storage)\b", text.partition("(")[2].partition(" -> ")[0]):
+        types = " ".join(str(argument.type) for argument in schema.arguments)
+        if re.search(r"\b(Any|Dict|t1?\b|AnyEnumType|Stream|QScheme|Storage)\b", types):
             continue
         if any(ord(c) > 126 for c in text) or "out" in [a.name for a in schema.arguments if a.kwarg_only]:
             continue

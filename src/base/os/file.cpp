@@ -104,6 +104,17 @@ void MappedFile::expect_streams() const {
   if (mapping_ != nullptr) ::madvise(mapping_, bytes_.size(), MADV_NORMAL);
 }
 
+void give_back(std::span<const std::byte> bytes) {
+#ifdef MADV_PAGEOUT
+  const auto page = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const auto begin = reinterpret_cast<uintptr_t>(bytes.data());
+  const uintptr_t first = (begin + page - 1) / page * page, last = (begin + bytes.size()) / page * page;
+  if (last > first) ::madvise(reinterpret_cast<void*>(first), last - first, MADV_PAGEOUT);
+#else
+  (void)bytes;
+#endif
+}
+
 Result<AtomicFile> AtomicFile::create(const std::filesystem::path& path) {
   AtomicFile file;
   file.path_ = path;

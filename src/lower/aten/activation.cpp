@@ -135,18 +135,15 @@ Arg softplus(Lowering& l, const Args& a) {
   return l.op("Where", {greater(l, inner, like(l, x, threshold)), x, out});
 }
 
-Arg softsign(Lowering& l, const Args& a) {
-  const Ref x = a.self();
-  if (l.dtype(x) != DType::f64) return l.op("Softsign", {x});
-  return l.op("Div", {x, l.op("Add", {l.op("Abs", {x}), like(l, x, 1)})});
+// ONNX Runtime computes Shrink in single precision.
+Ref shrunk(Lowering& l, Ref x, double lambda, double bias) {
+  if (l.dtype(x) != DType::f64) return l.op("Shrink", {x}, {attr("lambd", lambda), attr("bias", bias)});
+  const Ref moved = bias == 0 ? x : l.op("Sub", {x, l.op("Mul", {l.op("Sign", {x}), like(l, x, bias)})});
+  return l.op("Where", {greater(l, l.op("Abs", {x}), like(l, x, lambda)), moved, like(l, x, 0)});
 }
 
-Arg softshrink(Lowering& l, const Args& a) {
-  const double lambda = a.f("lambd", 0.5);
-  return l.op("Shrink", {a.self()}, {attr("lambd", lambda), attr("bias", lambda)});
-}
-
-Arg hardshrink(Lowering& l, const Args& a) { return l.op("Shrink", {a.self()}, {attr("lambd", a.f("lambd", 0.5))}); }
+Arg softshrink(Lowering& l, const Args& a) { return shrunk(l, a.self(), a.f("lambd", 0.5), a.f("lambd", 0.5)); }
+Arg hardshrink(Lowering& l, const Args& a) { return shrunk(l, a.self(), a.f("lambd", 0.5), 0); }
 
 Arg threshold(Lowering& l, const Args& a) {
   const Ref x = a.self();
@@ -211,7 +208,6 @@ constexpr AtenOp kOps[] = {
     {"softmax", softmax<false>},
     {"softplus", softplus},
     {"softshrink", softshrink},
-    {"softsign", softsign},
     {"special_log_softmax", softmax<true>},
     {"special_softmax", softmax<false>},
     {"threshold", threshold},

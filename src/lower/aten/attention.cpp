@@ -157,11 +157,9 @@ Arg attention_first(Lowering& l, const Args& a) {
 
 constexpr AtenOp kOps[] = {
     {"_scaled_dot_product_attention_math", attention_math},
-    {"_scaled_dot_product_cudnn_attention", attention_first},
     {"_scaled_dot_product_efficient_attention", attention_first},
     {"_scaled_dot_product_flash_attention", attention_first},
     {"_scaled_dot_product_flash_attention_for_cpu", attention_first},
-    {"_scaled_dot_product_fused_attention_overrideable", attention_first},
     {"scaled_dot_product_attention", attention},
 };
 

@@ -59,6 +59,7 @@ Arg tensor_of(Lowering& l, const Args& a) {
 }
 
 Arg as_tensor(Lowering& l, const Args& a) {
+  if (a.has("t")) return tensor_of(l, a);
   const Ref x = a.self();
   return l.cast(x, wanted_type(a, l.dtype(x)));
 }
@@ -187,7 +188,6 @@ constexpr AtenOp kOps[] = {
     {"tensor", tensor_of},
     {"tril_indices", triangle_indices<false>},
     {"triu_indices", triangle_indices<true>},
-    {"zero", constant_like<0>},
     {"zeros", constant_of<0>},
     {"zeros_like", constant_like<0>},
 };

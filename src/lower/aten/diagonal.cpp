@@ -150,6 +150,7 @@ constexpr AtenOp kOps[] = {
     {.name = "diagflat", .lower = diagflat},
     {.name = "diagonal", .lower = diagonal, .put = put_back, .reorders = true},
     {.name = "diagonal_scatter", .lower = diagonal_scatter},
+    {.name = "linalg_diagonal", .lower = diagonal, .put = put_back, .reorders = true},
     {.name = "one_hot", .lower = one_hot},
     {.name = "trace", .lower = trace},
     {.name = "tril", .lower = triangle<false>},

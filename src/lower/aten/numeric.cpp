@@ -96,6 +96,19 @@ Ref log1p_of(Lowering& l, Ref x) {
   return l.op("Where", {less(l, l.op("Abs", {x}), like(l, x, 0.5)), near_zero, plain});
 }
 
+// The kernel is one for single precision. Its error d has tan(d) = (x cos y - sin y) / (cos y + x sin y), and is so
+// small that it is its own tangent.
+Ref atan_of(Lowering& l, Ref x) {
+  const Ref y = l.op("Atan", {x});
+  if (l.dtype(x) != DType::f64) return y;
+  const Ref sine = l.op("Sin", {y}), cosine = l.op("Cos", {y});
+  const Ref over = l.op("Sub", {l.op("Mul", {x, cosine}), sine});
+  const Ref under = l.op("Add", {cosine, l.op("Mul", {x, sine})});
+  const Ref better = l.op("Add", {y, l.op("Div", {over, under})});
+  const Ref finite = less(l, l.op("Abs", {x}), like(l, x, 1e30));
+  return l.op("Where", {finite, better, l.op("Mul", {l.op("Sign", {x}), like(l, x, std::numbers::pi / 2)})});
+}
+
 // There is no kernel for f64: max(x, 0) + log(1 + exp(-|x|)).
 Ref softplus_of(Lowering& l, Ref x) {
   if (l.dtype(x) != DType::f64) return l.op("Softplus", {x});

@@ -24,6 +24,7 @@ Ref remainder_of(Lowering& l, Ref a, Ref b);
 Ref floor_quotient(Lowering& l, Ref a, Ref b);
 Ref truncated(Lowering& l, Ref x);
 Ref log1p_of(Lowering& l, Ref x);
+Ref atan_of(Lowering& l, Ref x);
 Ref softplus_of(Lowering& l, Ref x);
 // log(base^x + base^y).
 Ref log_sum(Lowering& l, Ref x, Ref y, double base = std::numbers::e);

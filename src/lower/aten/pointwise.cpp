@@ -120,7 +120,7 @@ Arg number_extreme(Lowering& l, const Args& a) {
 Arg atan2(Lowering& l, const Args& a) {
   const auto [y, x] = promoted_floats(l, a, "self", "other");
   const Ref zero = like(l, x, 0), pi = like(l, x, std::numbers::pi), minus_pi = like(l, x, -std::numbers::pi);
-  const Ref right = l.op("Atan", {l.op("Div", {y, x})});
+  const Ref right = atan_of(l, l.op("Div", {y, x}));
   const Ref left = l.op("Add", {right, l.op("Where", {less(l, y, zero), minus_pi, pi})});
   const Ref on_axis = l.op("Where", {less(l, x, zero), pi, zero});
   const Ref anywhere = l.op("Where", {less(l, x, zero), left, right});

@@ -38,9 +38,67 @@ Arg sign(Lowering& l, const Args& a) {
   return l.dtype(x) == DType::boolean ? x : l.op("Sign", {x});
 }
 
+// The functions below have kernels for single precision only; for double they are written with those that have both.
+bool is_double(Lowering& l, Ref x) { return l.dtype(x) == DType::f64; }
+
 Arg tangent(Lowering& l, const Args& a) {
   const Ref x = l.as_float(a.self());
-  return l.dtype(x) == DType::f64 ? l.op("Div", {l.op("Sin", {x}), l.op("Cos", {x})}) : l.op("Tan", {x});
+  return is_double(l, x) ? l.op("Div", {l.op("Sin", {x}), l.op("Cos", {x})}) : l.op("Tan", {x});
+}
+
+Arg arc_tangent(Lowering& l, const Args& a) { return atan_of(l, l.as_float(a.self())); }
+
+// atan(x / sqrt((1 - x)(1 + x)))
+Ref arc_sine_of(Lowering& l, Ref x) {
+  if (!is_double(l, x)) return l.op("Asin", {x});
+  const Ref one = like(l, x, 1);
+  const Ref rest = l.op("Mul", {l.op("Sub", {one, x}), l.op("Add", {one, x})});
+  return atan_of(l, l.op("Div", {x, l.op("Sqrt", {rest})}));
+}
+
+Arg arc_sine(Lowering& l, const Args& a) { return arc_sine_of(l, l.as_float(a.self())); }
+
+Arg arc_cosine(Lowering& l, const Args& a) {
+  const Ref x = l.as_float(a.self());
+  if (!is_double(l, x)) return l.op("Acos", {x});
+  return l.op("Sub", {like(l, x, std::numbers::pi / 2), arc_sine_of(l, x)});
+}
+
+Ref hyperbolic_cosine(Lowering& l, Ref x) {
+  return l.op("Mul", {l.op("Add", {l.op("Exp", {x}), l.op("Exp", {l.op("Neg", {x})})}), like(l, x, 0.5)});
+}
+
+Arg cosh(Lowering& l, const Args& a) {
+  const Ref x = l.as_float(a.self());
+  return is_double(l, x) ? hyperbolic_cosine(l, x) : l.op("Cosh", {x});
+}
+
+Arg sinh(Lowering& l, const Args& a) {
+  const Ref x = l.as_float(a.self());
+  return is_double(l, x) ? l.op("Mul", {l.op("Tanh", {x}), hyperbolic_cosine(l, x)}) : l.op("Sinh", {x});
+}
+
+// log(|x| + sqrt(x^2 + 1)) with the sign of x
+Arg arc_sinh(Lowering& l, const Args& a) {
+  const Ref x = l.as_float(a.self());
+  if (!is_double(l, x)) return l.op("Asinh", {x});
+  const Ref root = l.op("Sqrt", {l.op("Add", {l.op("Mul", {x, x}), like(l, x, 1)})});
+  return l.op("Mul", {l.op("Sign", {x}), l.op("Log", {l.op("Add", {l.op("Abs", {x}), root})})});
+}
+
+Arg arc_cosh(Lowering& l, const Args& a) {
+  const Ref x = l.as_float(a.self());
+  if (!is_double(l, x)) return l.op("Acosh", {x});
+  const Ref root = l.op("Sqrt", {l.op("Sub", {l.op("Mul", {x, x}), like(l, x, 1)})});
+  return l.op("Log", {l.op("Add", {x, root})});
+}
+
+Arg arc_tanh(Lowering& l, const Args& a) {
+  const Ref x = l.as_float(a.self());
+  if (!is_double(l, x)) return l.op("Atanh", {x});
+  const Ref one = like(l, x, 1);
+  const Ref ratio = l.op("Div", {l.op("Add", {one, x}), l.op("Sub", {one, x})});
+  return l.op("Mul", {l.op("Log", {ratio}), like(l, x, 0.5)});
 }
 
 Arg exp2(Lowering& l, const Args& a) {
@@ -185,30 +243,29 @@ Arg signbit(Lowering& l, const Args& a) {
   return l.op("Or", {negative, less(l, l.op("Reciprocal", {x}), like(l, x, 0))});
 }
 
-constexpr char kAcos[] = "Acos", kAcosh[] = "Acosh", kAsin[] = "Asin", kAsinh[] = "Asinh", kAtan[] = "Atan",
-               kAtanh[] = "Atanh", kCeil[] = "Ceil", kCos[] = "Cos", kCosh[] = "Cosh", kErf[] = "Erf", kExp[] = "Exp",
-               kFloor[] = "Floor", kLog[] = "Log", kNeg[] = "Neg", kReciprocal[] = "Reciprocal", kSigmoid[] = "Sigmoid",
-               kSin[] = "Sin", kSinh[] = "Sinh", kSqrt[] = "Sqrt", kTanh[] = "Tanh";
+constexpr char kCeil[] = "Ceil", kCos[] = "Cos", kErf[] = "Erf", kExp[] = "Exp", kFloor[] = "Floor", kLog[] = "Log",
+               kNeg[] = "Neg", kReciprocal[] = "Reciprocal", kSigmoid[] = "Sigmoid", kSin[] = "Sin", kSqrt[] = "Sqrt",
+               kTanh[] = "Tanh";
 
 constexpr AtenOp kOps[] = {
     {"abs", absolute},
     {"absolute", absolute},
-    {"acos", float_unary<kAcos>},
-    {"acosh", float_unary<kAcosh>},
+    {"acos", arc_cosine},
+    {"acosh", arc_cosh},
     {"angle", angle},
-    {"arccos", float_unary<kAcos>},
-    {"arccosh", float_unary<kAcosh>},
-    {"arcsin", float_unary<kAsin>},
-    {"arcsinh", float_unary<kAsinh>},
-    {"arctan", float_unary<kAtan>},
-    {"arctanh", float_unary<kAtanh>},
-    {"asin", float_unary<kAsin>},
-    {"asinh", float_unary<kAsinh>},
-    {"atan", float_unary<kAtan>},
-    {"atanh", float_unary<kAtanh>},
+    {"arccos", arc_cosine},
+    {"arccosh", arc_cosh},
+    {"arcsin", arc_sine},
+    {"arcsinh", arc_sinh},
+    {"arctan", arc_tangent},
+    {"arctanh", arc_tanh},
+    {"asin", arc_sine},
+    {"asinh", arc_sinh},
+    {"atan", arc_tangent},
+    {"atanh", arc_tanh},
     {"ceil", rounding<kCeil>},
     {"cos", float_unary<kCos>},
-    {"cosh", float_unary<kCosh>},
+    {"cosh", cosh},
     {"deg2rad", degrees<true>},
     {"erf", float_unary<kErf>},
     {"erfc", erfc},
@@ -242,7 +299,7 @@ constexpr AtenOp kOps[] = {
     {"signbit", signbit},
     {"sin", float_unary<kSin>},
     {"sinc", sinc},
-    {"sinh", float_unary<kSinh>},
+    {"sinh", sinh},
     {"special_entr", entr},
     {"special_erf", float_unary<kErf>},
     {"special_erfc", erfc},
