@@ -225,6 +225,10 @@ std::optional<Args> Lowering::bind(const Schema& schema, const Arguments& positi
     }
     for (const NamedArg& keyword : keywords)
       if (keyword.name == parameter.name) {
+        if (given) {
+          why = fmt::format("its argument \"{}\" is given twice", parameter.name);
+          return std::nullopt;
+        }
         given = &keyword.value;
         ++used;
       }
