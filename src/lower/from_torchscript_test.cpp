@@ -91,6 +91,12 @@ TEST(FromTorchscript, Programs) {
       {"    l = annotate(List[Tensor], [])\n    for i in range(torch.size(x, 1)):\n"
        "      _0 = torch.append(l, torch.select(x, 1, i))\n    return torch.stack(l, 1)\n",
        "f32[b, s, 4] | Shape Squeeze Loop Transpose"},
+      // Sizes that grow, numbers that go around.
+      {"    y = x\n    for i in range(torch.size(x, 1)):\n      y = torch.cat([y, x], 1)\n    return torch.relu(y)\n",
+       "f32[b, *"},
+      {"    i = 0\n    while bool(torch.gt(torch.sum(torch.mul(x, i)), 0)):\n      i = torch.add(i, 1)\n"
+       "    return torch.mul(x, i)\n",
+       "f32[b, s, 4] | *"},
       // Writing into a view changes the whole.
       {"    y = torch.neg(x)\n    _0 = torch.select(y, 2, 0)\n    _1 = torch.fill_(_0, 1)\n    return y\n",
        "f32[b, s, 4] | *"},

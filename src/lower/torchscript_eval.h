@@ -96,6 +96,7 @@ class Evaluator {
   // Branches and loops that only the running model decides.
   struct Mark;
   struct Outcome;
+  struct LoopPart;
   struct LoopPlan;
   using Emit = std::function<Refs(const Outcome&)>;
   Result<Flow> conditional(const torchscript::Statement& statement, const Value& truth);
@@ -107,7 +108,7 @@ class Evaluator {
   Result<bool> loop_once(const torchscript::Statement& statement, const Value* count, LoopPlan& plan,
                          std::shared_ptr<Graph>& graph);
   Result<bool> extend_plan(LoopPlan& plan, const Outcome& outcome, const Mark& mark);
-  Result<bool> widen(Fact& fact, Carrier carrier, const Value& after, const Spot& spot);
+  Result<bool> widen(LoopPart& part, const Value& after, const Spot& spot);
   Status add_parts(const Spot& spot, size_t count, const Outcome& outcome, Refs& outputs);
   Fact carried_fact(const Value& value);
   Ref carried_ref(const Value& value);
@@ -219,6 +220,8 @@ class Evaluator {
   std::set<std::pair<const Instance*, std::string>> read_, set_, read_first_;
   std::shared_ptr<Instance> root_;
   std::vector<Mark*> marks_;  // open bodies
+  // Every body made: the Builder knows bodies by their address, so none may take the place of another.
+  std::vector<std::shared_ptr<const Graph>> bodies_;
   std::vector<Checked> checked_;
   std::vector<std::string> notes_;
   std::unordered_set<Dim> input_symbols_;
