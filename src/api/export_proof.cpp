@@ -74,7 +74,7 @@ Status prove_export(const Model& model, const lower::Lowered& lowered, const Exp
   policy.allow = options.allow;
   TRY(const Report report, check(model, policy));
   for (const Finding& finding : report.findings)
-    if (finding.rule == "batch-only")
+    if (finding.rule == "policy.batch-only")
       return tl::unexpected(Error{Error::Kind::refused, "export.policy", {}, finding.message, finding.fix});
   return {};
 }

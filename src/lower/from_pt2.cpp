@@ -286,8 +286,6 @@ Result<Lowered> Driver::run() {
   for (const auto& [symbol, number] : axes_.freed) watched.push_back({symbol, number});
   lowering_.watch(std::move(watched));
   interpreter_.run(program_.graph);
-  if (!lowering_.failed() && !lowering_.suspects().empty())
-    return refuse("export.baked", "{}", lowering_.suspects().front());
   if (lowering_.failed()) return tl::unexpected(lowering_.status().error());
   TRY(auto results, outputs());
   Lowered out;

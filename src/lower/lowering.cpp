@@ -374,6 +374,7 @@ Ref Lowering::guarded(Ref x, const Condition& condition) {
   const Ref nothing = gather(ints({0}), index, 0);
   const std::vector<int64_t> same(std::max<size_t>(1, rank(x)), rank(x) == 0 ? 1 : 0);
   const Ref out = op("Reshape", {x, op("Add", {ints(same), nothing})});
+  claim(out, rank(x) == 0 ? Dims{1} : dims(x));
   return rank(x) == 0 ? squeeze(out, {0}) : out;
 }
 

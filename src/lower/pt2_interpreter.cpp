@@ -114,6 +114,9 @@ void Pt2Interpreter::run(const pt2::Graph& graph) {
 void Pt2Interpreter::run_node(const pt2::Graph& graph, const pt2::Node& node) {
   set_place(node);
   const Arg result = call(graph, node);
+  if (!l_.failed() && !l_.suspects().empty())
+    l_.fail({Error::Kind::refused, "export.baked", {}, l_.suspects().front(),
+             "take the size from the tensor (x.shape[1]) where it can stay symbolic, and capture the axis as dynamic"});
   if (!l_.failed()) name_results(graph, node, result);
   if (!l_.failed()) return;
   Error error = l_.take_error();
@@ -276,6 +279,7 @@ Arg Pt2Interpreter::checked(const pt2::Graph& graph, const std::string& name, Ar
     return value;
   }
   if (!fact.dims) return value;
+  if (!request_.freeze.empty() && fact.dims->size() == it->second.sizes.size()) return value;
   if (fact.dims->size() != it->second.sizes.size()) {
     differs(fmt::format("{} axes", it->second.sizes.size()));
     return value;
