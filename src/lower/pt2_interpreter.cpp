@@ -115,7 +115,10 @@ void Pt2Interpreter::run_node(const pt2::Graph& graph, const pt2::Node& node) {
   set_place(node);
   const Arg result = call(graph, node);
   if (!l_.failed() && !l_.suspects().empty())
-    l_.fail({Error::Kind::refused, "export.baked", {}, l_.suspects().front(),
+    l_.fail({Error::Kind::refused,
+             "export.baked",
+             {},
+             l_.suspects().front(),
              "take the size from the tensor (x.shape[1]) where it can stay symbolic, and capture the axis as dynamic"});
   if (!l_.failed()) name_results(graph, node, result);
   if (!l_.failed()) return;
