@@ -53,8 +53,11 @@ Status fill_options(ExportArguments& a) {
     if (!pinned) return tl::unexpected(pinned.error());
     a.options.freeze.push_back(*std::move(pinned));
   }
-  for (const std::string& text : a.custom_shapes)
+  for (const std::string& text : a.custom_shapes) {
     if (auto registered = register_shape_rule(text); !registered) return registered;
+    const size_t colon = text.find(':', text.find("::") + 2);
+    a.options.custom_shapes.emplace_back(text.substr(0, colon), text.substr(colon + 1));
+  }
   a.options.batch_only = a.policy == "batch-only";
   a.options.guards = a.guards == "embed" ? Guards::embed : a.guards == "drop" ? Guards::drop : Guards::record;
   a.options.training = a.training == "preserve";

@@ -46,6 +46,7 @@ ExportOptions options_of(const nb::dict& given) {
   out.allow = get<std::vector<std::string>>(given, "allow", {});
   out.guards = guards_of(get<std::string>(given, "guards", "record"));
   out.forget = get<std::vector<std::string>>(given, "forget", {});
+  out.insist = get<std::vector<std::string>>(given, "insist", {});
   out.custom_shapes = get<std::vector<std::pair<std::string, std::string>>>(given, "custom_shapes", {});
   out.training = get(given, "training", false);
   return out;

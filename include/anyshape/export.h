@@ -49,6 +49,7 @@ struct ExportOptions {
   std::vector<std::string> allow;                       // waivers of that, "NAME:AXIS"
   Guards guards = Guards::record;
   std::vector<std::string> forget;  // conditions to drop one by one: texts of ExportReport::assumed
+  std::vector<std::string> insist;  // the same of conditions known to be no accidents of the capture: they bind
   std::vector<std::pair<std::string, std::string>> custom_shapes;  // "ns::op", rule
   bool training = false;                                           // keep dropout and batch statistics
 };

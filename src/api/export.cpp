@@ -34,6 +34,7 @@ lower::Request request_of(const ExportOptions& options) {
   out.training = options.training;
   out.embed_guards = options.guards == Guards::embed;
   out.forget = options.forget;
+  out.insist = options.insist;
   return out;
 }
 
@@ -42,11 +43,12 @@ lower::Request request_of(const ExportOptions& options) {
 bool is_script(const std::filesystem::path& path) {
   const auto zip = ZipReader::open(path);
   if (!zip) return path.extension() == ".pt";
-  const auto has = [&](std::string_view part) {
-    return std::any_of(zip->members().begin(), zip->members().end(),
-                       [&](const ZipMember& m) { return m.name.find(part) != std::string::npos; });
-  };
-  return has("/data.pkl") && !has("models/") && !has("serialized_exported_program");
+  const auto any = [&](auto is_it) { return std::any_of(zip->members().begin(), zip->members().end(), is_it); };
+  const bool module = any([](const ZipMember& m) {
+    const size_t slash = m.name.find('/');
+    return slash != std::string::npos && m.name.substr(slash) == "/data.pkl";
+  });
+  return module && !any([](const ZipMember& m) { return m.name.ends_with("/archive_format"); });
 }
 
 Result<lower::Lowered> lower_file(const std::filesystem::path& path, const ExportOptions& options) {
@@ -91,6 +93,9 @@ onnx::ModelHeader header_of(const lower::Lowered& lowered, const ExportOptions& 
   out.producer = "anyshape";
   out.producer_version = std::string(version());
   if (!assumed.empty()) out.metadata.emplace_back(kAssumedKey, assumed_json(assumed));
+  std::string rules;
+  for (const auto& [name, rule] : lowered.custom_shapes) rules += fmt::format("{}:{}\n", name, rule);
+  if (!rules.empty()) out.metadata.emplace_back(kCustomRulesKey, std::move(rules));
   return out;
 }
 

@@ -83,6 +83,8 @@ Result<Model> Model::Impl::make(onnx::ModelFile file, std::string name,
   impl->name = std::move(name);
   impl->file = std::move(file);
   impl->owners = std::move(owners);
+  for (const auto& entry : impl->file.proto.metadata_props)
+    if (entry.key == kCustomRulesKey) register_rules_of_model(entry.value);
   auto graph = onnx::import_model(impl->file, current_ops());
   if (!graph) return at(impl->name, std::move(graph).error());
   impl->graph = *std::move(graph);

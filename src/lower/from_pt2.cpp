@@ -56,6 +56,8 @@ class Driver {
   void read_guards(Lowered& out);
   void read_ranges(Lowered& out);
   void add_guard(Lowered& out, const Condition& condition, std::string origin, bool advisory = false);
+  // Sizes of inputs the program holds by another: nothing in the graph demands it.
+  void tie(const Condition& condition);
   std::optional<Dim> leaf(const Expression& expression) const;
 
   const pt2::Program& program_;
@@ -68,6 +70,7 @@ class Driver {
   std::vector<RecordedInput> recorded_;
   Axes axes_;
   std::vector<std::pair<Var, std::string>> buffers_;
+  std::vector<Condition> ties_;
 };
 
 Status Driver::collect_inputs() {
@@ -126,7 +129,7 @@ Status Driver::bind_sizes() {
       if (axes_.symbols.contains(inner)) {
         const auto same =
             to_dim(expression, [&](const Expression& e) { return std::optional(axes_.symbols.at(e.name)); });
-        if (same) assumptions_.assume(Condition::eq(axis, *same));
+        if (same) tie(Condition::eq(axis, *same));
         continue;
       }
       const Dim symbol = read->symbols()[0];
@@ -134,10 +137,15 @@ Status Driver::bind_sizes() {
       const Dim step = at_one - at_zero;
       if (!step.is_constant() || *step.constant() < 1 || !(*read == symbol * step + at_zero)) continue;
       axes_.symbols[inner] = floordiv(axis - Dim(*at_zero.constant()), Dim(*step.constant()));
-      assumptions_.assume(Condition::divisible(axis - Dim(*at_zero.constant()), Dim(*step.constant())));
+      tie(Condition::divisible(axis - Dim(*at_zero.constant()), Dim(*step.constant())));
     }
   }
   return {};
+}
+
+void Driver::tie(const Condition& condition) {
+  assumptions_.assume(condition);
+  ties_.push_back(condition);
 }
 
 std::optional<Dim> Driver::leaf(const Expression& expression) const {
@@ -228,7 +236,7 @@ void Driver::add_guard(Lowered& out, const Condition& condition, std::string ori
   guard.condition = condition;
   guard.text = print(condition);
   guard.origin = std::move(origin);
-  guard.advisory = advisory;
+  guard.advisory = advisory && !among(request_.insist, guard.text);
   for (Dim symbol : condition.symbols()) {
     const auto place = axes_.places.find(std::string(symbols_->name(symbol)));
     if (place == axes_.places.end()) return;
@@ -253,6 +261,7 @@ void Driver::read_ranges(Lowered& out) {
 }
 
 void Driver::read_guards(Lowered& out) {
+  for (const Condition& condition : ties_) add_guard(out, condition, "torch.export: sizes of inputs");
   for (const std::string& text : program_.guards) {
     const auto parsed = pt2::parse_python(text);
     const auto condition =

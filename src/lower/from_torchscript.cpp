@@ -30,7 +30,9 @@ class Driver {
         symbols_(std::make_shared<Symbols>()),
         assumptions_(*symbols_),
         lowering_(ops, assumptions_, request.opset, {.training = request.training}),
-        evaluator_(script, lowering_) {}
+        evaluator_(script, lowering_) {
+    evaluator_.set_ops(ops);
+  }
 
   Result<Lowered> run();
 
@@ -44,7 +46,7 @@ class Driver {
   std::string output_name(size_t index, size_t count, const std::string& path) const;
   void add_state(std::vector<std::pair<std::string, Ref>>& out, std::vector<std::string>& notes);
   Status check_dynamic(const Graph& graph) const;
-  void add_guards(Lowered& out) const;
+  void add_guard(Lowered& out, const Condition& condition, std::string origin) const;
 
   const torchscript::Script& script_;
   Request request_;
@@ -128,7 +130,6 @@ Status Driver::call_forward() {
     TRY(Value value, argument(given));
     evaluator_.set_state(path, std::move(value));
   }
-  for (const auto& [name, rule] : request_.custom_shapes) evaluator_.add_custom(name, rule);
   script::Call call;
   for (const auto& [name, given] : inputs_.arguments) {
     TRY(Value value, argument(given));
@@ -230,22 +231,19 @@ Status Driver::check_dynamic(const Graph& graph) const {
   return {};
 }
 
-// What the program checks by raising an exception.
-void Driver::add_guards(Lowered& out) const {
-  for (const script::Checked& checked : evaluator_.checked()) {
-    Guard guard;
-    guard.condition = checked.condition;
-    guard.text = print(checked.condition);
-    guard.origin = fmt::format("{}: {}", checked.place, checked.message);
-    bool known = !checked.condition.is_opaque();
-    for (Dim symbol : checked.condition.symbols()) {
-      const auto place = axes_.places.find(std::string(symbols_->name(symbol)));
-      known = known && place != axes_.places.end();
-      if (known) guard.symbols.insert(*place);
-    }
-    const auto same = [&](const Guard& other) { return other.text == guard.text; };
-    if (known && std::none_of(out.guards.begin(), out.guards.end(), same)) out.guards.push_back(std::move(guard));
+void Driver::add_guard(Lowered& out, const Condition& condition, std::string origin) const {
+  Guard guard;
+  guard.condition = condition;
+  guard.text = print(condition);
+  guard.origin = std::move(origin);
+  if (condition.is_opaque()) return;
+  for (Dim symbol : condition.symbols()) {
+    const auto place = axes_.places.find(std::string(symbols_->name(symbol)));
+    if (place == axes_.places.end()) return;
+    guard.symbols.insert(*place);
   }
+  const auto same = [&](const Guard& other) { return other.text == guard.text; };
+  if (std::none_of(out.guards.begin(), out.guards.end(), same)) out.guards.push_back(std::move(guard));
 }
 
 Result<Lowered> Driver::run() {
@@ -254,7 +252,16 @@ Result<Lowered> Driver::run() {
   TRY_OK(call_forward());
   Lowered out;
   std::vector<std::string> notes = axes_.notes;
-  TRY(const auto results, outputs(notes));
+  TRY(auto results, outputs(notes));
+  for (const script::Checked& checked : evaluator_.checked())
+    add_guard(out, checked.condition, fmt::format("{}: {}", checked.place, checked.message));
+  for (const auto& [condition, why] : lowering_.assumed()) add_guard(out, condition, why);
+  lowering_.set_place("/guard");
+  for (const Guard& guard : out.guards) {
+    const bool forgotten =
+        std::find(request_.forget.begin(), request_.forget.end(), guard.text) != request_.forget.end();
+    if (request_.embed_guards && !forgotten) results[0].second = lowering_.guarded(results[0].second, guard.condition);
+  }
   TRY(out.graph, lowering_.finish(results));
   out.facts = lowering_.facts();
   for (const auto* more : {&evaluator_.notes(), &lowering_.suspects()})
@@ -264,7 +271,6 @@ Result<Lowered> Driver::run() {
   }
   for (const auto& [domain, version] : lowering_.domains()) out.opsets.emplace_back(domain, version);
   std::sort(out.opsets.begin(), out.opsets.end());
-  add_guards(out);
   TRY_OK(check_dynamic(*out.graph));
   TRY_OK(name_outputs(*out.graph, request_, assumptions_, out.facts, out.notes));
   out.custom_shapes = request_.custom_shapes;

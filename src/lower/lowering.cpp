@@ -210,10 +210,8 @@ std::optional<Arg> Lowering::fitted(const Arg& given, const Parameter& parameter
 
 std::optional<Args> Lowering::bind(const Schema& schema, const Arguments& positional,
                                    const std::vector<NamedArg>& keywords, bool lenient, std::string& why) {
-  const auto by_place = static_cast<size_t>(std::count_if(schema.parameters.begin(), schema.parameters.end(),
-                                                          [](const Parameter& p) { return !p.keyword_only; }));
-  if (positional.size() > by_place) {
-    why = fmt::format("it takes {} arguments, {} are given", by_place, positional.size());
+  if (positional.size() > schema.parameters.size()) {
+    why = fmt::format("it takes {} arguments, {} are given", schema.parameters.size(), positional.size());
     return std::nullopt;
   }
   Arguments values;
@@ -227,6 +225,10 @@ std::optional<Args> Lowering::bind(const Schema& schema, const Arguments& positi
     }
     for (const NamedArg& keyword : keywords)
       if (keyword.name == parameter.name) {
+        if (given) {
+          why = fmt::format("its argument \"{}\" is given twice", parameter.name);
+          return std::nullopt;
+        }
         given = &keyword.value;
         ++used;
       }

@@ -209,9 +209,47 @@ Arg Pt2Interpreter::call_custom(const pt2::Graph& graph, const pt2::Node& node, 
     }
     out.push_back(Fact::tensor(it->second.dtype, std::move(dims)));
   }
+  note_rule(fmt::format("{}::{}", space, name), in, out);
   const Refs results = l_.emit_opaque(space, name, in, std::move(attributes), std::move(out));
   if (results.size() == 1) return results[0];
   return results;
+}
+
+// The shapes PyTorch recorded for a custom operator as a rule over its inputs, so that others can prove with it: the
+// one given by the user, else one in which every size is an expression of input sizes.
+void Pt2Interpreter::note_rule(const std::string& name, const Refs& in, const Facts& out) {
+  constexpr size_t kLetters = 13;
+  const auto is_it = [&](const auto& known) { return known.first == name; };
+  if (std::any_of(custom_shapes_.begin(), custom_shapes_.end(), is_it)) return;
+  const auto given = std::find_if(request_.custom_shapes.begin(), request_.custom_shapes.end(), is_it);
+  if (given != request_.custom_shapes.end()) {
+    custom_shapes_.push_back(*given);
+    return;
+  }
+  if (in.empty() || in.size() > kLetters || out.size() > kLetters) return;
+  std::vector<std::string> inputs;
+  std::vector<std::pair<Dim, Dim>> places;
+  for (size_t i = 0; i < in.size(); ++i) {
+    inputs.emplace_back(1, static_cast<char>('a' + i));
+    const Dims dims = l_.dims(in[i]);
+    for (size_t k = 0; k < dims.size(); ++k)
+      if (dims[k].is_symbol()) places.emplace_back(dims[k], l_.symbols().symbol(fmt::format("{}{}", inputs.back(), k)));
+  }
+  const auto is_size = [&](Dim symbol) {
+    return std::any_of(places.begin(), places.end(), [&](const auto& place) { return place.first == symbol; });
+  };
+  std::vector<std::string> outputs;
+  for (size_t i = 0; i < out.size(); ++i) {
+    std::vector<std::string> sizes;
+    for (Dim dim : *out[i].dims) {
+      const auto used = dim.symbols();
+      if (!std::all_of(used.begin(), used.end(), is_size)) return;
+      sizes.push_back(print(substitute(dim, places)));
+    }
+    outputs.push_back(
+        fmt::format("{} = {}[{}]", static_cast<char>('n' + i), anyshape::name(out[i].dtype), fmt::join(sizes, ", ")));
+  }
+  custom_shapes_.emplace_back(name, fmt::format(" ({}) -> {}", fmt::join(inputs, ", "), fmt::join(outputs, "; ")));
 }
 
 std::optional<Dim> Pt2Interpreter::recorded(const pt2::Size& size) const {

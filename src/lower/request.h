@@ -39,6 +39,7 @@ struct Request {
   bool training = false;
   bool embed_guards = false;        // the graph fails where a guard does not hold
   std::vector<std::string> forget;  // texts of guards not to embed
+  std::vector<std::string> insist;  // texts of guards that are no accidents of the capture
 };
 
 // A condition the program was captured under and no operator demands.

@@ -125,6 +125,7 @@ Result<Evaluator::Outcome> Evaluator::run_way(const Body& body, const Condition&
   if (emit) outputs = emit(outcome);
   if (in_.failed()) return tl::unexpected(in_.status().error());
   graph = in_.end_body(outputs);
+  bodies_.push_back(graph);
   put_back(mark);
   if (flow != Flow::next) return wrong("script.branch", "a branch that data or sizes decide leaves its block");
   if (!outcome.grown.empty()) return wrong("script.branch", "a list grows in a branch that data or sizes decide");

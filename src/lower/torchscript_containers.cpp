@@ -227,13 +227,16 @@ Evaluator::Maybe Evaluator::list_change(const Call& call, const std::shared_ptr<
     list->items.push_back(*second);
     return Value(list);
   }
-  if (list->filling) return wrong("script.loop", "a loop of unknown length changes a list other than by append");
   if ((name == "extend" || name == "add_") && second && second->list() && !second->list()->stacked) {
     const Values more = second->list()->items;
     note_change(list);
     list->items.insert(list->items.end(), more.begin(), more.end());
     return name == "add_" ? Value(list) : none;
   }
+  const bool changes = name == "insert" || name == "_set_item" || name == "pop" || name == "Delete" ||
+                       name == "clear" || name == "reverse";
+  if (list->filling && changes)
+    return wrong("script.loop", "a loop of unknown length changes a list other than by append");
   if (name == "insert" && call.args.size() == 3 && second->get<Dim>() && second->get<Dim>()->constant()) {
     const int64_t size = static_cast<int64_t>(list->items.size());
     int64_t at = *second->get<Dim>()->constant();

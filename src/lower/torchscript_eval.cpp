@@ -164,7 +164,11 @@ Result<Value> Evaluator::named_value(const std::string& path, const Expr& expr) 
     if (!number || std::stoul(digits) >= constants.size()) {
       return wrong("script.value", "the archive has no constant {}", digits);
     }
-    return unpickled(*constants[std::stoul(digits)], "c" + digits, false);
+    const torchscript::Pickled& held = *constants[std::stoul(digits)];
+    TRY(Value value, unpickled(held, fmt::format("c{}", digits), false));
+    // What was a number of Python's when the module was traced: it does not decide the type of a result.
+    if (value.is_tensor() && held.tensor.view.sizes.empty()) wrapped_.insert(value.get<Var>()->get());
+    return value;
   }
   auto callable = std::make_shared<Callable>();
   callable->name = path;
@@ -333,6 +337,8 @@ Result<std::optional<Value>> Evaluator::special_form(std::string_view name, cons
   if ((name == "annotate" || name == "unchecked_cast") && expr.args.size() == 3) {
     TRY(Value value, eval(expr.args[2]));
     const std::string type = print(expr.args[1]);
+    if (value.is_tensor() && (type == "number" || type == "Scalar"))
+      return numbers_.item(*value.get<Var>()).map([](Value v) { return std::optional(v); });
     if (value.is_tensor() && type == "int") return numbers_.to_int(value).map([](Value v) { return std::optional(v); });
     if (value.is_tensor() && type == "float")
       return numbers_.to_float(value).map([](Value v) { return std::optional(v); });

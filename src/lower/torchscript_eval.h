@@ -63,8 +63,8 @@ class Evaluator {
   const std::vector<Checked>& checked() const { return checked_; }
   const std::vector<std::string>& notes() const { return notes_; }
   Numbers& numbers() { return numbers_; }
-  // The shapes that "ns::op" gives; the record must be in the Lowering's table.
-  void add_custom(const std::string& name, const std::string& rule) { custom_rules_[name] = rule; }
+  // Where the records of operators of extensions are found.
+  void set_ops(const OpTable& ops) { ops_ = &ops; }
   // A size of an input: conditions over such sizes are conditions on shapes.
   void add_input_symbol(Dim symbol) { input_symbols_.insert(symbol); }
 
@@ -96,6 +96,7 @@ class Evaluator {
   // Branches and loops that only the running model decides.
   struct Mark;
   struct Outcome;
+  struct LoopPart;
   struct LoopPlan;
   using Emit = std::function<Refs(const Outcome&)>;
   Result<Flow> conditional(const torchscript::Statement& statement, const Value& truth);
@@ -107,7 +108,7 @@ class Evaluator {
   Result<bool> loop_once(const torchscript::Statement& statement, const Value* count, LoopPlan& plan,
                          std::shared_ptr<Graph>& graph);
   Result<bool> extend_plan(LoopPlan& plan, const Outcome& outcome, const Mark& mark);
-  Result<bool> widen(Fact& fact, Carrier carrier, const Value& after, const Spot& spot);
+  Result<bool> widen(LoopPart& part, const Value& after, const Spot& spot);
   Status add_parts(const Spot& spot, size_t count, const Outcome& outcome, Refs& outputs);
   Fact carried_fact(const Value& value);
   Ref carried_ref(const Value& value);
@@ -165,6 +166,7 @@ class Evaluator {
   Result<Value> torch_call(Call call);
   Result<Value> op_call(const std::string& space, Call call);
   Result<Value> aten(const Call& call);
+  std::optional<Arg> operand(const Value& value);
   Result<Value> custom(const std::string& space, const Call& call);
   Result<Value> builtin(Call call);
   Maybe primitive(const Call& call);
@@ -210,13 +212,16 @@ class Evaluator {
   std::unordered_map<const torchscript::Pickled*, Value> unpickled_;
   std::map<std::string, Var> storages_;
   std::map<std::string, Value> given_state_;
-  std::map<std::string, std::string> custom_rules_;
+  const OpTable* ops_ = nullptr;
+  std::unordered_set<const Variable*> wrapped_;  // tensors that stand for a number
   std::map<std::string, std::shared_ptr<const Enumerator>> enumerators_;
   std::vector<std::shared_ptr<Instance>> modules_;
   std::vector<std::pair<std::string, Var>> module_tensors_;  // parameters and buffers read so far
   std::set<std::pair<const Instance*, std::string>> read_, set_, read_first_;
   std::shared_ptr<Instance> root_;
   std::vector<Mark*> marks_;  // open bodies
+  // Every body made: the Builder knows bodies by their address, so none may take the place of another.
+  std::vector<std::shared_ptr<const Graph>> bodies_;
   std::vector<Checked> checked_;
   std::vector<std::string> notes_;
   std::unordered_set<Dim> input_symbols_;

@@ -222,8 +222,14 @@ Value Evaluator::carried_value(Carrier carrier, Ref ref) {
   switch (carrier) {
     case Carrier::tensor:
       return in_.variable(ref);
-    case Carrier::integer:
-      return in_.item(ref);
+    case Carrier::integer: {
+      // What a rule says of it may be in terms of the rule's own symbols, which no value of the graph gives.
+      const auto known = in_.fact(ref).single();
+      if (known && from_inputs(*known)) return *known;
+      const Dim symbol = in_.walk().data_symbol("n", Dim(INT64_MIN / 4), std::nullopt);
+      in_.define(symbol, ref);
+      return symbol;
+    }
     case Carrier::truth:
       return Scalar{ref, true};
     default:

@@ -7,15 +7,17 @@ namespace anyshape::lower::script {
 using torchscript::Statement;
 
 // What goes around a loop: the parts of the values of some spots, and lists that grow by one item each time.
+struct Evaluator::LoopPart {
+  Carrier carrier;
+  Fact fact;
+  std::vector<bool> free = {};  // axes that may have any size
+};
+
 struct Evaluator::LoopPlan {
-  struct Part {
-    Carrier carrier;
-    Fact fact;
-  };
   struct Around {
     Spot spot;
     Value before;
-    std::vector<Part> parts;
+    std::vector<LoopPart> parts;
   };
   std::vector<Around> around;
   std::vector<std::shared_ptr<List>> filled;
@@ -80,7 +82,7 @@ Result<bool> Evaluator::extend_plan(LoopPlan& plan, const Outcome& outcome, cons
       continue;
     }
     for (size_t i = 0; i < after.size(); ++i) {
-      TRY(const bool wider, widen(known->parts[i].fact, known->parts[i].carrier, after[i], changed.spot));
+      TRY(const bool wider, widen(known->parts[i], after[i], changed.spot));
       grew = grew || wider;
     }
   }
@@ -100,7 +102,9 @@ Result<bool> Evaluator::extend_plan(LoopPlan& plan, const Outcome& outcome, cons
 }
 
 // An axis that does not keep its size is free from the next run on.
-Result<bool> Evaluator::widen(Fact& fact, Carrier carrier, const Value& after, const Spot& spot) {
+Result<bool> Evaluator::widen(LoopPart& part, const Value& after, const Spot& spot) {
+  Fact& fact = part.fact;
+  const Carrier carrier = part.carrier;
   if (carrier != carrier_of(after) && !(carrier == Carrier::integer && after.is_float())) {
     return wrong("script.loop", "{} changes its type in a loop of unknown length", spot.text());
   }
@@ -111,9 +115,11 @@ Result<bool> Evaluator::widen(Fact& fact, Carrier carrier, const Value& after, c
                  print(fact), print(now.type_only()));
   }
   bool wider = false;
+  part.free.resize(now.rank());
   for (size_t i = 0; i < now.rank(); ++i) {
-    if (in_.same((*now.dims)[i], (*fact.dims)[i])) continue;
+    if (part.free[i] || in_.same((*now.dims)[i], (*fact.dims)[i])) continue;
     (*fact.dims)[i] = in_.walk().data_symbol("n", 0, std::nullopt);
+    part.free[i] = true;
     wider = true;
   }
   return wider;
@@ -168,6 +174,7 @@ Result<bool> Evaluator::loop_once(const Statement& statement, const Value* count
   }
   if (in_.failed()) return tl::unexpected(in_.status().error());
   graph = in_.end_body(outputs);
+  bodies_.push_back(graph);
   put_back(mark);
   return !grew;
 }

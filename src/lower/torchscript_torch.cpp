@@ -295,11 +295,21 @@ Result<Value> Evaluator::op_call(const std::string& space, Call call) {
   return custom(space, call);
 }
 
+std::optional<Arg> Evaluator::operand(const Value& value) {
+  const Var* tensor = value.get<Var>();
+  if (tensor == nullptr || wrapped_.count(tensor->get()) == 0 || (*tensor)->writes > 0) return to_arg(value);
+  const auto number = numbers_.item(*tensor);
+  return to_arg(number ? *number : value);
+}
+
 Result<Value> Evaluator::aten(const Call& call) {
   Arguments args;
   std::vector<NamedArg> named;
+  const bool any_tensor = std::any_of(call.args.begin(), call.args.end(), [&](const Value& v) {
+    return v.is_tensor() && wrapped_.count(v.get<Var>()->get()) == 0;
+  });
   for (const Value& arg : call.args) {
-    auto converted = to_arg(arg);
+    auto converted = any_tensor ? operand(arg) : to_arg(arg);
     if (!converted) return wrong("script.type", "aten::{} is given {}", call.name, kind_of(arg));
     args.push_back(*std::move(converted));
   }
@@ -316,8 +326,8 @@ Result<Value> Evaluator::aten(const Call& call) {
 
 // Kept as a node of its own domain; tensors are its inputs, all else its attributes.
 Result<Value> Evaluator::custom(const std::string& space, const Call& call) {
-  const auto rule = custom_rules_.find(fmt::format("{}::{}", space, call.name));
-  if (rule == custom_rules_.end()) {
+  const OpDef* record = ops_ ? ops_->find(space, call.name, 1) : nullptr;
+  if (record == nullptr) {
     auto error = refuse("export.custom", "{}::{} is an operator of an extension, and nothing says what shapes it gives",
                         space, call.name)
                      .value();
@@ -343,8 +353,7 @@ Result<Value> Evaluator::custom(const std::string& space, const Call& call) {
     if (arg.text()) attributes.push_back(attr(key, std::string_view(*arg.text())));
   }
   show_place();
-  const size_t outputs = 1 + static_cast<size_t>(std::count(rule->second.begin(), rule->second.end(), ';'));
-  const Refs results = in_.emit(call.name, in, std::move(attributes), outputs, space);
+  const Refs results = in_.emit(call.name, in, std::move(attributes), record->sig.out.size(), space);
   if (in_.failed()) return tl::unexpected(in_.status().error());
   Values values;
   for (Ref ref : results) values.push_back(in_.variable(ref));

@@ -21,6 +21,11 @@ using CustomKernel = std::function<Status(const Call&, KernelArgs&)>;
 // Without a kernel the operator can be checked but not run. Usage errors: "custom.rule", "custom.name".
 Status register_custom_op(std::string_view domain, std::string_view name, std::string_view rule, CustomKernel kernel);
 
+// The metadata entry of a model that holds rules of its operators, a line "ns::op: rule" for each.
+inline constexpr std::string_view kCustomRulesKey = "anyshape.custom";
+// Registers the rules of such an entry for operators that are not known yet; lines that are no rules are passed over.
+void register_rules_of_model(std::string_view entry);
+
 // All operators: those of all_ops() and those registered. The table lives for as long as the program.
 const OpTable& current_ops();
 

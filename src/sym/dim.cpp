@@ -215,10 +215,12 @@ std::optional<Dim> Symbols::find(std::string_view name) const {
   return found == impl_->names.end() ? std::nullopt : std::optional(Dim(found->second->self));
 }
 
-std::string_view Symbols::name(Dim symbol) const {
+std::string_view symbol_name(Dim symbol) {
   ANYSHAPE_CHECK(symbol.is_symbol());
   return atom_of(symbol)->name;
 }
+
+std::string_view Symbols::name(Dim symbol) const { return symbol_name(symbol); }
 
 Dim Dim::unknown() {
   static const DimNode node;

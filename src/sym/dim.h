@@ -72,6 +72,9 @@ Dim select(const Condition& condition, Dim a, Dim b);
 std::optional<Dim> exact_div(Dim a, Dim b);
 Dim product(const Dims& dims);
 
+// The name as it is, without quotes. REQUIRES: is_symbol().
+std::string_view symbol_name(Dim symbol);
+
 // The text of an expression, e.g. "(h + 1)//2", "2*w - 3", "min(s, 512)", "h % 32". parse(print(d)) == d.
 std::string print(Dim dim);
 std::string print(const Dims& dims);  // "[batch, seq, 1]"

@@ -165,8 +165,9 @@ class Trial:
                 need(np.array_equal(a, b), f"{place} differs ({int((a != b).sum())} of {b.size})")
             else:
                 good = np.isclose(a, b, rtol=self.case["rtol"], atol=self.case["atol"], equal_nan=True)
-                need(good.all(), f"{place} differs ({int((~good).sum())} of {b.size}, by up to "
-                                 f"{np.abs(a.astype(np.float64) - b.astype(np.float64)).max():.3g})")
+                with np.errstate(invalid="ignore"):
+                    far = np.nanmax(np.abs(a.astype(np.float64) - b.astype(np.float64)), initial=0.0)
+                need(good.all(), f"{place} differs ({int((~good).sum())} of {b.size}, by up to {far:.3g})")
 
     def run_anyshape(self, name, inputs):
         folder = self.work / f"{self.folder.name}.{self.kind}.{name}"

@@ -4,8 +4,8 @@ return) and the types of its inputs. It is captured by torch.export and torch.ji
 exported by anyshape at several opsets, and ONNX Runtime and our engine give what PyTorch gives at several sizes.
 
 A row: `x.roll(3, 1) | x=f32[b,s,4] | s>=3`. Inputs: f32, f16, f64, i64, i32, i16, i8, u8, bool; `i64[b]<s` holds
-0..s-1, `i64[b]<-s..s` holds -s..s-1. Third column, separated by blanks: `s>=3` smallest size, `opset>=16`, `refuse:CODE`,
-`notrace`, `nopt2`, `one` (only the captured size), `shapes:N` (at most N Shape nodes at opset 17).
+0..s-1, `i64[b]<-s..s` holds -s..s-1. Third column, separated by blanks: `s>=3` smallest size, `opset>=16` (refused
+below), `from:13` (not tried below), `refuse:CODE`, `notrace`, `nopt2`, `one` (only the captured size), `shapes:N` (at most N Shape nodes at opset 17).
 
 Usage: moves_live.py [FAMILY...] (moves_FAMILY.py holds the rows; none: all). Environment: ANYSHAPE (the program),
 ANYSHAPE_OPSETS, ANYSHAPE_ROWS (a substring), ANYSHAPE_SEED.
@@ -205,6 +205,8 @@ def run_row(row, root, folders, tally):
     least = int(row.option("opset>=") or 11)
     for kind, archive in capture(row, module, cases[0][0], folder):
         for opset in OPSETS:
+            if opset < int(row.option("from:") or 0):
+                continue
             target = folder / f"{kind}_{opset}.onnx"
             code, text = export(row, archive, target, opset)
             tally["exports"] += 1
@@ -249,7 +251,7 @@ def main():
     root = tempfile.mkdtemp(prefix="moves_live")
     rows = []
     here = Path(__file__).resolve().parent
-    families = sys.argv[1:] or sorted(p.stem[5:] for p in here.glob("moves_*.py") if p.stem != "moves_live")
+    families = sys.argv[1:] or sorted(p.stem[6:] for p in here.glob("moves_*.py") if p.stem != "moves_live")
     for family in families:
         text = importlib.import_module(f"moves_{family}").ROWS
         rows += [Row(t) for t in text.splitlines() if t.strip() and not t.startswith("#") and chosen in t]

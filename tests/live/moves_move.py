@@ -91,7 +91,7 @@ F.pad(x, (0, x.shape[1] % 2)), F.pad(x, (0, 7 - x.shape[1])) | x=f32[b,s]
 F.pad(x, (1, 1)), F.pad(y, (1, 1), value=3), F.pad(m, (1, 1), value=True), F.pad(m, (1, 0)), F.pad(h, (1, 1), value=-1.0), F.pad(d, (2, 2), value=0.5) | x=i64[b,s] y=i32[b,s] m=bool[b,s] h=f16[b,s] d=f64[b,s]
 F.pad(x, (1, 1), value=float("-inf")) | x=f32[b,s]
 F.pad(x, (1, 1)), F.pad(y, (1, 1)), F.pad(z, (1, 1)) | x=u8[b,s] y=i8[b,s] z=i16[b,s]
-x = x.bfloat16();return F.pad(x, (1, 1)).float(), F.pad(x, (1, 1), value=2.0).float(), F.pad(x, (1, 1), mode='replicate').float() | x=f32[b,s] | opset>=13
+x = x.bfloat16();return F.pad(x, (1, 1)).float(), F.pad(x, (1, 1), value=2.0).float(), F.pad(x, (1, 1), mode='replicate').float() | x=f32[b,s] | from:13
 torch.constant_pad_nd(x, (1, 1), 4) | x=f32[b,s]
 torch.ops.aten.reflection_pad2d(x, [1, 1, 1, 1]), torch.ops.aten.replication_pad1d(x[0], [2, 2]) | x=f32[2,3,h,w] | notrace
 # triangles and diagonals
@@ -169,7 +169,7 @@ F.fold(F.unfold(x, 2, stride=2), (8, 6), 2, stride=2) | x=f32[b,3,8,6]
 # types
 x[1:], x[:, 0], torch.cat([x, x]), torch.stack([x, x]), x.flip(0), x.roll(1, 0), x.t(), x.repeat(2, 1), x.gather(0, (x * 0).long()), x.expand(2, -1, -1) | x=bool[b,s] | b>=2
 x[1:], x[:, 0], torch.cat([x, x]), torch.stack([x, x]), x.flip(0), x.roll(1, 0), x.t(), x.repeat(2, 1), x.gather(0, (x * 0).long()), x.expand(2, -1, -1) | x=f16[b,s] | b>=2
-x = x.bfloat16();y = torch.cat([x[1:], torch.stack([x, x])[1].flip(0), x.roll(1, 0), x.expand(2, -1, -1)[0]]);return y.float(), x.t().float(), x.gather(0, x[:1].long() * 0).float() | x=f32[b,s] | b>=2 opset>=13
+x = x.bfloat16();y = torch.cat([x[1:], torch.stack([x, x])[1].flip(0), x.roll(1, 0), x.expand(2, -1, -1)[0]]);return y.float(), x.t().float(), x.gather(0, x[:1].long() * 0).float() | x=f32[b,s] | b>=2 from:13
 x[1:], x[:, 0], torch.cat([x, x]), x.flip(0), x.t(), x.repeat(2, 1), x.scatter(0, x[:1].long() * 0, 3), x.expand(2, -1, -1) | x=i8[b,s] | b>=2
 x[1:], x[:, 0], torch.cat([x, x]), x.flip(0), x.t(), x.repeat(2, 1), x.scatter(0, x[:1].long() * 0, 3), x.expand(2, -1, -1) | x=i16[b,s] | b>=2
 """

@@ -136,6 +136,24 @@ class Exported(unittest.TestCase):
                 continue
             np.testing.assert_allclose(got, Branch(True)(short).numpy(), rtol=1e-5)
 
+    def test_guard_embedded(self):
+        """No capture has both branches, so the file must refuse beyond the one it has, in every runtime."""
+
+        class Unscriptable(Branch):
+            def forward(self, x):
+                return (lambda y: super(Unscriptable, self).forward(y))(x)
+
+        with self.assertWarns(UserWarning):
+            made = anyshape.export(Unscriptable(True), (torch.randn(2, 12, 3),), self.path,
+                                   dynamic_axes={"x": BATCH_SEQ})  # fmt: skip
+        self.assertEqual(made.assumed, ["seq >= 9"])
+        self.assertTrue(made.refused)
+        self.assertFalse(anyshape.check(self.path).accepts(x=(2, 8, 3)))
+        self.equal(Branch(True), [(torch.randn(b, s, 3),) for b, s in ((1, 9), (4, 40))])
+        for make in anyshape.InferenceSession, onnxruntime.InferenceSession:
+            with self.assertRaises(Exception):  # noqa: B017 - each runtime has its own
+                make(self.path).run(None, {"x": np.ones((2, 8, 3), np.float32)})
+
     def test_guard_that_does_not_matter(self):
         model = Branch(False)
         made = anyshape.export(model, (torch.randn(2, 12, 3),), self.path, dynamic_axes={"x": BATCH_SEQ})

@@ -131,13 +131,11 @@ def _failure(tried: list[tuple[str, str]], errors: list[Error]) -> Error:
     return error
 
 
-def _captured(module: Any, request: Request, folder: str, tried: list[tuple[str, str]], errors: list[Error],
+def _captured(module: Any, request: Request, folder: str, tried: list[tuple[str, str]], hopeless: set[str],
               ways: Sequence[tuple[str, Any]]) -> Iterator[tuple[str, str]]:  # fmt: skip
-    """(name, file) of each capture that works. Those of one kind have the same operators: one that misses is enough."""
-    path = ""
+    """(name, file) of each capture that works, without those of a `hopeless` file ending."""
     for name, save in ways:
-        same_kind = path.endswith(capture.file_ending(name))
-        if same_kind and errors and errors[-1].code == "aten.missing" and tried[-1][1] == str(errors[-1]):
+        if capture.file_ending(name) in hopeless:
             continue
         path = os.path.join(folder, f"{type(module).__name__}{capture.file_ending(name)}")
         try:
@@ -154,8 +152,9 @@ def _best(module: Any, request: Request, live: Optional[LiveModel], options: dic
     tried: list[tuple[str, str]] = []
     errors: list[Error] = []
     candidates: list[Candidate] = []
+    hopeless: set[str] = set()  # other captures of the kind have the same operators and the same branches
     with tempfile.TemporaryDirectory(prefix="anyshape-") as folder:
-        for name, path in _captured(module, request, folder, tried, errors, ways):
+        for name, path in _captured(module, request, folder, tried, hopeless, ways):
             wanted = dict(options)
             if name == "torch.jit.script":
                 wanted["inputs"] = capture.input_types(request)
@@ -167,15 +166,20 @@ def _best(module: Any, request: Request, live: Optional[LiveModel], options: dic
                     raise
                 errors.append(refusal)
                 tried.append((name, str(refusal)))
+                if refusal.code == "aten.missing":
+                    hopeless.add(capture.file_ending(name))
                 continue
             finally:
                 os.unlink(path)
             if candidates[-1].complete:
                 break
+            if candidates[-1].insisted:
+                hopeless.add(capture.file_ending(name))
     if not candidates:
         raise _failure(tried, errors)
     best = max(candidates, key=Candidate.rank)
-    tried += [(one.capture, f"accepts no more, {one.report['nodes']} nodes") for one in candidates if one is not best]
+    tried += [(one.capture, f"refuses {len(one.refused)} shapes tried, has {one.report['nodes']} nodes")
+              for one in candidates if one is not best]  # fmt: skip
     return _result(best, tried)
 
 

@@ -26,6 +26,7 @@ class Candidate:
     compared: list[Compared] = field(default_factory=list)
     refused: list[tuple[dict[str, list[int]], Answer]] = field(default_factory=list)  # where the live model runs
     forgotten: list[str] = field(default_factory=list)  # guards that do not matter
+    insisted: list[str] = field(default_factory=list)  # those that do
     proved: Optional[Proof] = None
 
     @property
@@ -98,14 +99,15 @@ def _keeps(guard: Guard, declared: bool) -> bool:
     return declared and guard.origin.endswith("range")
 
 
-def _decide(guards: list[Guard], tester: _Tester, declared: bool) -> tuple[list[Guard], list[Guard]]:
-    """(the guards that stay, those that do not matter)."""
-    stay, forgotten = [], []
+def _decide(guards: list[Guard], tester: _Tester, declared: bool) -> dict[str, list[str]]:
+    """The texts of guards that matter ("insist") and that do not ("forget"); of others nothing is known."""
+    out: dict[str, list[str]] = {"insist": [], "forget": []}
     for guard in guards:
         others = [other for other in guards if other is not guard]
-        idle = not _keeps(guard, declared) and _matters(guard, others, tester) is False
-        (forgotten if idle else stay).append(guard)
-    return stay, forgotten
+        matters = _keeps(guard, declared) or _matters(guard, others, tester)
+        if matters is not None:
+            out["insist" if matters else "forget"].append(guard.text)
+    return out
 
 
 def _compare_all(candidate: Candidate, stay: list[Guard], tester: _Tester) -> None:
@@ -156,12 +158,12 @@ def judge(capture: str, path: str, options: Mapping[str, Any], request: Request,
         assumed = [Guard(**one) for one in report["assumed"]]
         bare = _anyshape.export_program(path, {**options, "guards": "drop"})[0] if assumed else model
         tester = _Tester(bare, request, live)
-        stay = assumed
         if guards == "auto" and assumed:
-            stay, forgotten = _decide(assumed, tester, declared_ranges)
-            candidate.forgotten = [guard.text for guard in forgotten]
-            kept = {**options, "guards": "embed" if stay else "drop", "forget": candidate.forgotten}
-            candidate.model, candidate.report = _anyshape.export_program(path, kept)
-        _compare_all(candidate, stay, tester)
+            decided = _decide(assumed, tester, declared_ranges)
+            candidate.forgotten, candidate.insisted = decided["forget"], decided["insist"]
+            candidate.model, candidate.report = _anyshape.export_program(path, {**options, "guards": "embed", **decided})
+        if live.values_vary:
+            candidate.report["notes"].append("the model gives other values each time: only shapes were compared")
+        _compare_all(candidate, [guard for guard in assumed if guard.text not in candidate.forgotten], tester)
     candidate.proved = _prove(candidate.model, request)
     return candidate

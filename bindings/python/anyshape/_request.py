@@ -74,11 +74,13 @@ def _distinct(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any,
 
 def bound_arguments(module: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
     """Parameter name -> value, in the order of forward()."""
+    schema = getattr(getattr(module, "forward", module), "schema", None)  # of scripted and traced modules
+    if schema is not None:
+        names = [argument.name for argument in schema.arguments if argument.name != "self"]
+        return dict(zip(names, args)) | {name: kwargs[name] for name in names if name in kwargs}
     try:
         return dict(inspect.signature(getattr(module, "forward", module)).bind(*args, **kwargs).arguments)
-    except ValueError:  # no signature is known: a scripted function
-        return {f"arg{i}": value for i, value in enumerate(args)} | dict(kwargs)
-    except TypeError as failure:
+    except (TypeError, ValueError) as failure:
         raise usage("export.args", f"forward() does not take these arguments: {failure}") from None
 
 

@@ -63,7 +63,7 @@ TypeProto Writer::type(const Fact& fact) {
     if (const auto number = size.constant())
       dim.dim_value = *number;
     else if (!size.is_unknown())
-      dim.dim_param = texts_.keep(print(size));
+      dim.dim_param = texts_.keep(size.is_symbol() ? std::string(symbol_name(size)) : print(size));
   }
   return out;
 }

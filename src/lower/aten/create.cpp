@@ -194,6 +194,7 @@ constexpr AtenOp kOps[] = {
     {"tensor", tensor_of},
     {"tril_indices", triangle_indices<false>},
     {"triu_indices", triangle_indices<true>},
+    {"zero", constant_like<0>},
     {"zeros", constant_of<0>},
     {"zeros_like", constant_like<0>},
 };

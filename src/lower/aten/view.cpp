@@ -69,9 +69,11 @@ Arg squeeze(Lowering& l, const Args& a) {
   if (!all && asked.empty()) return x;
   for (int64_t axis : l.axes(x, std::move(asked))) {
     const Dim size = l.dim(x, static_cast<size_t>(axis));
-    if (l.same(size, 1))
-      gone.push_back(axis);
-    else if (!l.proves(Condition::ne(size, 1)))
+    const bool short_axis = l.proves(Condition::le(size, 1));
+    if (l.same(size, 1) || short_axis) gone.push_back(axis);
+    if (short_axis && !l.same(size, 1))
+      l.assume(Condition::eq(size, 1), "squeeze is given an axis that is not empty");
+    else if (!short_axis && !l.proves(Condition::ne(size, 1)))
       l.assume(Condition::ne(size, 1), "squeeze removes an axis of size 1");
   }
   return l.squeeze(x, gone);
