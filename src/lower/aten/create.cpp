@@ -22,9 +22,15 @@ Arg constant_of(Lowering& l, const Args& a) {
   return filled(l, a.dims("size"), Arg(Dim(Value)), wanted_type(a, DType::f32));
 }
 
+// What a number alone becomes, also one that is only known when the model runs.
+DType default_type(Lowering& l, const Arg& value) {
+  const DType given = l.common_type({&value});
+  return is_float(given) ? DType::f32 : given;
+}
+
 Arg full(Lowering& l, const Args& a) {
   const Arg& value = a.arg("fill_value");
-  return filled(l, a.dims("size"), value, wanted_type(a, l.common_type({&value})));
+  return filled(l, a.dims("size"), value, wanted_type(a, default_type(l, value)));
 }
 
 template <int Value>
@@ -55,7 +61,7 @@ Arg scalar_tensor(Lowering& l, const Args& a) {
 // torch.tensor(number)
 Arg tensor_of(Lowering& l, const Args& a) {
   const Arg& value = a.arg("t");
-  return l.operand(value, wanted_type(a, l.common_type({&value})));
+  return l.operand(value, wanted_type(a, default_type(l, value)));
 }
 
 Arg as_tensor(Lowering& l, const Args& a) {

@@ -24,8 +24,9 @@ struct Along {
   Dims slice;  // the other axes
 };
 
+// bf16 is widened: Scan takes it from opset 16 on only, and its body would be full of casts.
 Along along(Lowering& l, Ref x, int64_t dim) {
-  Along out{x, l.axis(x, dim), l.dims(x)};
+  Along out{l.dtype(x) == DType::bf16 ? l.cast(x, DType::f32) : x, l.axis(x, dim), l.dims(x)};
   if (!out.slice.empty()) out.slice.erase(out.slice.begin() + out.axis);
   return out;
 }
@@ -64,19 +65,15 @@ Arg cumprod(Lowering& l, const Args& a) {
   const Ref x = accumulated(l, a);
   if (l.rank(x) == 0) return x;
   const Along it = along(l, x, a.i("dim"));
-  return scanned(l, it, {start_with(l, it, like(l, x, 1))}, 1, [&](const Refs& state, Ref slice) {
+  const Refs out = scanned(l, it, {start_with(l, it, like(l, it.x, 1))}, 1, [&](const Refs& state, Ref slice) {
     return Refs{l.op("Mul", {state[0], slice})};
-  })[0];
-}
-
-double lowest(DType dtype, bool largest) {
-  if (is_float(dtype)) return (largest ? -1 : 1) * std::numeric_limits<double>::infinity();
-  return 0;
+  });
+  return l.cast(out[0], l.dtype(x));
 }
 
 // A value that no entry of the type beats.
 Ref worst(Lowering& l, DType dtype, bool largest) {
-  if (is_float(dtype)) return l.number(lowest(dtype, largest), dtype);
+  if (is_float(dtype)) return l.number((largest ? -1 : 1) * std::numeric_limits<double>::infinity(), dtype);
   if (!is_signed_integer(dtype)) return l.integer(largest ? 0 : -1, dtype);
   const int width = bits(dtype) - 1;
   const int64_t top = width == 63 ? INT64_MAX : (int64_t{1} << width) - 1;
@@ -104,9 +101,10 @@ Arg logcumsumexp(Lowering& l, const Args& a) {
   const Ref x = l.as_float(a.self());
   if (l.rank(x) == 0) return x;
   const Along it = along(l, x, a.i("dim"));
-  const Ref nothing = like(l, x, -std::numeric_limits<double>::infinity());
-  return scanned(l, it, {start_with(l, it, nothing)}, 1,
-                 [&](const Refs& state, Ref slice) { return Refs{log_sum(l, state[0], slice)}; })[0];
+  const Ref nothing = like(l, it.x, -std::numeric_limits<double>::infinity());
+  const Refs out = scanned(l, it, {start_with(l, it, nothing)}, 1,
+                           [&](const Refs& state, Ref slice) { return Refs{log_sum(l, state[0], slice)}; });
+  return l.cast(out[0], l.dtype(x));
 }
 
 Arg diff(Lowering& l, const Args& a) {

@@ -34,11 +34,17 @@ struct Promotion {
   DType left, right, result;
 };
 
+// bf16 is refused before opset 13.
+std::vector<int64_t> opsets_of(std::initializer_list<DType> dtypes) {
+  const bool brain = std::find(dtypes.begin(), dtypes.end(), DType::bf16) != dtypes.end();
+  return brain ? std::vector<int64_t>{13, 17, 18, 20} : std::vector<int64_t>{11, 13, 17, 18, 20};
+}
+
 class Types : public testing::TestWithParam<Promotion> {};
 
 TEST_P(Types, FollowPyTorch) {
   const Promotion& row = GetParam();
-  for (const int64_t opset : {11, 13, 17, 18, 20}) {
+  for (const int64_t opset : opsets_of({row.left, row.right})) {
     Symbols symbols;
     Assumptions assumptions(symbols);
     const Dim n = symbols.symbol("n");
@@ -91,7 +97,7 @@ class Kernels : public testing::TestWithParam<Single> {};
 
 TEST_P(Kernels, GiveTheRightType) {
   const Single& row = GetParam();
-  for (const int64_t opset : {11, 13, 17, 18, 20}) {
+  for (const int64_t opset : opsets_of({row.given})) {
     Symbols symbols;
     Assumptions assumptions(symbols);
     Lowering l(all_ops(), assumptions, opset);
@@ -152,6 +158,15 @@ TEST(Casts, ShareMemoryOnlyWhereNothingChanges) {
   l.call("add_", "Scalar", {same, Arg(Dim(1))});
   EXPECT_NE(l.read(x), before);
   EXPECT_TRUE(l.status().has_value());
+}
+
+TEST(Bfloat16, NeedsOpset13) {
+  Symbols symbols;
+  Assumptions assumptions(symbols);
+  Lowering l(all_ops(), assumptions, 12);
+  l.input("x", Fact::tensor(DType::bf16, {3}));
+  ASSERT_FALSE(l.status().has_value());
+  EXPECT_EQ(l.status().error().code, "export.opset");
 }
 
 TEST(Dropout, NeedsEvaluationMode) {
