@@ -192,7 +192,7 @@ class Drawer:
             marks = len(self.nodes), len(self.values), dict(self.constants), dict(self.inputs)
             try:
                 return self.rng.choice(operators)(self)
-            except Refused:
+            except (Refused, OverflowError):  # a bound beyond every float is as refused as one beyond LIMIT
                 del self.nodes[marks[0]:], self.values[marks[1]:]
                 self.constants, self.inputs = marks[2], marks[3]
         return None

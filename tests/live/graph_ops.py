@@ -205,8 +205,12 @@ def reduce(d):
         raise Refused
     keep = d.rng.randint(0, 1)
     shape = [1 if i in axes else s for i, s in enumerate(x.shape) if keep or i not in axes]
-    special = {"ReduceProd": max(1.0, x.bound) ** min(n, 60), "ReduceSumSquare": x.bound**2 * n}
-    bound = special.get(op, x.bound * max(n, 1) + 8)
+    if op == "ReduceProd":
+        bound = max(1.0, x.bound) ** min(n, 60)
+    elif op == "ReduceSumSquare":
+        bound = x.bound**2 * n
+    else:
+        bound = x.bound * max(n, 1) + 8
     written = [as_axis(d, a, x.rank) for a in axes]
     if len(axes) == x.rank and d.rng.random() < 0.3:
         written = None
