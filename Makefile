@@ -76,9 +76,9 @@ clean:
 
 help:
 	echo "make all        build the library and the program (release)"
-	echo "make demo       build, then check three shipped models"
+	echo "make demo       build, export three PyTorch programs, check three models, run them"
 	echo "make test       build and run every test that needs no other engine (15 minutes at most)"
-	echo "make test-live  compare with ONNX Runtime on drawn shapes; ANYSHAPE_SEED=N repeats a draw"
+	echo "make test-live  compare with PyTorch and ONNX Runtime on drawn lists; ANYSHAPE_SEED=N repeats a draw"
 	echo "make test-long  sanitised tests, concurrent runs, a soak, fuzzing (FUZZ_SECONDS=600 each), the full live lists"
 	echo "make bench      run the benchmarks"
 	echo "make fuzz       run the libFuzzer targets, FUZZ_SECONDS each"

@@ -66,7 +66,7 @@ struct BenchArguments {
 
 struct ExportArguments {
   std::string program, output, dynamic_axes, policy = "any", guards = "record", training, external_data;
-  std::vector<std::string> dynamic, inputs, freeze, custom_shapes, golden;
+  std::vector<std::string> dynamic, inputs, freeze, custom, custom_shapes, golden;
   ExportOptions options;
   bool verify = false, quiet = false;
 };

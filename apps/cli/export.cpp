@@ -8,10 +8,9 @@
 #include <iterator>
 
 #include "anyshape/check.h"
-#include "anyshape/custom.h"
 #include "anyshape/terminal.h"
+#include "anyshape/verify.h"
 #include "cli.h"
-#include "export_verify.h"
 
 namespace anyshape::cli {
 namespace {
@@ -54,9 +53,14 @@ Status fill_options(ExportArguments& a) {
     a.options.freeze.push_back(*std::move(pinned));
   }
   for (const std::string& text : a.custom_shapes) {
-    if (auto registered = register_shape_rule(text); !registered) return registered;
-    const size_t colon = text.find(':', text.find("::") + 2);
-    a.options.custom_shapes.emplace_back(text.substr(0, colon), text.substr(colon + 1));
+    auto rule = parse_custom_shape(text);
+    if (!rule) return tl::unexpected(rule.error());
+    a.options.custom_shapes.push_back(*std::move(rule));
+  }
+  for (const std::string& text : a.custom) {
+    auto renamed = parse_custom(text);
+    if (!renamed) return tl::unexpected(renamed.error());
+    a.options.custom.push_back(*std::move(renamed));
   }
   a.options.batch_only = a.policy == "batch-only";
   a.options.guards = a.guards == "embed" ? Guards::embed : a.guards == "drop" ? Guards::drop : Guards::record;
@@ -85,9 +89,18 @@ void print_warnings(const ExportArguments& a, const ExportReport& report) {
                  condition.text, condition.origin);
 }
 
-int report_verified(const ExportArguments& a, const Result<std::string>& verified) {
-  if (!verified) return report_error(verified.error());
-  if (!a.quiet) fmt::print("{}\n", *verified);
+int verify(const ExportArguments& a, const Model& model) {
+  for (const std::string& golden : a.golden) {
+    const auto match = verify_golden(model, golden);
+    if (!match) return report_error(match.error());
+    if (!a.quiet)
+      fmt::print("verified: {} outputs equal those of {}, largest relative error {:.1e}\n", match->outputs, golden,
+                 match->worst);
+  }
+  if (!a.verify) return kDone;
+  const auto shapes = verify_runs(model);
+  if (!shapes) return report_error(shapes.error());
+  if (!a.quiet) fmt::print("verified: runs at {} shapes give the inferred sizes and finite values\n", *shapes);
   return kDone;
 }
 
@@ -106,9 +119,7 @@ int run_export(ExportArguments arguments) {
   const std::chrono::duration<double, std::milli> all = std::chrono::steady_clock::now() - start;
   print_warnings(arguments, exported->report);
   if (!arguments.quiet) print_summary(arguments, *exported, took.count(), all.count() - took.count());
-  for (const std::string& golden : arguments.golden)
-    if (const int code = report_verified(arguments, verify_golden(exported->model, golden)); code != kDone) return code;
-  return arguments.verify ? report_verified(arguments, verify_runs(exported->model)) : kDone;
+  return verify(arguments, exported->model);
 }
 
 }  // namespace anyshape::cli

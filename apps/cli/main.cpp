@@ -79,6 +79,7 @@ void Program::add_export() {
   add_repeated(sub, "--allow", options.allow, "NAME:AXIS may be dynamic under batch-only");
   sub->add_option("--guards", exporting.guards, "conditions of the capture that no operator demands")
       ->check(CLI::IsMember({"record", "embed", "drop"}));
+  add_repeated(sub, "--custom", exporting.custom, "NS::OP=DOMAIN::NAME, NS=DOMAIN: what a custom operator becomes");
   add_repeated(sub, "--custom-shape", exporting.custom_shapes,
                "\"ns::op: y = [x0, 2*x1]\": the rule of a custom operator");
   sub->add_option("--training", exporting.training, "preserve: keep dropout and batch statistics")

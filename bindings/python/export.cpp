@@ -47,6 +47,7 @@ ExportOptions options_of(const nb::dict& given) {
   out.guards = guards_of(get<std::string>(given, "guards", "record"));
   out.forget = get<std::vector<std::string>>(given, "forget", {});
   out.insist = get<std::vector<std::string>>(given, "insist", {});
+  out.custom = get<std::vector<std::pair<std::string, std::string>>>(given, "custom", {});
   out.custom_shapes = get<std::vector<std::pair<std::string, std::string>>>(given, "custom_shapes", {});
   out.training = get(given, "training", false);
   return out;
@@ -64,6 +65,7 @@ nb::dict report_dict(const ExportReport& report) {
     one["text"] = condition.text;
     one["symbols"] = condition.symbols;
     one["origin"] = condition.origin;
+    one["binding"] = condition.binding;
     assumed.append(one);
   }
   out["assumed"] = assumed;

@@ -50,7 +50,10 @@ struct ExportOptions {
   Guards guards = Guards::record;
   std::vector<std::string> forget;  // conditions to drop one by one: texts of ExportReport::assumed
   std::vector<std::string> insist;  // the same of conditions known to be no accidents of the capture: they bind
-  std::vector<std::pair<std::string, std::string>> custom_shapes;  // "ns::op", rule
+  // Operators of extensions are kept under their own names ("ns::op"), in the domain "ns", unless renamed here:
+  // "ns::op" to "domain::Name" ("ai.onnx::Relu"), or a whole "ns" to "domain".
+  std::vector<std::pair<std::string, std::string>> custom;
+  std::vector<std::pair<std::string, std::string>> custom_shapes;  // "ns::op" as in the program, rule
   bool training = false;                                           // keep dropout and batch statistics
 };
 
@@ -79,5 +82,10 @@ ANYSHAPE_API Result<std::vector<DynamicAxis>> parse_dynamic(std::string_view tex
 ANYSHAPE_API Result<std::vector<DynamicAxis>> parse_dynamic_axes(std::string_view json);
 // "NAME=f32[batch,120,?]", "NAME=VALUE". Usage error input.syntax.
 ANYSHAPE_API Result<InputType> parse_input_type(std::string_view text);
+
+// "ns::op: y = [x0, 2*x1]", for custom_shapes. Usage error custom.rule.
+ANYSHAPE_API Result<std::pair<std::string, std::string>> parse_custom_shape(std::string_view text);
+// "NS::OP=DOMAIN::NAME" or "NS=DOMAIN", for custom. Usage error custom.name.
+ANYSHAPE_API Result<std::pair<std::string, std::string>> parse_custom(std::string_view text);
 
 }  // namespace anyshape

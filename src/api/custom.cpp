@@ -59,12 +59,8 @@ Status register_op(std::string_view domain, std::string_view name, std::string_v
 }
 
 Status register_shape_rule(std::string_view text) {
-  const size_t scope = text.find("::");
-  const size_t colon = scope == std::string_view::npos ? scope : text.find(':', scope + 2);
-  if (colon == std::string_view::npos)
-    return usage("custom.rule", "\"{}\" is not of the form ns::op: y = [x0, 2*x1]", text);
-  return register_custom_op(text.substr(0, scope), text.substr(scope + 2, colon - scope - 2), text.substr(colon + 1),
-                            nullptr);
+  TRY(const CustomRule rule, split_custom_rule(text));
+  return register_custom_op(rule.domain, rule.name, rule.rule, nullptr);
 }
 
 }  // namespace anyshape

@@ -13,6 +13,7 @@
 #include "format/torchscript/archive.h"
 #include "lower/from_pt2.h"
 #include "lower/from_torchscript.h"
+#include "lower/naming.h"
 #include "ops/custom.h"
 
 namespace anyshape {
@@ -30,7 +31,7 @@ lower::Request request_of(const ExportOptions& options) {
   out.output_names = options.output_names;
   out.all_static = options.all_static;
   out.freeze = options.freeze;
-  out.custom_shapes = options.custom_shapes;
+  out.custom = options.custom;
   out.training = options.training;
   out.embed_guards = options.guards == Guards::embed;
   out.forget = options.forget;
@@ -51,10 +52,24 @@ bool is_script(const std::filesystem::path& path) {
   return module && !any([](const ZipMember& m) { return m.name.ends_with("/archive_format"); });
 }
 
+// Makes the rules known under the names the operators have in the model; gives them back under these.
+Result<std::vector<std::pair<std::string, std::string>>> register_custom_shapes(const ExportOptions& options) {
+  std::vector<std::pair<std::string, std::string>> out;
+  for (const auto& [name, rule] : options.custom_shapes) {
+    const size_t scope = name.find("::");
+    if (scope == std::string::npos) return usage("custom.name", "\"{}\" is not NAMESPACE::OPERATOR", name);
+    const auto [domain, type] = lower::custom_name(options.custom, name.substr(0, scope), name.substr(scope + 2));
+    TRY_OK(register_custom_op(domain, type, rule, nullptr));
+    out.emplace_back(fmt::format("{}::{}", domain, type), rule);
+  }
+  return out;
+}
+
 Result<lower::Lowered> lower_file(const std::filesystem::path& path, const ExportOptions& options) {
   if (options.opset < kFirstOpset || options.opset > kLastOpset)
     return usage("export.opset", "opset {} is not one of {} to {}", options.opset, kFirstOpset, kLastOpset);
-  const lower::Request request = request_of(options);
+  lower::Request request = request_of(options);
+  TRY(request.custom_shapes, register_custom_shapes(options));
   if (is_script(path)) {
     TRY(const torchscript::Script script, torchscript::read_script(path));
     return lower::from_torchscript(script, request, current_ops());
@@ -93,9 +108,9 @@ onnx::ModelHeader header_of(const lower::Lowered& lowered, const ExportOptions& 
   out.producer = "anyshape";
   out.producer_version = std::string(version());
   if (!assumed.empty()) out.metadata.emplace_back(kAssumedKey, assumed_json(assumed));
-  std::string rules;
-  for (const auto& [name, rule] : lowered.custom_shapes) rules += fmt::format("{}:{}\n", name, rule);
-  if (!rules.empty()) out.metadata.emplace_back(kCustomRulesKey, std::move(rules));
+  std::vector<std::string> rules;
+  for (const auto& [name, rule] : lowered.custom_shapes) rules.push_back(fmt::format("{}:{}", name, rule));
+  if (!rules.empty()) out.metadata.emplace_back(kCustomRulesKey, fmt::format("{}", fmt::join(rules, "\n")));
   return out;
 }
 

@@ -4,6 +4,7 @@
 
 #include "anyshape/export.h"
 #include "base/error.h"
+#include "ops/custom.h"
 
 namespace anyshape {
 namespace {
@@ -103,6 +104,25 @@ Result<InputType> parse_input_type(std::string_view text) {
     rest = comma == std::string_view::npos ? std::string_view() : rest.substr(comma + 1);
   }
   return out;
+}
+
+Result<std::pair<std::string, std::string>> parse_custom_shape(std::string_view text) {
+  TRY(const CustomRule rule, split_custom_rule(text));
+  return std::pair(fmt::format("{}::{}", rule.domain, rule.name), std::string(rule.rule));
+}
+
+Result<std::pair<std::string, std::string>> parse_custom(std::string_view text) {
+  const size_t equal = text.find('=');
+  const std::string_view from = text.substr(0, equal), to = text.substr(std::min(equal, text.size() - 1) + 1);
+  const auto scoped = [](std::string_view name) {
+    const size_t scope = name.find("::");
+    return scope != std::string_view::npos && scope > 0 && scope + 2 < name.size();
+  };
+  const bool both = scoped(from) && scoped(to);
+  const bool neither = from.find(':') == std::string_view::npos && to.find(':') == std::string_view::npos;
+  if (equal == std::string_view::npos || from.empty() || to.empty() || !(both || neither))
+    return usage("custom.name", "\"{}\" is neither NS::OP=DOMAIN::NAME nor NS=DOMAIN", text);
+  return std::pair(std::string(from), std::string(to));
 }
 
 }  // namespace anyshape

@@ -39,7 +39,7 @@ Declared annotation(const Fact& fact) {
 
 bool has_room(const Fact& fact) { return fact.dims.has_value() && fact.is_tensor(); }
 
-void mark_live(const Graph& graph, const Node& node, std::vector<bool>& live) {
+void mark_live(const Node& node, std::vector<bool>& live) {
   for (ValueId id : node.in)
     if (id != kNoValue) live[id] = true;
   const auto captured = [&](const Graph& body) {
@@ -50,7 +50,6 @@ void mark_live(const Graph& graph, const Node& node, std::vector<bool>& live) {
     if (const auto* many = std::get_if<std::vector<std::shared_ptr<Graph>>>(&attribute.value))
       for (const auto& body : *many) captured(*body);
   }
-  (void)graph;
 }
 
 // Drops the nodes whose outputs nobody reads, and what bodies captured for them.
@@ -61,7 +60,7 @@ void drop_dead(Graph& graph) {
   for (size_t n = graph.nodes.size(); n-- > 0;) {
     const Node& node = graph.nodes[n];
     keep[n] = std::any_of(node.out.begin(), node.out.end(), [&](ValueId id) { return id != kNoValue && live[id]; });
-    if (keep[n]) mark_live(graph, node, live);
+    if (keep[n]) mark_live(node, live);
   }
   std::vector<Node> nodes;
   for (size_t n = 0; n < keep.size(); ++n)
@@ -235,7 +234,8 @@ Ref Builder::ints(std::vector<int64_t> values) {
   return constant(Tensor::of_ints({static_cast<int64_t>(values.size())}, values));
 }
 
-Ref Builder::integer(int64_t value, DType dtype) {
+template <class Number>
+Ref Builder::rank_zero(Number value, DType dtype) {
   auto tensor = Tensor::allocate(dtype, {});
   if (!tensor) {
     fail(std::move(tensor).error());
@@ -244,22 +244,12 @@ Ref Builder::integer(int64_t value, DType dtype) {
   if (is_float(dtype))
     set_real(*tensor, 0, static_cast<double>(value));
   else
-    tensor->set_int(0, value);
-  return constant(*std::move(tensor));
-}
-
-Ref Builder::number(double value, DType dtype) {
-  auto tensor = Tensor::allocate(dtype, {});
-  if (!tensor) {
-    fail(std::move(tensor).error());
-    return {};
-  }
-  if (is_float(dtype))
-    set_real(*tensor, 0, value);
-  else
     tensor->set_int(0, static_cast<int64_t>(value));
   return constant(*std::move(tensor));
 }
+
+Ref Builder::integer(int64_t value, DType dtype) { return rank_zero(value, dtype); }
+Ref Builder::number(double value, DType dtype) { return rank_zero(value, dtype); }
 
 Refs Builder::folded(const Node& node, const Facts& facts) {
   if (!node.op || !node.op->pure || node.has_graph_attribute()) return {};
@@ -308,14 +298,33 @@ Refs Builder::append(Node node, Facts* opaque) {
   return refs;
 }
 
-Refs Builder::emit(std::string_view type, const Refs& in, std::vector<Attribute> attributes, size_t outputs,
-                   std::string_view domain) {
-  if (failed()) return Refs(outputs);
+const OpDef* Builder::record(std::string_view domain, std::string_view type) const {
+  const auto imported = domains_.find(std::string(domain));
+  return ops_.find(domain, type, imported == domains_.end() ? 1 : imported->second);
+}
+
+// A node without inputs, outputs and attributes.
+Node Builder::new_node(std::string_view domain, std::string_view type) {
   Node node;
   node.domain = std::string(domain);
   node.type = std::string(type);
   node.version = domains_.try_emplace(node.domain, 1).first->second;
   node.op = ops_.find(domain, type, node.version);
+  node.metadata = metadata_;
+  return node;
+}
+
+void Builder::connect(Node& node, const Refs& in, size_t outputs) {
+  node.name = node_name(node.type);
+  for (Ref ref : in) node.in.push_back(resolve(ref));
+  for (size_t i = 0; i < outputs; ++i)
+    node.out.push_back(add_value(top(), unique(fmt::format("{}_output_{}", node.name, i)), Fact()));
+}
+
+Refs Builder::emit(std::string_view type, const Refs& in, std::vector<Attribute> attributes, size_t outputs,
+                   std::string_view domain) {
+  if (failed()) return Refs(outputs);
+  Node node = new_node(domain, type);
   if (!node.op) {
     refuse("export.opset", "{} is not part of opset {}", type, node.version);
     return Refs(outputs);
@@ -323,12 +332,8 @@ Refs Builder::emit(std::string_view type, const Refs& in, std::vector<Attribute>
   node.attributes = std::move(attributes);
   const std::string text = text_of(node, in, outputs);
   if (const Refs* known = text.empty() ? nullptr : made_before(text)) return *known;
-  node.name = node_name(type);
-  for (Ref ref : in) node.in.push_back(resolve(ref));
+  connect(node, in, outputs);
   while (!node.in.empty() && node.in.back() == kNoValue) node.in.pop_back();
-  for (size_t i = 0; i < outputs; ++i)
-    node.out.push_back(add_value(top(), unique(fmt::format("{}_output_{}", node.name, i)), Fact()));
-  node.metadata = metadata_;
   Refs out = append(std::move(node), nullptr);
   if (!text.empty() && !failed()) top().made.emplace(text, out);
   return out;
@@ -369,16 +374,10 @@ const Refs* Builder::made_before(const std::string& text) const {
 Refs Builder::emit_opaque(std::string_view domain, std::string_view type, const Refs& in,
                           std::vector<Attribute> attributes, Facts out) {
   if (failed()) return Refs(out.size());
-  Node node;
-  node.domain = std::string(domain);
-  node.type = std::string(type);
-  node.version = domains_.try_emplace(node.domain, 1).first->second;
-  node.name = node_name(type);
-  for (Ref ref : in) node.in.push_back(resolve(ref));
-  for (size_t i = 0; i < out.size(); ++i)
-    node.out.push_back(add_value(top(), unique(fmt::format("{}_output_{}", node.name, i)), Fact()));
+  Node node = new_node(domain, type);
+  node.op = nullptr;
   node.attributes = std::move(attributes);
-  node.metadata = metadata_;
+  connect(node, in, out.size());
   return append(std::move(node), &out);
 }
 
@@ -406,13 +405,9 @@ Ref Builder::body_input(size_t i) const { return {top().id, top().graph.inputs[i
 
 // The same value under a name of its own; never folded.
 Ref Builder::identity(Ref ref) {
-  Node node;
-  node.type = "Identity";
-  node.version = opset_;
-  node.op = ops_.find("", "Identity", opset_);
-  node.name = node_name("Identity");
-  node.in = {resolve(ref)};
-  node.out = {add_value(top(), unique(node.name + "_output_0"), fact(ref).type_only())};
+  Node node = new_node("", "Identity");
+  connect(node, {ref}, 1);
+  top().facts[node.out[0]] = fact(ref).type_only();
   top().graph.values[node.out[0]].producer = static_cast<uint32_t>(top().graph.nodes.size());
   top().graph.nodes.push_back(std::move(node));
   return {top().id, top().graph.nodes.back().out[0]};

@@ -48,6 +48,8 @@ class Builder {
   int64_t opset() const { return opset_; }
   // Nodes of this domain are written with that version.
   void import_domain(std::string_view domain, int64_t version) { domains_[std::string(domain)] = version; }
+  // The operator as it would be made here; null where there is none.
+  const OpDef* record(std::string_view domain, std::string_view type) const;
   const std::unordered_map<std::string, int64_t>& domains() const { return domains_; }
   Assumptions& assumptions() const { return assumptions_; }
   Symbols& symbols() const { return assumptions_.symbols(); }
@@ -171,7 +173,11 @@ class Builder {
   const Refs* made_before(const std::string& text) const;
   Ref turned_weight(Ref x);
   Refs folded(const Node& node, const Facts& facts);
+  Node new_node(std::string_view domain, std::string_view type);
+  void connect(Node& node, const Refs& in, size_t outputs);
   Refs append(Node node, Facts* opaque);
+  template <class Number>
+  Ref rank_zero(Number value, DType dtype);
   std::optional<SizeSource> source_of(Dim dim) const;
   std::optional<Ref> known_size(Dim dim) const;
   Ref size_of_axis(const SizeSource& source, size_t count);

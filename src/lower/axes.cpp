@@ -42,11 +42,7 @@ Status Namer::check_keys(const std::vector<std::pair<std::string, size_t>>& outp
       names.push_back(name);
       if (name == key.value && !rank) rank = count;
     }
-    if (!rank) {
-      const std::string near = nearest(key.value, names);
-      return usage("dynamic.unknown", "\"{}\" is neither an input nor an output{}; there are: {}", key.value,
-                   near.empty() ? "" : fmt::format(", did you mean \"{}\"?", near), fmt::join(names, ", "));
-    }
+    if (!rank) return unknown_value(key.value, names);
     const int64_t count = static_cast<int64_t>(*rank);
     if (key.axis < -count || key.axis >= count)
       return usage("dynamic.axis", "\"{}\" has {} axes, there is no axis {}", key.value, count, key.axis);
@@ -136,6 +132,12 @@ Result<Axes> Namer::run() {
 }
 
 }  // namespace
+
+tl::unexpected<Error> unknown_value(const std::string& name, const std::vector<std::string>& names) {
+  const std::string near = nearest(name, names);
+  return usage("dynamic.unknown", "\"{}\" is neither an input nor an output{}; there are: {}", name,
+               near.empty() ? "" : fmt::format(", did you mean \"{}\"?", near), fmt::join(names, ", "));
+}
 
 Result<Axes> name_axes(const std::vector<RecordedInput>& inputs,
                        const std::vector<std::pair<std::string, size_t>>& outputs, const Request& request,

@@ -23,7 +23,8 @@ struct RecordedInput {
 struct Axes {
   std::vector<Dims> dims;                        // per input
   std::unordered_map<std::string, Dim> symbols;  // of the file
-  std::vector<std::pair<Dim, int64_t>> example, freed;
+  std::vector<std::pair<Dim, int64_t>> example;  // sizes the program was captured with
+  std::vector<std::pair<Dim, int64_t>> freed;    // those of them that the file holds as numbers
   std::vector<std::string> notes;
   std::map<std::string, std::string> places;  // name of a symbol -> "x:1", its first axis
 };
@@ -33,6 +34,9 @@ struct Axes {
 Result<Axes> name_axes(const std::vector<RecordedInput>& inputs,
                        const std::vector<std::pair<std::string, size_t>>& outputs, const Request& request,
                        Symbols& symbols);
+
+// The usage error for a name that is none of these.
+tl::unexpected<Error> unknown_value(const std::string& name, const std::vector<std::string>& names);
 
 // The names a user gave to output axes, put into `facts`. Refused: dynamic.output, where the size is another one.
 Status name_outputs(const Graph& graph, const Request& request, Assumptions& assumptions, Facts& facts,

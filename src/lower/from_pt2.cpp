@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "lower/axes.h"
-#include "lower/lowering.h"
-#include "lower/naming.h"
+#include "lower/assemble.h"
 #include "lower/pt2_interpreter.h"
 
 namespace anyshape::lower {
@@ -19,16 +17,6 @@ using pt2::OutputSpec;
 const pt2::TensorMeta* meta_of(const pt2::Graph& graph, const Argument& argument) {
   const auto it = argument.kind == Argument::Kind::tensor ? graph.tensors.find(argument.text) : graph.tensors.end();
   return it == graph.tensors.end() ? nullptr : &it->second;
-}
-
-bool among(const std::vector<std::string>& texts, const std::string& text) {
-  return std::find(texts.begin(), texts.end(), text) != texts.end();
-}
-
-// "e >= 2" is what PyTorch notes for every size it met, also of tensors in between.
-bool is_zero_one_rule(const Condition& condition) {
-  if (condition.any_of().size() != 1 || condition.any_of()[0].size() != 1) return false;
-  return condition.any_of()[0][0].kind == Relation::Kind::ge && print(condition).ends_with(" >= 2");
 }
 
 // The whole way from a program to a graph; each step is one method, in order.
@@ -49,11 +37,14 @@ class Driver {
   Status name_inputs();
   Status bind_sizes();
   Status bind_inputs();
-  Result<std::vector<std::pair<std::string, Ref>>> outputs();
-  std::string output_name(size_t index, size_t count, const std::string& path) const;
-  void read_guards(Lowered& out);
-  void read_ranges(Lowered& out);
-  void add_guard(Lowered& out, const Condition& condition, std::string origin, bool advisory = false);
+  Result<NamedRefs> outputs();
+  void read_guards(Assembly& assembly);
+  void read_ranges(Assembly& assembly);
+  // "e >= 2" is what PyTorch notes for every size it met, also of tensors in between; what follows from that for the
+  // inputs says no more.
+  bool is_zero_one_rule(const Condition& condition);
+  // What PyTorch recorded of a size that is free now says nothing.
+  bool is_of_freed(const Condition& condition) const;
   // Sizes of inputs the program holds by another: nothing in the graph demands it.
   void tie(const Condition& condition);
   std::optional<Dim> leaf(const Expression& expression) const;
@@ -103,7 +94,7 @@ Status Driver::name_inputs() {
   for (size_t k = 0; k < user.size(); ++k) {
     const pt2::TensorMeta* meta = meta_of(program_.graph, program_.outputs[user[k]].argument);
     const std::string path = k < program_.output_paths.size() ? program_.output_paths[k] : std::string();
-    outputs.emplace_back(output_name(k, user.size(), path), meta ? meta->sizes.size() : 0);
+    outputs.emplace_back(output_name(request_, k, user.size(), path), meta ? meta->sizes.size() : 0);
   }
   TRY(axes_, name_axes(recorded_, outputs, request_, *symbols_));
   return {};
@@ -193,22 +184,15 @@ Status Driver::bind_inputs() {
   return {};
 }
 
-std::string Driver::output_name(size_t index, size_t count, const std::string& path) const {
-  if (index < request_.output_names.size()) return request_.output_names[index];
-  const std::string named = name_of_path(path);
-  if (!named.empty()) return named;
-  return count == 1 ? "output" : fmt::format("output_{}", index);
-}
-
-Result<std::vector<std::pair<std::string, Ref>>> Driver::outputs() {
-  std::vector<std::pair<std::string, Ref>> out;
+Result<NamedRefs> Driver::outputs() {
+  NamedRefs out;
   size_t count = 0, index = 0;
   for (const OutputSpec& spec : program_.outputs) count += spec.kind == OutputSpec::Kind::user;
   lowering_.set_place("");
   for (const OutputSpec& spec : program_.outputs) {
     if (spec.kind != OutputSpec::Kind::user) continue;
     const std::string path = index < program_.output_paths.size() ? program_.output_paths[index] : std::string();
-    const std::string name = output_name(index++, count, path);
+    const std::string name = output_name(request_, index++, count, path);
     const Arg value = interpreter_.value(spec.argument);
     if (value.is_none()) continue;
     const Ref ref =
@@ -227,24 +211,23 @@ Result<std::vector<std::pair<std::string, Ref>>> Driver::outputs() {
   return out;
 }
 
-void Driver::add_guard(Lowered& out, const Condition& condition, std::string origin, bool advisory) {
-  for (const auto& [symbol, number] : out.freed)
-    if (condition.mentions(symbol)) return;
-  Guard guard;
-  guard.condition = condition;
-  guard.text = print(condition);
-  guard.origin = std::move(origin);
-  guard.advisory = advisory && !among(request_.insist, guard.text);
-  for (Dim symbol : condition.symbols()) {
-    const auto place = axes_.places.find(std::string(symbols_->name(symbol)));
-    if (place == axes_.places.end()) return;
-    guard.symbols.insert(*place);
-  }
-  const auto same = [&](const Guard& other) { return other.text == guard.text; };
-  if (std::none_of(out.guards.begin(), out.guards.end(), same)) out.guards.push_back(std::move(guard));
+bool Driver::is_of_freed(const Condition& condition) const {
+  return std::any_of(axes_.freed.begin(), axes_.freed.end(),
+                     [&](const auto& freed) { return condition.mentions(freed.first); });
 }
 
-void Driver::read_ranges(Lowered& out) {
+bool Driver::is_zero_one_rule(const Condition& condition) {
+  const auto& any_of = condition.any_of();
+  const bool single = any_of.size() == 1 && any_of[0].size() == 1;
+  if (single && any_of[0][0].kind == Relation::Kind::ge && print(condition).ends_with(" >= 2")) return true;
+  const Assumptions::Scope scope(assumptions_);
+  for (const Dims& dims : axes_.dims)
+    for (Dim size : dims)
+      if (size.is_symbol()) assumptions_.assume(Condition::ge(size, 2));
+  return assumptions_.proves(condition) && !assumptions_.proves(Condition::never());
+}
+
+void Driver::read_ranges(Assembly& assembly) {
   constexpr int64_t kNoBound = int64_t{1} << 40;
   for (const auto& [name, range] : program_.ranges) {
     const auto it = axes_.symbols.find(name);
@@ -254,24 +237,23 @@ void Driver::read_ranges(Lowered& out) {
     const Condition most =
         range.hi && *range.hi < kNoBound ? Condition::le(it->second, *range.hi) : Condition::always();
     for (const Condition& bound : {least, most})
-      if (!assumptions_.proves(bound)) add_guard(out, bound, "torch.export: range", bound == least);
+      if (!assumptions_.proves(bound) && !is_of_freed(bound))
+        assembly.guard(bound, "torch.export: range", bound == least);
   }
 }
 
-void Driver::read_guards(Lowered& out) {
-  for (const Condition& condition : ties_) add_guard(out, condition, "torch.export: sizes of inputs");
+void Driver::read_guards(Assembly& assembly) {
+  for (const Condition& condition : ties_)
+    if (!is_of_freed(condition)) assembly.guard(condition, "torch.export: sizes of inputs");
   for (const std::string& text : program_.guards) {
     const auto parsed = pt2::parse_python(text);
     const auto condition =
         parsed ? to_condition(*parsed, [&](const Expression& e) { return leaf(e); }) : std::optional<Condition>();
-    if (!condition || condition->is_opaque()) {
-      out.notes.push_back(fmt::format("a guard of the program could not be read and is not kept: {}", text));
-      continue;
-    }
-    if (!assumptions_.proves(*condition))
-      add_guard(out, *condition, "torch.export: guard", is_zero_one_rule(*condition));
+    if (!condition || condition->is_opaque())
+      assembly.note(fmt::format("a guard of the program could not be read and is not kept: {}", text));
+    else if (!assumptions_.proves(*condition) && !is_of_freed(*condition))
+      assembly.guard(*condition, "torch.export: guard", is_zero_one_rule(*condition));
   }
-  for (const auto& [condition, why] : lowering_.assumed()) add_guard(out, condition, why);
 }
 
 Result<Lowered> Driver::run() {
@@ -280,30 +262,15 @@ Result<Lowered> Driver::run() {
   TRY_OK(bind_sizes());
   TRY_OK(bind_inputs());
   interpreter_.set_sizes([this](const Expression& e) { return leaf(e); }, axes_.example);
-  std::vector<Watched> watched;
-  for (const auto& [symbol, number] : axes_.freed) watched.push_back({symbol, number});
-  lowering_.watch(std::move(watched));
+  lowering_.watch(axes_.freed);
   interpreter_.run(program_.graph);
   if (lowering_.failed()) return tl::unexpected(lowering_.status().error());
-  TRY(auto results, outputs());
-  Lowered out;
-  out.symbols = symbols_;
-  out.freed = axes_.freed;
-  out.example = axes_.example;
-  out.notes = axes_.notes;
-  read_guards(out);
-  read_ranges(out);
-  lowering_.set_place("/guard");
-  if (request_.embed_guards && !results.empty())
-    for (const Guard& guard : out.guards)
-      if (!guard.advisory && !among(request_.forget, guard.text))
-        results[0].second = lowering_.guarded(results[0].second, guard.condition);
-  TRY(out.graph, lowering_.finish(results));
-  out.facts = lowering_.facts();
-  for (const auto& [domain, version] : lowering_.domains()) out.opsets.emplace_back(domain, version);
-  std::sort(out.opsets.begin(), out.opsets.end());
+  TRY(NamedRefs results, outputs());
+  Assembly assembly(lowering_, symbols_, request_, axes_);
+  read_guards(assembly);
+  read_ranges(assembly);
+  TRY(Lowered out, assembly.finish(std::move(results)));
   out.custom_shapes = interpreter_.custom_shapes();
-  TRY_OK(name_outputs(*out.graph, request_, assumptions_, out.facts, out.notes));
   return out;
 }
 

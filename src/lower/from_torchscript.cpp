@@ -2,12 +2,9 @@
 
 #include <algorithm>
 
-#include "base/nearest.h"
-#include "lower/axes.h"
-#include "lower/lowering.h"
-#include "lower/naming.h"
+#include "base/among.h"
+#include "lower/assemble.h"
 #include "lower/torchscript_inputs.h"
-#include "ops/custom.h"
 
 namespace anyshape::lower {
 
@@ -31,7 +28,7 @@ class Driver {
         assumptions_(*symbols_),
         lowering_(ops, assumptions_, request.opset, {.training = request.training}),
         evaluator_(script, lowering_) {
-    evaluator_.set_ops(ops);
+    evaluator_.set_custom(request.custom);
   }
 
   Result<Lowered> run();
@@ -42,11 +39,9 @@ class Driver {
   Status call_forward();
   Result<Value> argument(const script::Argument& argument);
   Status flatten(const Value& value, const std::string& path, std::vector<Output>& out);
-  Result<std::vector<std::pair<std::string, Ref>>> outputs(std::vector<std::string>& notes);
-  std::string output_name(size_t index, size_t count, const std::string& path) const;
-  void add_state(std::vector<std::pair<std::string, Ref>>& out, std::vector<std::string>& notes);
-  Status check_dynamic(const Graph& graph) const;
-  void add_guard(Lowered& out, const Condition& condition, std::string origin) const;
+  Result<NamedRefs> outputs(Assembly& assembly);
+  void add_state(NamedRefs& out, Assembly& assembly);
+  Status check_dynamic(const NamedRefs& outputs) const;
 
   const torchscript::Script& script_;
   Request request_;
@@ -114,9 +109,7 @@ Result<Value> Driver::argument(const script::Argument& given) {
 }
 
 Status Driver::call_forward() {
-  std::vector<Watched> watched;
-  for (const auto& [symbol, number] : axes_.freed) watched.push_back({symbol, number});
-  lowering_.watch(std::move(watched));
+  lowering_.watch(axes_.freed);
   for (size_t i = 0; i < inputs_.tensors.size(); ++i) {
     const auto& tensor = inputs_.tensors[i];
     for (Dim d : axes_.dims[i]) {
@@ -173,14 +166,7 @@ Status Driver::flatten(const Value& value, const std::string& path, std::vector<
                 list ? "a list whose length only the running model knows" : script::kind_of(value));
 }
 
-std::string Driver::output_name(size_t index, size_t count, const std::string& path) const {
-  if (index < request_.output_names.size()) return request_.output_names[index];
-  const std::string named = name_of_path(path);
-  if (!named.empty()) return named;
-  return count == 1 ? "output" : fmt::format("output_{}", index);
-}
-
-Result<std::vector<std::pair<std::string, Ref>>> Driver::outputs(std::vector<std::string>& notes) {
+Result<NamedRefs> Driver::outputs(Assembly& assembly) {
   std::vector<Output> found;
   lowering_.set_place("");
   TRY_OK(flatten(result_, "", found));
@@ -189,14 +175,15 @@ Result<std::vector<std::pair<std::string, Ref>>> Driver::outputs(std::vector<std
     return usage("names.outputs", "{} output names are given, forward has {} outputs", request_.output_names.size(),
                  found.size());
   }
-  std::vector<std::pair<std::string, Ref>> out;
-  for (size_t i = 0; i < found.size(); ++i) out.emplace_back(output_name(i, found.size(), found[i].path), found[i].ref);
-  add_state(out, notes);
+  NamedRefs out;
+  for (size_t i = 0; i < found.size(); ++i)
+    out.emplace_back(output_name(request_, i, found.size(), found[i].path), found[i].ref);
+  add_state(out, assembly);
   return out;
 }
 
 // What the module will find in its attributes when it is called again.
-void Driver::add_state(std::vector<std::pair<std::string, Ref>>& out, std::vector<std::string>& notes) {
+void Driver::add_state(NamedRefs& out, Assembly& assembly) {
   for (const script::Change& change : evaluator_.changes()) {
     // What is always set before it is read says nothing to the next call.
     if (!change.read_first) continue;
@@ -211,85 +198,42 @@ void Driver::add_state(std::vector<std::pair<std::string, Ref>>& out, std::vecto
       type = fmt::format("{}{}", name(lowering_.dtype(value)), dims);
     }
     if (given) continue;
-    notes.push_back(
+    assembly.note(
         fmt::format("the module changes its attribute {0}: the exported model begins with the archive's "
                     "value each time; --input \"{0}={1}\" makes it an input",
                     change.path, type));
   }
 }
 
-Status Driver::check_dynamic(const Graph& graph) const {
-  for (const AxisName& key : request_.dynamic) {
-    std::vector<std::string> names;
-    for (ValueId id : graph.inputs) names.push_back(graph.values[id].name);
-    for (ValueId id : graph.outputs) names.push_back(graph.values[id].name);
-    if (std::find(names.begin(), names.end(), key.value) != names.end()) continue;
-    const std::string near = nearest(key.value, names);
-    return usage("dynamic.unknown", "\"{}\" is neither an input nor an output{}; there are: {}", key.value,
-                 near.empty() ? "" : fmt::format(", did you mean \"{}\"?", near), fmt::join(names, ", "));
-  }
+Status Driver::check_dynamic(const NamedRefs& outputs) const {
+  std::vector<std::string> names;
+  for (const auto& tensor : inputs_.tensors) names.push_back(tensor.name);
+  for (const auto& [name, ref] : outputs) names.push_back(name);
+  for (const AxisName& key : request_.dynamic)
+    if (!among(key.value, names)) return unknown_value(key.value, names);
   return {};
-}
-
-void Driver::add_guard(Lowered& out, const Condition& condition, std::string origin) const {
-  Guard guard;
-  guard.condition = condition;
-  guard.text = print(condition);
-  guard.origin = std::move(origin);
-  if (condition.is_opaque()) return;
-  for (Dim symbol : condition.symbols()) {
-    const auto place = axes_.places.find(std::string(symbols_->name(symbol)));
-    if (place == axes_.places.end()) return;
-    guard.symbols.insert(*place);
-  }
-  const auto same = [&](const Guard& other) { return other.text == guard.text; };
-  if (std::none_of(out.guards.begin(), out.guards.end(), same)) out.guards.push_back(std::move(guard));
 }
 
 Result<Lowered> Driver::run() {
   TRY_OK(find_forward());
   TRY_OK(name_inputs());
   TRY_OK(call_forward());
-  Lowered out;
-  std::vector<std::string> notes = axes_.notes;
-  TRY(auto results, outputs(notes));
+  Assembly assembly(lowering_, symbols_, request_, axes_);
+  TRY(NamedRefs results, outputs(assembly));
+  TRY_OK(check_dynamic(results));
   for (const script::Checked& checked : evaluator_.checked())
-    add_guard(out, checked.condition, fmt::format("{}: {}", checked.place, checked.message));
-  for (const auto& [condition, why] : lowering_.assumed()) add_guard(out, condition, why);
-  lowering_.set_place("/guard");
-  for (const Guard& guard : out.guards) {
-    const bool forgotten =
-        std::find(request_.forget.begin(), request_.forget.end(), guard.text) != request_.forget.end();
-    if (request_.embed_guards && !forgotten) results[0].second = lowering_.guarded(results[0].second, guard.condition);
-  }
-  TRY(out.graph, lowering_.finish(results));
-  out.facts = lowering_.facts();
-  for (const auto* more : {&evaluator_.notes(), &lowering_.suspects()})
-    notes.insert(notes.end(), more->begin(), more->end());
-  for (std::string& note : notes) {
-    if (std::find(out.notes.begin(), out.notes.end(), note) == out.notes.end()) out.notes.push_back(std::move(note));
-  }
-  for (const auto& [domain, version] : lowering_.domains()) out.opsets.emplace_back(domain, version);
-  std::sort(out.opsets.begin(), out.opsets.end());
-  TRY_OK(check_dynamic(*out.graph));
-  TRY_OK(name_outputs(*out.graph, request_, assumptions_, out.facts, out.notes));
+    assembly.guard(checked.condition, fmt::format("{}: {}", checked.place, checked.message));
+  assembly.notes(evaluator_.notes());
+  assembly.notes(lowering_.suspects());
+  TRY(Lowered out, assembly.finish(std::move(results)));
   out.custom_shapes = request_.custom_shapes;
-  out.symbols = symbols_;
-  out.freed = axes_.freed;
-  out.example = axes_.example;
   return out;
 }
 
 }  // namespace
 
 Result<Lowered> from_torchscript(const torchscript::Script& script, const Request& request, const OpTable& ops) {
-  if (request.custom_shapes.empty()) return Driver(script, request, ops).run();
-  for (const auto& [name, rule] : request.custom_shapes) {
-    const size_t colon = name.find("::");
-    if (colon == std::string::npos) return usage("custom.name", "\"{}\" is not NAMESPACE::OPERATOR", name);
-    TRY_OK(register_custom_op(name.substr(0, colon), name.substr(colon + 2), rule, {}));
-  }
-  return Driver(script, request, current_ops()).run();
+  return Driver(script, request, ops).run();
 }
 
 }  // namespace anyshape::lower

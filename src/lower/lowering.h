@@ -89,12 +89,6 @@ struct Variable {
   std::vector<std::weak_ptr<Variable>> views;
 };
 
-// A size of the example that the exported model must not depend on.
-struct Watched {
-  Dim symbol;
-  int64_t number = 0;
-};
-
 struct LoweringOptions {
   bool training = false;  // keep dropout and batch statistics
 };
@@ -105,9 +99,10 @@ class Lowering : public Builder {
   Lowering(const OpTable& ops, Assumptions& assumptions, int64_t opset, LoweringOptions options = {});
 
   const LoweringOptions& options() const { return options_; }
-  // Numbers in calls that are such a size, or are computed from one, are suspects: nothing in the graph tells them from
-  // numbers that mean something else.
-  void watch(std::vector<Watched> sizes) { watched_ = std::move(sizes); }
+  // Sizes of the example (symbol, number) that the exported model must not depend on. Numbers in calls that are such a
+  // size, or are computed from one, are suspects: nothing in the graph tells them from numbers that mean something
+  // else.
+  void watch(std::vector<std::pair<Dim, int64_t>> sizes) { watched_ = std::move(sizes); }
   // One sentence for each.
   const std::vector<std::string>& suspects() const { return suspects_; }
 
@@ -198,7 +193,7 @@ class Lowering : public Builder {
   LoweringOptions options_;
   std::unordered_map<uint64_t, Parts> complex_;
   std::vector<Assumed> assumed_;
-  std::vector<Watched> watched_;
+  std::vector<std::pair<Dim, int64_t>> watched_;
   std::vector<std::string> suspects_;
 };
 

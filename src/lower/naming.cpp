@@ -45,6 +45,21 @@ std::string name_of_path(std::string_view path) {
   return has_name ? out : std::string();
 }
 
+std::pair<std::string, std::string> custom_name(const std::vector<std::pair<std::string, std::string>>& custom,
+                                                std::string_view space, std::string_view name) {
+  std::string domain(space), type(name);
+  const std::string whole = fmt::format("{}::{}", space, name);
+  for (const auto& [from, to] : custom) {
+    if (from == space) domain = to;
+    if (from != whole) continue;
+    const size_t scope = to.find("::");
+    domain = to.substr(0, scope);
+    type = to.substr(scope + 2);
+    break;
+  }
+  return {domain == "ai.onnx" ? "" : domain, type};
+}
+
 std::string source_line(std::string_view trace) {
   std::string found;
   for (size_t at = trace.find("File \""); at != std::string_view::npos; at = trace.find("File \"", at + 1)) {

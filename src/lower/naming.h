@@ -2,6 +2,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace anyshape::lower {
@@ -11,6 +12,10 @@ std::string node_prefix(const std::vector<std::string>& module_paths);
 
 // A name for a place in nested outputs: "['logits']" is "logits", "['a'][0]" is "a_0"; empty where numbers say it all.
 std::string name_of_path(std::string_view path);
+
+// What an operator "ns::op" of an extension becomes in the model: (domain, name) by the request's `custom`.
+std::pair<std::string, std::string> custom_name(const std::vector<std::pair<std::string, std::string>>& custom,
+                                                std::string_view space, std::string_view name);
 
 // The innermost line of a Python stack trace as "model.py:12: x = self.lin(x)"; frames inside of PyTorch are passed
 // over. Empty where there is none.

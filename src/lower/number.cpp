@@ -3,19 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/among.h"
+
 namespace anyshape::lower {
 namespace {
-
-// A double that is a fraction with a small power of two below.
-std::optional<Ratio> exact_ratio(double value) {
-  int64_t denominator = 1;
-  for (; denominator <= (int64_t{1} << 20); denominator *= 2) {
-    const double scaled = value * static_cast<double>(denominator);
-    if (std::abs(scaled) < 1e15 && scaled == std::floor(scaled))
-      return Ratio{static_cast<int64_t>(scaled), denominator};
-  }
-  return std::nullopt;
-}
 
 std::optional<double> real_of(const Arg& arg) {
   if (const auto* real = arg.get<double>()) return *real;
@@ -60,12 +51,13 @@ Arg real_arithmetic(std::string_view name, double a, double b) {
 Arg ratio_arithmetic(Lowering& l, std::string_view name, const Arg& x, const Arg& y) {
   const auto a = ratio_of(x), b = ratio_of(y);
   if (!a || !b) return failed_op(l, name);
-  const auto product_of = [](int64_t p, int64_t q) { return p * q; };
+  int64_t below_both = 1;
+  if (__builtin_mul_overflow(a->denominator, b->denominator, &below_both)) return failed_op(l, name);
   if (name == "add" || name == "sub") {
     const Dim left = a->numerator * Dim(b->denominator), right = b->numerator * Dim(a->denominator);
-    return from_ratio(name == "add" ? left + right : left - right, product_of(a->denominator, b->denominator));
+    return from_ratio(name == "add" ? left + right : left - right, below_both);
   }
-  if (name == "mul") return from_ratio(a->numerator * b->numerator, product_of(a->denominator, b->denominator));
+  if (name == "mul") return from_ratio(a->numerator * b->numerator, below_both);
   if (name == "truediv" || name == "floordiv") {
     const Dim top = a->numerator * Dim(b->denominator);
     const Dim below = b->numerator * Dim(a->denominator);
@@ -97,37 +89,19 @@ Arg whole_arithmetic(Lowering& l, std::string_view name, Dim a, Dim b, const Arg
   return name == "floordiv" ? floordiv(a, b) : mod(a, b);
 }
 
-std::optional<Condition> comparison(std::string_view name, Dim a, Dim b) {
-  if (name == "eq") return Condition::eq(a, b);
-  if (name == "ne") return Condition::ne(a, b);
-  if (name == "lt") return Condition::lt(a, b);
-  if (name == "le") return Condition::le(a, b);
-  if (name == "gt") return Condition::gt(a, b);
-  if (name == "ge") return Condition::ge(a, b);
-  return std::nullopt;
-}
-
-bool compare_reals(std::string_view name, double a, double b) {
-  if (name == "eq") return a == b;
-  if (name == "ne") return a != b;
-  if (name == "lt") return a < b;
-  if (name == "le") return a <= b;
-  return name == "gt" ? a > b : a >= b;
-}
-
 Arg decided(Lowering& l, const Condition& condition) {
   const Tri answer = l.assumptions().prove(condition);
   if (answer == Tri::unknown) return Arg::of(condition);
   return answer == Tri::yes;
 }
 
-Arg compare(Lowering& l, std::string_view name, const Arg& x, const Arg& y) {
-  if (is_whole(x) && is_whole(y)) return decided(l, *comparison(name, *whole_of(x), *whole_of(y)));
+Arg compare_numbers(Lowering& l, std::string_view name, const Arg& x, const Arg& y) {
+  if (is_whole(x) && is_whole(y)) return decided(l, relate(name, *whole_of(x), *whole_of(y)));
   const auto a = real_of(x), b = real_of(y);
-  if (a && b) return compare_reals(name, *a, *b);
+  if (a && b) return compare(name, *a, *b);
   const auto p = ratio_of(x), q = ratio_of(y);
   if (!p || !q) return failed_op(l, name);
-  return decided(l, *comparison(name, p->numerator * Dim(q->denominator), q->numerator * Dim(p->denominator)));
+  return decided(l, relate(name, p->numerator * Dim(q->denominator), q->numerator * Dim(p->denominator)));
 }
 
 std::optional<Condition> condition_of(const Arg& arg) {
@@ -179,19 +153,44 @@ Arg unary(Lowering& l, std::string_view name, const Arg& x) {
 }
 
 constexpr std::string_view kBinary[] = {"add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "max", "min"};
-constexpr std::string_view kCompare[] = {"eq", "ne", "lt", "le", "gt", "ge"};
 constexpr std::string_view kLogic[] = {"and", "or", "not"};
 constexpr std::string_view kUnary[] = {"neg", "abs", "float", "int", "bool", "floor", "ceil", "trunc", "round", "sqrt"};
 
-template <size_t N>
-bool among(std::string_view name, const std::string_view (&list)[N]) {
-  return std::find(std::begin(list), std::end(list), name) != std::end(list);
-}
-
 }  // namespace
 
+bool is_comparison(std::string_view name) {
+  constexpr std::string_view kComparisons[] = {"eq", "ne", "lt", "le", "gt", "ge"};
+  return among(name, kComparisons);
+}
+
+bool compare(std::string_view comparison, double a, double b) {
+  if (comparison == "eq") return a == b;
+  if (comparison == "ne") return a != b;
+  if (comparison == "lt") return a < b;
+  if (comparison == "le") return a <= b;
+  return comparison == "gt" ? a > b : a >= b;
+}
+
+Condition relate(std::string_view comparison, Dim a, Dim b) {
+  if (comparison == "eq") return Condition::eq(a, b);
+  if (comparison == "ne") return Condition::ne(a, b);
+  if (comparison == "lt") return Condition::lt(a, b);
+  if (comparison == "le") return Condition::le(a, b);
+  return comparison == "gt" ? Condition::gt(a, b) : Condition::ge(a, b);
+}
+
+std::optional<Ratio> exact_ratio(double value) {
+  constexpr double kLargest = int64_t{1} << 50;
+  for (int64_t below = 1; below <= (1 << 20); below *= 2) {
+    const double above = value * static_cast<double>(below);
+    if (!(std::abs(above) <= kLargest)) return std::nullopt;
+    if (above == std::floor(above)) return Ratio{Dim(static_cast<int64_t>(above)), below};
+  }
+  return std::nullopt;
+}
+
 bool is_number_op(std::string_view name) {
-  return among(name, kBinary) || among(name, kCompare) || among(name, kLogic) || among(name, kUnary) || name == "ite";
+  return among(name, kBinary) || is_comparison(name) || among(name, kLogic) || among(name, kUnary) || name == "ite";
 }
 
 std::optional<Ratio> ratio_of(const Arg& arg) {
@@ -222,7 +221,7 @@ Arg number_op(Lowering& l, std::string_view name, const Arguments& args) {
   }
   if (among(name, kUnary)) return unary(l, name, args[0]);
   if (among(name, kLogic)) return logic(l, name, args);
-  if (among(name, kCompare)) return compare(l, name, args[0], args[1]);
+  if (is_comparison(name)) return compare_numbers(l, name, args[0], args[1]);
   if (is_whole(args[0]) && is_whole(args[1]))
     return whole_arithmetic(l, name, *whole_of(args[0]), *whole_of(args[1]), args[1]);
   const auto a = real_of(args[0]), b = real_of(args[1]);

@@ -13,6 +13,12 @@ Arg number_op(Lowering& l, std::string_view name, const Arguments& args);
 // True where number_op has a meaning for the name.
 bool is_number_op(std::string_view name);
 
+bool is_comparison(std::string_view name);  // eq ne lt le gt ge
+bool compare(std::string_view comparison, double a, double b);
+Condition relate(std::string_view comparison, Dim a, Dim b);
+// A double that is a fraction with a small power of two below, as factors of sizes are.
+std::optional<Ratio> exact_ratio(double value);
+
 // The truth of a Python value where it is known.
 std::optional<bool> truth_of(Lowering& l, const Arg& arg);
 // A number as numerator / denominator, where it is exactly that.

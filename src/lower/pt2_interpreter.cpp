@@ -215,8 +215,11 @@ Arg Pt2Interpreter::call_custom(const pt2::Graph& graph, const pt2::Node& node, 
     }
     out.push_back(Fact::tensor(it->second.dtype, std::move(dims)));
   }
-  note_rule(fmt::format("{}::{}", space, name), in, out);
-  const Refs results = l_.emit_opaque(space, name, in, std::move(attributes), std::move(out));
+  const auto [domain, type] = custom_name(request_.custom, space, name);
+  const bool known = (domain != space || type != name) && l_.record(domain, type);
+  if (!known) note_rule(fmt::format("{}::{}", domain, type), in, out);
+  const Refs results = known ? l_.emit(type, in, std::move(attributes), out.size(), domain)
+                             : l_.emit_opaque(domain, type, in, std::move(attributes), std::move(out));
   if (results.size() == 1) return results[0];
   return results;
 }
@@ -282,6 +285,7 @@ Arg Pt2Interpreter::checked(const pt2::Graph& graph, const std::string& name, Ar
     return value;
   }
   if (!fact.dims) return value;
+  // A pinned axis makes sizes numbers that the archive holds as expressions of it, other than the example's.
   if (!request_.freeze.empty() && fact.dims->size() == it->second.sizes.size()) return value;
   if (fact.dims->size() != it->second.sizes.size()) {
     differs(fmt::format("{} axes", it->second.sizes.size()));

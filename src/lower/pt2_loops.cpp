@@ -6,8 +6,6 @@ namespace {
 Arguments items_of(const Arg& arg) { return arg.get<Arguments>() ? *arg.get<Arguments>() : Arguments(); }
 
 // What a step of a loop may give back: the sizes of one step say nothing of the next.
-Fact type_of_step(const Fact& fact) { return fact.type_only(); }
-
 }  // namespace
 
 // while_loop(condition, body, carried, additional): a Loop without a bound whose body ends by asking the condition.
@@ -34,7 +32,7 @@ Arg Pt2Interpreter::while_loop(const pt2::Node& node) {
                                                    {"go_on", Fact::scalar(DType::boolean)}};
   for (const Arg& arg : carried) {
     in.push_back(as_tensor(arg));
-    inputs.emplace_back("carried", type_of_step(l_.fact(in.back())));
+    inputs.emplace_back("carried", l_.fact(in.back()).type_only());
   }
   if (l_.failed()) return {};
   l_.begin_body("body", inputs);
@@ -61,7 +59,7 @@ Arg Pt2Interpreter::scan(const pt2::Node& node) {
   std::vector<std::pair<std::string, Fact>> inputs;
   for (const Arg& arg : states) {
     in.push_back(l_.ref(arg));
-    inputs.emplace_back("state", type_of_step(l_.fact(in.back())));
+    inputs.emplace_back("state", l_.fact(in.back()).type_only());
   }
   for (const Arg& arg : cut) {
     in.push_back(l_.ref(arg));

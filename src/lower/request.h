@@ -35,7 +35,8 @@ struct Request {
   std::vector<std::string> input_names, output_names;
   bool all_static = false;                                         // pin every axis that is not named
   std::vector<std::pair<std::string, int64_t>> freeze;             // symbol, size
-  std::vector<std::pair<std::string, std::string>> custom_shapes;  // "ns::op", rule text
+  std::vector<std::pair<std::string, std::string>> custom;         // "ns::op" to "domain::Name", or "ns" to "domain"
+  std::vector<std::pair<std::string, std::string>> custom_shapes;  // "domain::Name" of the model, rule text
   bool training = false;
   bool embed_guards = false;        // the graph fails where a guard does not hold
   std::vector<std::string> forget;  // texts of guards not to embed
@@ -60,10 +61,6 @@ struct Lowered {
   std::vector<std::pair<std::string, int64_t>> opsets;
   std::vector<Guard> guards;
   std::vector<std::string> notes;  // sentences for the report
-  // Axes that the file holds as numbers and the user wants free: symbol -> the old number.
-  std::vector<std::pair<Dim, int64_t>> freed;
-  // Sizes of the example the program was captured with.
-  std::vector<std::pair<Dim, int64_t>> example;
   std::vector<std::pair<std::string, std::string>> custom_shapes;
 };
 

@@ -1,6 +1,6 @@
-#include <algorithm>
 #include <cmath>
 
+#include "base/among.h"
 #include "lower/lowering.h"
 
 namespace anyshape::lower {
@@ -13,11 +13,6 @@ constexpr int64_t kTelling = 5;
 constexpr std::string_view kArithmetic[] = {"other", "value",   "fill_value", "exponent", "alpha",
                                             "scale", "tensor1", "min",        "max"};
 constexpr std::string_view kPlaces[] = {"start", "end", "output_size", "repeats", "index", "length", "k"};
-
-template <size_t N>
-bool among(std::string_view name, const std::string_view (&list)[N]) {
-  return std::find(std::begin(list), std::end(list), name) != std::end(list);
-}
 
 bool near(double a, double b) { return std::abs(a - b) <= 1e-9 * std::abs(b); }
 
@@ -41,14 +36,14 @@ void Lowering::look_for_sizes(const Args& args) {
       value = *real;
     else
       return;
-    for (const Watched& size : watched_) {
-      if (size.number < kTelling) continue;
-      const std::string_view how = relation(value, static_cast<double>(size.number));
+    for (const auto& [symbol, size] : watched_) {
+      if (size < kTelling) continue;
+      const std::string_view how = relation(value, static_cast<double>(size));
       if (how.empty() || (!arithmetic && how != "is")) continue;
       suspects_.push_back(fmt::format(
           "aten::{} has {} as its argument \"{}\", which {} {}, the size of \"{}\" when the program was captured: the "
           "result would be right for that size only",
-          args.schema().name, value, parameter.name, how, size.number, print(size.symbol)));
+          args.schema().name, value, parameter.name, how, size, print(symbol)));
     }
   };
   const auto& parameters = args.schema().parameters;

@@ -63,8 +63,8 @@ class Evaluator {
   const std::vector<Checked>& checked() const { return checked_; }
   const std::vector<std::string>& notes() const { return notes_; }
   Numbers& numbers() { return numbers_; }
-  // Where the records of operators of extensions are found.
-  void set_ops(const OpTable& ops) { ops_ = &ops; }
+  // What operators of extensions become: see custom_name.
+  void set_custom(std::vector<std::pair<std::string, std::string>> names) { custom_ = std::move(names); }
   // A size of an input: conditions over such sizes are conditions on shapes.
   void add_input_symbol(Dim symbol) { input_symbols_.insert(symbol); }
 
@@ -212,7 +212,7 @@ class Evaluator {
   std::unordered_map<const torchscript::Pickled*, Value> unpickled_;
   std::map<std::string, Var> storages_;
   std::map<std::string, Value> given_state_;
-  const OpTable* ops_ = nullptr;
+  std::vector<std::pair<std::string, std::string>> custom_;
   std::unordered_set<const Variable*> wrapped_;  // tensors that stand for a number
   std::map<std::string, std::shared_ptr<const Enumerator>> enumerators_;
   std::vector<std::shared_ptr<Instance>> modules_;

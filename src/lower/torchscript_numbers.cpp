@@ -5,42 +5,10 @@
 #include <cmath>
 #include <numeric>
 
+#include "lower/number.h"
+
 namespace anyshape::lower::script {
 namespace {
-
-constexpr std::array<std::string_view, 6> kComparisons = {"eq", "ne", "lt", "le", "gt", "ge"};
-
-bool is_comparison(std::string_view name) {
-  return std::find(kComparisons.begin(), kComparisons.end(), name) != kComparisons.end();
-}
-
-template <class T>
-bool compare(std::string_view name, T a, T b) {
-  if (name == "eq") return a == b;
-  if (name == "ne") return a != b;
-  if (name == "lt") return a < b;
-  if (name == "le") return a <= b;
-  return name == "gt" ? a > b : a >= b;
-}
-
-Condition relate(std::string_view name, Dim a, Dim b) {
-  if (name == "eq") return Condition::eq(a, b);
-  if (name == "ne") return Condition::ne(a, b);
-  if (name == "lt") return Condition::lt(a, b);
-  if (name == "le") return Condition::le(a, b);
-  return name == "gt" ? Condition::gt(a, b) : Condition::ge(a, b);
-}
-
-// A float that is a small fraction with a power of two below, as factors of sizes are.
-std::optional<Ratio> fraction(double value) {
-  constexpr double kLargest = 1 << 30;
-  for (int64_t below = 1; below <= (1 << 20); below *= 2) {
-    const double above = value * static_cast<double>(below);
-    if (std::abs(above) > kLargest) return std::nullopt;
-    if (above == std::floor(above)) return Ratio{Dim(static_cast<int64_t>(above)), below};
-  }
-  return std::nullopt;
-}
 
 std::optional<int64_t> scaled(int64_t a, int64_t b) {
   int64_t product = 0;
@@ -377,7 +345,7 @@ Result<std::optional<Value>> Numbers::binary(std::string_view name, const Value&
       if (const Ratio* ratio = v.get<Ratio>()) return *ratio;
       if (const Dim* dim = v.get<Dim>()) return Ratio{*dim, 1};
       const auto known = constant(v);
-      return known ? fraction(*known) : std::nullopt;
+      return known ? exact_ratio(*known) : std::nullopt;
     };
     const auto p = as_ratio(a), q = as_ratio(b);
     if (x && y) {

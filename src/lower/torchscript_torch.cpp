@@ -1,15 +1,12 @@
 #include <algorithm>
 #include <array>
 
+#include "base/among.h"
+#include "lower/naming.h"
 #include "lower/torchscript_eval.h"
 
 namespace anyshape::lower::script {
 namespace {
-
-template <size_t N>
-bool among(const std::array<std::string_view, N>& names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
 
 std::optional<Value> some(Value value) { return std::optional<Value>(std::move(value)); }
 
@@ -33,8 +30,8 @@ constexpr std::array<std::string_view, 12> kNever = {"is_cuda",   "is_sparse", "
 
 Evaluator::Maybe Evaluator::setting(const Call& call) {
   const std::string& name = call.name;
-  if (among(kSilent, name)) return some(None{});
-  if (among(kSame, name) && !call.args.empty()) return some(call.args[0]);
+  if (among(name, kSilent)) return some(None{});
+  if (among(name, kSame) && !call.args.empty()) return some(call.args[0]);
   // Gradients change no value; saying they are wanted keeps programs off fused paths made for inference.
   if (name == "is_grad_enabled" || name == "is_scripting") return some(true);
   if (name == "is_autocast_enabled" || name == "is_autocast_cpu_enabled" || name == "is_tracing") return some(false);
@@ -88,7 +85,7 @@ Evaluator::Maybe Evaluator::tensor_property(std::string_view name, const Var& te
   if (name == "device") return some(Device{"cpu"});
   if (name == "layout") return some(Dim(0));
   if (name == "requires_grad") return some(anyshape::is_float(fact.dtype));
-  if (among(kNever, name)) return some(false);
+  if (among(name, kNever)) return some(false);
   if (name == "is_floating_point") return some(anyshape::is_float(fact.dtype));
   if (name == "is_complex") return some(fact.dtype == DType::c64 || fact.dtype == DType::c128);
   if (name == "is_signed") return some(!is_integer(fact.dtype) || is_signed_integer(fact.dtype));
@@ -98,7 +95,7 @@ Evaluator::Maybe Evaluator::tensor_property(std::string_view name, const Var& te
   if (name == "grad" || name == "name") return some(None{});
   constexpr std::array<std::string_view, 8> kShape = {"size",  "shape",  "dim",  "len",
                                                       "numel", "stride", "ndim", "sym_size"};
-  if (!among(kShape, name)) return std::nullopt;
+  if (!among(name, kShape)) return std::nullopt;
   if (!fact.has_rank()) return wrong("script.rank", "the number of axes of a tensor is not known");
   const Dims dims = *fact.dims;
   if (name == "dim" || name == "ndim") return some(Dim(dims.size()));
@@ -326,7 +323,8 @@ Result<Value> Evaluator::aten(const Call& call) {
 
 // Kept as a node of its own domain; tensors are its inputs, all else its attributes.
 Result<Value> Evaluator::custom(const std::string& space, const Call& call) {
-  const OpDef* record = ops_ ? ops_->find(space, call.name, 1) : nullptr;
+  const auto [domain, type] = custom_name(custom_, space, call.name);
+  const OpDef* record = in_.record(domain, type);
   if (record == nullptr) {
     auto error = refuse("export.custom", "{}::{} is an operator of an extension, and nothing says what shapes it gives",
                         space, call.name)
@@ -353,7 +351,7 @@ Result<Value> Evaluator::custom(const std::string& space, const Call& call) {
     if (arg.text()) attributes.push_back(attr(key, std::string_view(*arg.text())));
   }
   show_place();
-  const Refs results = in_.emit(call.name, in, std::move(attributes), record->sig.out.size(), space);
+  const Refs results = in_.emit(type, in, std::move(attributes), record->sig.out.size(), domain);
   if (in_.failed()) return tl::unexpected(in_.status().error());
   Values values;
   for (Ref ref : results) values.push_back(in_.variable(ref));

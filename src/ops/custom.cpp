@@ -280,18 +280,23 @@ Status register_custom_op(std::string_view domain, std::string_view name, std::s
   return {};
 }
 
+Result<CustomRule> split_custom_rule(std::string_view text) {
+  const size_t scope = text.find("::");
+  const size_t colon = scope == std::string_view::npos ? scope : text.find(':', scope + 2);
+  if (colon == std::string_view::npos)
+    return usage("custom.rule", "\"{}\" is not of the form ns::op: y = [x0, 2*x1]", text);
+  return CustomRule{text.substr(0, scope), text.substr(scope + 2, colon - scope - 2), text.substr(colon + 1)};
+}
+
 void register_rules_of_model(std::string_view entry) {
   while (!entry.empty()) {
     const size_t end = std::min(entry.find('\n'), entry.size());
     const std::string_view line = entry.substr(0, end);
     entry.remove_prefix(std::min(end + 1, entry.size()));
-    const size_t scope = line.find("::");
-    const size_t colon = scope == std::string_view::npos ? scope : line.find(':', scope + 2);
-    if (colon == std::string_view::npos) continue;
-    const std::string_view domain = line.substr(0, scope), name = line.substr(scope + 2, colon - scope - 2);
-    if (current_ops().find(domain, name, std::numeric_limits<int64_t>::max())) continue;
+    const auto rule = split_custom_rule(line);
+    if (!rule || current_ops().find(rule->domain, rule->name, std::numeric_limits<int64_t>::max())) continue;
     // A rule that cannot be read leaves the operator unknown, as it was.
-    if (auto registered = register_custom_op(domain, name, line.substr(colon + 1), nullptr); !registered) continue;
+    if (auto registered = register_custom_op(rule->domain, rule->name, rule->rule, nullptr); !registered) continue;
   }
 }
 

@@ -21,6 +21,12 @@ using CustomKernel = std::function<Status(const Call&, KernelArgs&)>;
 // Without a kernel the operator can be checked but not run. Usage errors: "custom.rule", "custom.name".
 Status register_custom_op(std::string_view domain, std::string_view name, std::string_view rule, CustomKernel kernel);
 
+struct CustomRule {
+  std::string_view domain, name, rule;
+};
+// "ns::op: rule" in its parts. Usage error: "custom.rule".
+Result<CustomRule> split_custom_rule(std::string_view text);
+
 // The metadata entry of a model that holds rules of its operators, a line "ns::op: rule" for each.
 inline constexpr std::string_view kCustomRulesKey = "anyshape.custom";
 // Registers the rules of such an entry for operators that are not known yet; lines that are no rules are passed over.

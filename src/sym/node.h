@@ -10,7 +10,7 @@
 #include "sym/condition.h"
 #include "sym/dim.h"
 
-// The interned forms behind Dim; private to sym/.
+// The interned forms behind Dim; for sym/ and for what takes expressions apart (ir/builder_sizes.cpp).
 namespace anyshape {
 
 enum class AtomKind : uint8_t { symbol, floordiv, min, max, broadcast, select };

@@ -186,6 +186,7 @@ class Guard:
     text: str
     symbols: dict[str, str]  # name in the text -> "input:axis"
     origin: str
+    binding: bool = True  # what the command line enforces; the live model decides here
     _code: Any = None
 
     def __post_init__(self) -> None:

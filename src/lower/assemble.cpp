@@ -1,0 +1,63 @@
+#include "lower/assemble.h"
+
+#include <algorithm>
+
+#include "base/among.h"
+#include "lower/naming.h"
+
+namespace anyshape::lower {
+
+std::string output_name(const Request& request, size_t index, size_t count, const std::string& path) {
+  if (index < request.output_names.size()) return request.output_names[index];
+  const std::string named = name_of_path(path);
+  if (!named.empty()) return named;
+  return count == 1 ? "output" : fmt::format("output_{}", index);
+}
+
+Assembly::Assembly(Lowering& lowering, std::shared_ptr<Symbols> symbols, const Request& request, const Axes& axes)
+    : lowering_(lowering), request_(request), axes_(axes) {
+  out_.symbols = std::move(symbols);
+  notes(axes.notes);
+}
+
+void Assembly::guard(const Condition& condition, std::string origin, bool advisory) {
+  if (condition.is_opaque()) return;
+  Guard guard;
+  guard.condition = condition;
+  guard.text = print(condition);
+  guard.origin = std::move(origin);
+  guard.advisory = advisory && !among(guard.text, request_.insist);
+  for (Dim symbol : condition.symbols()) {
+    const auto place = axes_.places.find(std::string(out_.symbols->name(symbol)));
+    if (place == axes_.places.end()) return;
+    guard.symbols.insert(*place);
+  }
+  const auto same = [&](const Guard& other) { return other.text == guard.text; };
+  if (std::none_of(out_.guards.begin(), out_.guards.end(), same)) out_.guards.push_back(std::move(guard));
+}
+
+void Assembly::note(const std::string& sentence) {
+  if (!among(sentence, out_.notes)) out_.notes.push_back(sentence);
+}
+
+void Assembly::notes(const std::vector<std::string>& sentences) {
+  for (const std::string& sentence : sentences) note(sentence);
+}
+
+Result<Lowered> Assembly::finish(NamedRefs outputs) {
+  for (const auto& [condition, why] : lowering_.assumed()) guard(condition, why);
+  lowering_.set_place("/guard");
+  if (request_.embed_guards && !outputs.empty()) {
+    for (const Guard& guard : out_.guards)
+      if (!guard.advisory && !among(guard.text, request_.forget))
+        outputs[0].second = lowering_.guarded(outputs[0].second, guard.condition);
+  }
+  TRY(out_.graph, lowering_.finish(std::move(outputs)));
+  out_.facts = lowering_.facts();
+  for (const auto& [domain, version] : lowering_.domains()) out_.opsets.emplace_back(domain, version);
+  std::sort(out_.opsets.begin(), out_.opsets.end());
+  TRY_OK(name_outputs(*out_.graph, request_, lowering_.assumptions(), out_.facts, out_.notes));
+  return std::move(out_);
+}
+
+}  // namespace anyshape::lower
