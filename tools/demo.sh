@@ -26,22 +26,37 @@ show() {
 
 say() { printf '\n== %s\n' "$1"; }
 
-# golden FOLDER: an option for each set of inputs and outputs that PyTorch wrote.
-golden() { for file in "$1"/*.npz; do printf -- '--golden %s ' "$file"; done; }
-
 out=build/demo
 mkdir -p "$out"
-exported=tests/fixtures/export
+table=$out/table.txt
+row() { printf '%-16s %-26s %6s %11s %9s  %s\n' "$@" >>"$table"; }
+
+# exported NAME AXES: exports a shipped program, compares with all that PyTorch answered, and adds a row to the table.
+exported() {
+  local folder=tests/fixtures/export/$1 golden=() file log=$out/$1.txt
+  for file in "$folder"/*.npz; do golden+=(--golden "$file"); done
+  show 0 export "$folder/$1.pt2" -o "$out/$1.onnx" --dynamic "$2" "${golden[@]}" >"$log"
+  cat "$log"
+  row "$1" "$2" "$(sed -n 's/.*, \([0-9]*\) nodes*$/\1/p' "$log")" \
+    "$(sed -n 's/^\([0-9]*\) nodes that compute.*/\1/p' "$log")" \
+    "$(sed -n 's/^exported .* in \([0-9.]* ms\), .*/\1/p' "$log")" \
+    "$(grep -c '^verified' "$log") sizes, largest relative error $(sed -n 's/^verified.*error //p' "$log" | sort -g | tail -n 1)"
+}
+
 show 0 --version
 say "Three PyTorch programs to ONNX, each compared with what PyTorch answered at several sizes."
-show 0 export $exported/dynamic_linear/dynamic_linear.pt2 -o $out/linear.onnx --dynamic x:0=batch \
-  $(golden $exported/dynamic_linear)
-show 0 export $exported/dynamic_rnn/dynamic_rnn.pt2 -o $out/rnn.onnx --dynamic x:0=batch,1=seq \
-  $(golden $exported/dynamic_rnn)
-show 0 check $out/rnn.onnx --require 'batch in 1..64, seq in 1..512'
-show 0 run $out/rnn.onnx --random x=2x30x10
-show 0 export $exported/dynamic_reshape/dynamic_reshape.pt2 -o $out/reshape.onnx --dynamic x:0=batch,1=width \
-  $(golden $exported/dynamic_reshape)
+: >"$table"
+row program "dynamic axes" nodes "for shapes" export "equal to PyTorch at"
+exported dynamic_linear x:0=batch
+show 0 run "$out/dynamic_linear.onnx" --random x=7x10
+exported dynamic_rnn x:0=batch,1=seq
+show 0 check "$out/dynamic_rnn.onnx" --require 'batch in 1..64, seq in 1..512'
+show 0 run "$out/dynamic_rnn.onnx" --random x=1x1x10
+show 0 run "$out/dynamic_rnn.onnx" --random x=2x300x10
+exported dynamic_reshape x:0=batch,1=width
+show 0 run "$out/dynamic_reshape.onnx" --random x=3x5
+printf '\n'
+cat "$table"
 say "An LSTM forecaster exported with a dynamic batch: the label tells the truth."
 show 0 check examples/lstm_batch.onnx
 show 0 check examples/lstm_batch.onnx --require 'x=[1..64, 120, 1]'
