@@ -9,6 +9,8 @@
 #include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <map>
+#include <mutex>
 #include <system_error>
 #include <utility>
 
@@ -59,6 +61,17 @@ void copy_mode(int from, int to) {
   if (::fstat(from, &info) == 0) static_cast<void>(::fchmod(to, info.st_mode & 0777U));
 }
 
+// Where files are mapped now: only there may pages be dropped, everywhere else that would lose what is in them.
+struct Mappings {
+  std::mutex mutex;
+  std::map<uintptr_t, uintptr_t> ends;  // by their beginnings
+};
+
+Mappings& mappings() {
+  static Mappings& all = *new Mappings;
+  return all;
+}
+
 void sync_folder(const std::filesystem::path& folder) {
   const Descriptor descriptor{open_retry(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY)};
   if (descriptor.fd >= 0) ::fsync(descriptor.fd);
@@ -82,6 +95,9 @@ Result<std::shared_ptr<const MappedFile>> MappedFile::open(const std::filesystem
   if (mapping == MAP_FAILED) return open_failed(path, reason(errno));
   file->mapping_ = mapping;
   file->bytes_ = {static_cast<const std::byte*>(mapping), size};
+  Mappings& all = mappings();
+  const std::lock_guard lock(all.mutex);
+  all.ends.emplace(reinterpret_cast<uintptr_t>(mapping), reinterpret_cast<uintptr_t>(mapping) + size);
   return file;
 }
 
@@ -93,7 +109,11 @@ std::shared_ptr<const MappedFile> MappedFile::from_bytes(std::vector<std::byte> 
 }
 
 MappedFile::~MappedFile() {
-  if (mapping_ != nullptr) ::munmap(mapping_, bytes_.size());
+  if (mapping_ == nullptr) return;
+  Mappings& all = mappings();
+  const std::lock_guard lock(all.mutex);
+  all.ends.erase(reinterpret_cast<uintptr_t>(mapping_));
+  ::munmap(mapping_, bytes_.size());
 }
 
 void MappedFile::expect_jumps() const {
@@ -105,14 +125,15 @@ void MappedFile::expect_streams() const {
 }
 
 void give_back(std::span<const std::byte> bytes) {
-#ifdef MADV_PAGEOUT
   const auto page = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
   const auto begin = reinterpret_cast<uintptr_t>(bytes.data());
   const uintptr_t first = (begin + page - 1) / page * page, last = (begin + bytes.size()) / page * page;
-  if (last > first) ::madvise(reinterpret_cast<void*>(first), last - first, MADV_PAGEOUT);
-#else
-  (void)bytes;
-#endif
+  if (last <= first) return;
+  Mappings& all = mappings();
+  const std::lock_guard lock(all.mutex);
+  const auto after = all.ends.upper_bound(begin);
+  const bool mapped = after != all.ends.begin() && begin + bytes.size() <= std::prev(after)->second;
+  if (mapped) ::madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
 }
 
 Result<AtomicFile> AtomicFile::create(const std::filesystem::path& path) {

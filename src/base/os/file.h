@@ -38,7 +38,8 @@ class MappedFile {
   void* mapping_ = nullptr;
 };
 
-// The whole pages among these bytes may leave memory; they are read again when they are touched. Right for any bytes.
+// The whole pages among these bytes leave memory where they are a file's; they are read again when they are touched.
+// Right for any bytes.
 void give_back(std::span<const std::byte> bytes);
 
 // A file that appears under its name complete or not at all: written beside it, then renamed over it. A target that is

@@ -41,6 +41,18 @@ TEST_F(FileTest, EmptyFileHasAnAddress) {
   EXPECT_NE(MappedFile::from_bytes({})->bytes().data(), nullptr);
 }
 
+TEST_F(FileTest, GivenBackBytesAreStillThere) {
+  const std::string content(1 << 20, 'a');
+  auto file = MappedFile::open(put("a", content));
+  ASSERT_TRUE(file.has_value());
+  for (const auto& owner : {*file, MappedFile::from_bytes({bytes(content).begin(), bytes(content).end()})}) {
+    give_back(owner->bytes().subspan(5));
+    EXPECT_EQ(text(owner->bytes()), content);
+  }
+  give_back(bytes(content));
+  EXPECT_EQ(content, std::string(1 << 20, 'a'));
+}
+
 TEST_F(FileTest, WhatCannotBeOpenedIsWrongUsage) {
   ASSERT_EQ(::mkfifo((folder_ / "pipe").c_str(), 0600), 0);
   for (const auto& [path, word] :
