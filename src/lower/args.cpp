@@ -15,6 +15,24 @@ const Arg& Args::arg(std::string_view name) const {
   return kNone;
 }
 
+void Args::read_tensors() {
+  const auto read = [&](Arg& arg) {
+    if (const auto* variable = arg.get<Var>()) arg = Arg(lowering_->read(*variable));
+  };
+  variables_.resize(values_.size());
+  for (size_t i = 0; i < values_.size(); ++i) {
+    if (const auto* variable = values_[i].get<Var>()) variables_[i] = *variable;
+    read(values_[i]);
+    if (auto* items = std::get_if<Arguments>(&values_[i].value)) std::for_each(items->begin(), items->end(), read);
+  }
+}
+
+Var Args::variable(std::string_view name) const {
+  for (size_t i = 0; i < schema_.parameters.size() && i < variables_.size(); ++i)
+    if (schema_.parameters[i].name == name) return variables_[i].lock();
+  return nullptr;
+}
+
 Ref Args::tensor(std::string_view name) const {
   const Arg& given = arg(name);
   if (given.is_none() || given.is_tensor()) return lowering_->ref(given);

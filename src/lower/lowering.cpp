@@ -343,16 +343,8 @@ Arg Lowering::call(std::string_view name, std::string_view overload, Arguments p
     return {};
   }
   if (!watched_.empty()) look_for_sizes(*bound);
-  Var self;
-  const auto read_tensors = [&](Arg& arg) {
-    if (const auto* variable = arg.get<Var>()) arg = Arg(read(*variable));
-  };
-  for (size_t i = 0; i < bound->size(); ++i) {
-    Arg& arg = bound->arg_at(i);
-    if (const auto* variable = arg.get<Var>(); variable && i == 0) self = *variable;
-    read_tensors(arg);
-    if (auto* items = std::get_if<Arguments>(&arg.value)) std::for_each(items->begin(), items->end(), read_tensors);
-  }
+  bound->read_tensors();
+  const Var self = bound->self_variable();
   const auto args = std::make_shared<const Args>(*std::move(bound));
   const Arg result = op->lower(*this, *args);
   if (failed()) return {};

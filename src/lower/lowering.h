@@ -11,6 +11,7 @@
 namespace anyshape::lower {
 
 class Lowering;
+struct Variable;
 
 // The numbers of c10::ScalarType, which TorchScript sources use. nullopt: ONNX has no such type.
 std::optional<DType> c10_dtype(int64_t code);
@@ -26,6 +27,11 @@ class Args {
   const Schema& schema() const { return schema_; }
   const Arg& arg(std::string_view name) const;  // None where there is none
   Arg& arg_at(size_t i) { return values_[i]; }
+  // Puts the present value of each tensor of the program in its place.
+  void read_tensors();
+  // The tensor of the program that was handed over: what an operator with side effects writes into. Null for others.
+  Var variable(std::string_view name) const;
+  Var self_variable() const { return variables_.empty() ? nullptr : variables_[0].lock(); }
   size_t size() const { return values_.size(); }
   bool has(std::string_view name) const { return !arg(name).is_none(); }
   bool is_tensor(std::string_view name) const { return arg(name).is_tensor(); }
@@ -51,6 +57,7 @@ class Args {
   Lowering* lowering_;
   Schema schema_;
   Arguments values_;
+  std::vector<std::weak_ptr<Variable>> variables_;  // per argument; empty: no tensor of the program
 };
 
 // One ATen operator. `name` is "add" for all overloads, or "max.dim" for one.

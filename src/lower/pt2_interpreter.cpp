@@ -125,7 +125,9 @@ void Pt2Interpreter::run_node(const pt2::Graph& graph, const pt2::Node& node) {
   Error error = l_.take_error();
   if (error.place.empty() || error.place.starts_with("node \"")) {
     const std::string line = source_line(node.stack_trace);
-    error.place = fmt::format("{}{}", node.target, line.empty() ? "" : fmt::format(" ({})", line));
+    const std::string module = node.modules.empty() ? "" : node.modules.back().path;
+    error.place = fmt::format("{}{}{}", module.empty() ? "" : fmt::format("module {}: ", module), node.target,
+                              line.empty() ? "" : fmt::format(" ({})", line));
   }
   l_.fail(std::move(error));
 }

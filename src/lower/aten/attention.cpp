@@ -91,7 +91,7 @@ Ref split_heads(Lowering& l, Ref x, const Heads& heads) {
 
 bool has_operator(Lowering& l, const Attention& a) {
   const DType dtype = l.dtype(a.query);
-  if (l.opset() < 23 || (dtype != DType::f32 && dtype != DType::f16)) return false;
+  if (l.opset() < 23 || a.dropout != 0 || (dtype != DType::f32 && dtype != DType::f16)) return false;
   if (l.rank(a.query) != 4 || l.rank(a.key) != 4 || l.rank(a.value) != 4 || (a.causal && a.mask)) return false;
   if (a.mask && (l.rank(a.mask) < 2 || !l.same(l.dim(a.mask, l.rank(a.mask) - 1), l.dim(a.key, 2)) ||
                  !l.same(l.dim(a.mask, l.rank(a.mask) - 2), l.dim(a.query, 2))))
@@ -125,13 +125,7 @@ std::optional<Attention> attention_of(Lowering& l, const Args& a) {
   parts.grouped = a.flag("enable_gqa");
   if (!l.need_rank(parts.query, 2, 8) || !l.need_rank(parts.key, 2, 8) || !l.need_rank(parts.value, 2, 8))
     return std::nullopt;
-  if (a.f("dropout_p") != 0) {
-    l.refuse("export.training",
-             "scaled_dot_product_attention drops {} of its weights at random; call model.eval() before the model is "
-             "captured, or give dropout_p=0 outside of training",
-             a.f("dropout_p"));
-    return std::nullopt;
-  }
+  parts.dropout = a.f("dropout_p");
   return parts;
 }
 
@@ -181,6 +175,7 @@ Attended attend(Lowering& l, Attention a) {
   if (mask.added) scores = l.op("Add", {scores, mask.added});
   if (a.causal) scores = l.op("Add", {scores, causal_mask(l, rows, columns, dtype)});
   Ref weights = l.softmax(scores, -1);
+  if (a.dropout != 0) weights = dropped(l, weights, a.dropout, "scaled_dot_product_attention");
   Ref value = l.op("MatMul", {weights, a.value});
   // What is divided by nothing is not a number: such rows are 0, and only they.
   if (mask.row_seen) {

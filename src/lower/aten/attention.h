@@ -10,6 +10,7 @@ struct Attention {
   bool causal = false;
   Arg scale;             // None: 1 / sqrt(width)
   bool grouped = false;  // heads of the query may share one of the keys
+  double dropout = 0;    // of the weights
 };
 
 struct Attended {

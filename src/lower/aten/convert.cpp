@@ -1,4 +1,4 @@
-#include "lower/aten/families.h"
+#include "lower/aten/nn.h"
 #include "lower/aten/numeric.h"
 
 namespace anyshape::lower {
@@ -35,18 +35,17 @@ Arg cast_to(Lowering& l, const Args& a) {
 Arg dropout(Lowering& l, const Args& a) {
   const Ref x = a.self();
   if (!a.flag("train") || a.f("p") == 0) return x;
-  if (!l.options().training) {
-    l.refuse("export.training",
-             "{} is in training mode: call model.eval() before the export, or keep it with --training preserve",
-             a.schema().name);
+  const std::string& name = a.schema().name;
+  if (name.find("feature") == std::string::npos && name.find("alpha") == std::string::npos)
+    return dropped(l, x, a.f("p"), name);
+  if (l.options().training && name.find("alpha") != std::string::npos) {
+    l.refuse("export.training", "{} has no form in ONNX that is kept in training", name);
     return {};
   }
-  if (a.schema().name.find("alpha") != std::string::npos || a.schema().name.find("feature") != std::string::npos) {
-    l.refuse("export.training", "{} has no form in ONNX that is kept in training", a.schema().name);
-    return {};
-  }
-  if (l.opset() < 12) return l.op("Dropout", {x}, {attr("ratio", a.f("p"))});
-  return l.op("Dropout", {x, l.number(a.f("p"), DType::f32), l.integer(1, DType::boolean)});
+  // Whole channels are dropped.
+  Dims sizes = l.dims(x);
+  for (size_t i = 2; i < sizes.size(); ++i) sizes[i] = 1;
+  return l.op("Mul", {x, dropped(l, filled(l, sizes, 1, l.dtype(x)), a.f("p"), name)});
 }
 
 Arg native_dropout(Lowering& l, const Args& a) {

@@ -114,7 +114,22 @@ Normalized normalized(Lowering& l, Ref x, const std::vector<int64_t>& axes, doub
   const Ref centred = l.op("Sub", {x, mean});
   const Ref variance = l.reduce("ReduceMean", l.op("Pow", {centred, l.number(2.0, wide)}), axes, true);
   const Ref deviation = l.op("Sqrt", {l.op("Add", {variance, l.number(eps, wide)})});
-  return {l.cast(l.op("Div", {centred, deviation}), given), mean, l.op("Reciprocal", {deviation})};
+  return {l.cast(l.op("Div", {centred, deviation}), given), mean, variance, l.op("Reciprocal", {deviation})};
+}
+
+Ref dropped(Lowering& l, Ref x, double ratio, std::string_view what) {
+  if (!l.options().training) {
+    l.refuse("export.training",
+             "{} drops entries at random because the module is in training mode; call model.eval() before the model is "
+             "captured, or export with --training preserve",
+             what);
+    return {};
+  }
+  if (l.opset() < 12) {
+    l.refuse("export.opset", "{} needs opset 12: before it Dropout never drops", what);
+    return {};
+  }
+  return l.op("Dropout", {x, l.number(ratio, DType::f32), l.integer(1, DType::boolean)});
 }
 
 }  // namespace anyshape::lower

@@ -31,8 +31,12 @@ Ref times(Lowering& l, Ref a, double number);
 
 // What batch, layer and group normalization share: (x - mean) / sqrt(var + eps) over these axes.
 struct Normalized {
-  Ref value, mean, inverse_deviation;
+  Ref value, mean, variance, inverse_deviation;
 };
 Normalized normalized(Lowering& l, Ref x, const std::vector<int64_t>& axes, double eps);
+
+// Entries left out at random, as in training. Refused unless that is to be kept, and where the opset has no form of it;
+// `what` is who does it.
+Ref dropped(Lowering& l, Ref x, double ratio, std::string_view what);
 
 }  // namespace anyshape::lower

@@ -34,11 +34,38 @@ std::vector<int64_t> axes_from(size_t first, size_t rank) {
   return axes;
 }
 
+// What a layer in training leaves in its running statistics: a part of the old ones and of those of this input, which
+// were taken over `axes`.
+void update_statistics(Lowering& l, const Args& a, Ref x, const Normalized& found, const std::vector<int64_t>& axes) {
+  Dim count = 1;
+  for (int64_t axis : axes) count = count * l.dim(x, static_cast<size_t>(axis));
+  const DType wide = l.dtype(found.mean);
+  const Ref entries = l.cast(l.scalar(count), wide), others = l.cast(l.scalar(count - 1), wide);
+  const Ref unbiased = l.op("Mul", {found.variance, l.op("Div", {entries, others})});
+  const double part = a.f("momentum", 0.1);
+  const auto update = [&](std::string_view name, Ref now) {
+    const Var running = a.variable(name);
+    if (!running) return;
+    // Of several instances the mean.
+    std::vector<int64_t> rest = axes_from(0, l.rank(now));
+    std::erase(rest, 1);
+    const Ref mean = l.reduce("ReduceMean", now, rest, false);
+    const Ref old = l.cast(l.read(running), wide);
+    l.write(running,
+            l.op("Add", {l.op("Mul", {old, l.number(1 - part, wide)}), l.op("Mul", {mean, l.number(part, wide)})}));
+  };
+  update("running_mean", found.mean);
+  update("running_var", unbiased);
+}
+
 // With the statistics of this input, over all axes but the channels'.
-Ref by_batch_statistics(Lowering& l, const Args& a, Ref x) {
+Ref by_batch_statistics(Lowering& l, const Args& a, Ref x, bool tracked) {
   std::vector<int64_t> axes = axes_from(2, l.rank(x));
   axes.insert(axes.begin(), 0);
-  return per_channel(l, normalized(l, x, axes, a.f("eps")).value, a.tensor("weight"), a.tensor("bias"));
+  const Normalized found = normalized(l, x, axes, a.f("eps"));
+  const Ref weight = a.tensor("weight"), bias = a.tensor("bias");
+  if (tracked) update_statistics(l, a, x, found, axes);
+  return per_channel(l, found.value, weight, bias);
 }
 
 Ref by_running_statistics(Lowering& l, const Args& a, Ref x) {
@@ -55,9 +82,9 @@ Ref batch_norm_of(Lowering& l, const Args& a, bool training) {
   const Ref x = a.self();
   if (!l.need_rank(x, 2, 8)) return {};
   const bool tracked = a.has("running_mean") && a.has("running_var");
-  if (!tracked) return by_batch_statistics(l, a, x);
+  if (!tracked) return by_batch_statistics(l, a, x, false);
   if (!training) return by_running_statistics(l, a, x);
-  return refuse_training(l, "batch_norm") ? Ref() : by_batch_statistics(l, a, x);
+  return refuse_training(l, "batch_norm") ? Ref() : by_batch_statistics(l, a, x, true);
 }
 
 Arg batch_norm(Lowering& l, const Args& a) { return batch_norm_of(l, a, a.flag("training")); }
@@ -75,8 +102,12 @@ Arg instance_norm(Lowering& l, const Args& a) {
   const Ref x = a.self();
   if (!l.need_rank(x, 2, 8)) return {};
   if (!a.flag("use_input_stats", true)) return by_running_statistics(l, a, x);
-  if (a.has("running_mean") && refuse_training(l, "instance_norm")) return {};
   const DType dtype = l.dtype(x);
+  if (a.has("running_mean")) {
+    if (refuse_training(l, "instance_norm")) return {};
+    const std::vector<int64_t> axes = axes_from(2, l.rank(x));
+    update_statistics(l, a, x, normalized(l, x, axes, a.f("eps")), axes);
+  }
   if (l.rank(x) < 3 || dtype == DType::f64 || !l.dim(x, 1).is_constant())
     return per_channel(l, normalized(l, x, axes_from(2, l.rank(x)), a.f("eps")).value, a.tensor("weight"),
                        a.tensor("bias"));

@@ -113,7 +113,8 @@ RecurrentResult recurrent(Lowering& l, const RecurrentCall& call) {
     const LayerState state{start(call.hidden, i), start(call.cell, i)};
     const bool projected = static_cast<bool>(call.layers[i][0].projection);
     result = projected ? projected_layer(l, call.layers[i], x, state) : layer(l, call.kind, call.layers[i], x, state);
-    x = result.output;
+    const bool last = i + 1 == call.layers.size();
+    x = last || call.dropout == 0 ? result.output : dropped(l, result.output, call.dropout, "a recurrent layer");
     hidden.push_back(result.hidden);
     if (result.cell) cells.push_back(result.cell);
   }

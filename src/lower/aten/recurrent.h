@@ -16,6 +16,7 @@ struct RecurrentCall {
   std::vector<std::vector<Direction>> layers;  // [layer][direction]
   Ref input;                                   // [time, batch, features]
   Ref hidden, cell;                            // [layers * directions, batch, size]; absent: zeros
+  double dropout = 0;                          // between layers
 };
 
 struct RecurrentResult {

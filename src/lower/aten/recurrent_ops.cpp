@@ -28,15 +28,6 @@ std::optional<std::vector<std::vector<Direction>>> layers_of(Lowering& l, const 
   return out;
 }
 
-bool drops(Lowering& l, const Args& a) {
-  if (!a.flag("train") || a.f("dropout") == 0 || a.i("num_layers", 1) < 2) return false;
-  l.refuse("export.training",
-           "{} drops entries between its layers because the module is in training mode; call model.eval() before the "
-           "model is captured",
-           a.schema().name);
-  return true;
-}
-
 // A state of zeros is left out: the layer takes its sizes from the input then.
 Ref state_of(Lowering& l, Ref given, bool batched) {
   if (!given || is_zero(l, given)) return {};
@@ -45,12 +36,12 @@ Ref state_of(Lowering& l, Ref given, bool batched) {
 
 Arg whole_layers(Lowering& l, const Args& a, CellKind kind) {
   const Ref x = a.tensor("input");
-  if (!l.need_rank(x, 2, 3) || drops(l, a)) return {};
+  if (!l.need_rank(x, 2, 3)) return {};
   auto layers = layers_of(l, a, kind);
   if (!layers) return {};
   const bool batched = l.rank(x) == 3, turned = batched && a.flag("batch_first");
   const Refs states = kind == CellKind::lstm ? a.tensors("hx") : Refs{a.tensor("hx")};
-  RecurrentCall call{kind, *std::move(layers), x, {}, {}};
+  RecurrentCall call{kind, *std::move(layers), x, {}, {}, a.flag("train") ? a.f("dropout") : 0};
   if (!batched) call.input = l.unsqueeze(x, {1});
   if (turned) call.input = permuted(l, x, {1, 0, 2});
   call.hidden = state_of(l, states.empty() ? Ref() : states[0], batched);
