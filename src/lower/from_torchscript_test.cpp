@@ -10,6 +10,8 @@ namespace {
 using torchscript::Pickled;
 using torchscript::Script;
 
+constexpr int64_t kNewest = 10;
+
 // An archive whose module has the given methods and no attributes but `n`, an int.
 Script script_of(const std::string& methods) {
   const std::string source =
@@ -18,6 +20,7 @@ Script script_of(const std::string& methods) {
   auto parsed = torchscript::parse_source(source, "m.py");
   EXPECT_TRUE(parsed) << parsed.error().text();
   Script script;
+  script.version = kNewest;
   for (torchscript::Class& c : parsed->classes) script.classes.emplace("__torch__." + c.name, std::move(c));
   auto add = [&](Pickled::Kind kind, std::string text = {}, int64_t integer = 0) {
     Pickled& value = script.data.values.emplace_back();
@@ -37,8 +40,9 @@ Script script_of(const std::string& methods) {
 }
 
 // "OUTPUTS | NODES", or the code of the error.
-std::string lowered(const std::string& body, const std::string& signature = "x: Tensor") {
-  const Script script = script_of("  def forward(self: __torch__.M, " + signature + ") -> Tensor:\n" + body);
+std::string lowered(const std::string& body, const std::string& signature = "x: Tensor", int64_t version = kNewest) {
+  Script script = script_of("  def forward(self: __torch__.M, " + signature + ") -> Tensor:\n" + body);
+  script.version = version;
   Request request;
   request.inputs = {{"x", DType::f32, {"b", "s", "4"}, {}}};
   if (signature.find("k: int") != std::string::npos) request.inputs.push_back({"k", DType::i64, {}, "2"});
@@ -51,6 +55,17 @@ std::string lowered(const std::string& body, const std::string& signature = "x: 
   for (const Node& node : result->graph->nodes) out += fmt::format(" {}", node.type);
   for (const Guard& guard : result->guards) out += fmt::format(" [{}]", guard.text);
   return out;
+}
+
+TEST(FromTorchscript, OldArchivesKeepTheirMeaning) {
+  const char* divided = "    y = torch.to(x, 4)\n    return torch.div(y, y)\n";
+  EXPECT_EQ(lowered(divided, "x: Tensor", 3), "i64[b, s, 4] | Cast Div");
+  EXPECT_EQ(lowered(divided, "x: Tensor", 4), "f32[b, s, 4] | Cast Cast Div");
+  const char* halves = "    return torch.div(x, x)\n";
+  EXPECT_EQ(lowered(halves, "x: Tensor", 3), lowered(halves, "x: Tensor", 4));
+  const char* full = "    return torch.full([torch.size(x, 0)], 2)\n";
+  EXPECT_EQ(lowered(full, "x: Tensor", 4).substr(0, 6), "f32[b]");
+  EXPECT_EQ(lowered(full, "x: Tensor", 5).substr(0, 6), "i64[b]");
 }
 
 TEST(FromTorchscript, Programs) {

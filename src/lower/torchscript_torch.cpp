@@ -8,6 +8,24 @@
 namespace anyshape::lower::script {
 namespace {
 
+// What operators meant when older versions of the archive's format were written differs from what they mean now.
+void keep_old_meaning(Lowering& in, int64_t version, std::string_view name, const Arguments& args,
+                      std::vector<NamedArg>& named) {
+  constexpr int64_t kTrueDivision = 4, kTypedFull = 5;
+  const auto given = [&](std::string_view key) {
+    return std::any_of(named.begin(), named.end(),
+                       [&](const NamedArg& one) { return one.name == key && !one.value.is_none(); });
+  };
+  const auto whole = [&](const Arg& arg) {
+    return arg.get<Dim>() || arg.get<bool>() || (arg.is_tensor() && is_integer(in.dtype(in.ref(arg))));
+  };
+  const bool divides = name == "div" || name == "div_" || name == "divide" || name == "divide_";
+  if (version < kTrueDivision && divides && !given("rounding_mode") && std::all_of(args.begin(), args.end(), whole))
+    named.push_back({"rounding_mode", Arg::of(std::string("trunc"))});
+  const bool untyped = name == "full" && !given("dtype") && !given("out") && args.size() == 2;
+  if (version < kTypedFull && untyped && whole(args[1])) named.push_back({"dtype", Arg::of(DType::f32)});
+}
+
 std::optional<Value> some(Value value) { return std::optional<Value>(std::move(value)); }
 
 // Without meaning for what a model computes.
@@ -315,6 +333,7 @@ Result<Value> Evaluator::aten(const Call& call) {
     if (!converted) return wrong("script.type", "aten::{} is given {}", call.name, kind_of(value));
     named.push_back({name, *std::move(converted)});
   }
+  keep_old_meaning(in_, script_.version, call.name, args, named);
   show_place();
   const Arg result = in_.call(call.name, "", std::move(args), std::move(named));
   if (in_.failed()) return tl::unexpected(in_.status().error());
