@@ -370,6 +370,7 @@ Arg Pt2Interpreter::call_higher_order(const pt2::Node& node, std::string_view na
   if (name == "cond") return cond(node);
   if (name == "while_loop") return while_loop(node);
   if (name == "scan") return scan(node);
+  if (name == "map_impl") return map(node);
   if (name.starts_with("wrap")) {
     const pt2::Graph* body = nullptr;
     Arguments operands;

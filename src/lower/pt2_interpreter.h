@@ -36,6 +36,8 @@ class Pt2Interpreter {
   Arg cond(const pt2::Node& node);
   Arg while_loop(const pt2::Node& node);
   Arg scan(const pt2::Node& node);
+  Arg map(const pt2::Node& node);
+  Arg scan_over(const pt2::Graph& body, const Arguments& states, const Arguments& cut, const Arguments& more);
   void note_rule(const std::string& name, const Refs& in, const Facts& out);
   Arguments run_subgraph(const pt2::Graph& graph, const Arguments& inputs);
   void name_results(const pt2::Graph& graph, const pt2::Node& node, const Arg& result);

@@ -5,7 +5,6 @@ namespace {
 
 Arguments items_of(const Arg& arg) { return arg.get<Arguments>() ? *arg.get<Arguments>() : Arguments(); }
 
-// What a step of a loop may give back: the sizes of one step say nothing of the next.
 }  // namespace
 
 // while_loop(condition, body, carried, additional): a Loop without a bound whose body ends by asking the condition.
@@ -55,6 +54,21 @@ Arg Pt2Interpreter::scan(const pt2::Node& node) {
   const pt2::Graph& body = *node.inputs[0].value.graph;
   const Arguments states = items_of(value(node.inputs[1].value)), cut = items_of(value(node.inputs[2].value));
   const Arguments more = node.inputs.size() > 3 ? items_of(value(node.inputs.back().value)) : Arguments();
+  return scan_over(body, states, cut, more);
+}
+
+// map_impl(body, sequences, additional): a scan without a state.
+Arg Pt2Interpreter::map(const pt2::Node& node) {
+  if (node.inputs.size() < 2 || !node.inputs[0].value.graph) {
+    l_.refuse("pt2.schema", "a map needs a graph and its operands");
+    return {};
+  }
+  const Arguments more = node.inputs.size() > 2 ? items_of(value(node.inputs[2].value)) : Arguments();
+  return scan_over(*node.inputs[0].value.graph, {}, items_of(value(node.inputs[1].value)), more);
+}
+
+Arg Pt2Interpreter::scan_over(const pt2::Graph& body, const Arguments& states, const Arguments& cut,
+                              const Arguments& more) {
   Refs in;
   std::vector<std::pair<std::string, Fact>> inputs;
   for (const Arg& arg : states) {
