@@ -128,7 +128,7 @@ TEST(Answers, Loop) {
         all.push_back(sum[k] * sum[k]);
       }
     EXPECT_EQ(values(out[0]), sum);
-    // Without a round nothing says how large n is inside of the body.
+    // Without a round, too.
     EXPECT_EQ(out[1].shape(), (Sizes{trips, n}));
     EXPECT_EQ(values(out[1]), all);
   }

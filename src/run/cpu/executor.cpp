@@ -132,13 +132,16 @@ Status Executor::run_steps() {
 Status Executor::run_whole_by_reference(const Run& run) {
   TRY(std::vector<Datum> outputs, run_reference(*plan_->graph, {run.inputs.begin(), run.inputs.end()}, run.seed,
                                                 run.limits, *meter_ - meter_start_));
+  // All before the first is written: memory of an output may be that of an input which is an output itself.
+  for (Datum& output : outputs) {
+    TRY(output, own(output, writes_inputs()));
+  }
   for (size_t i = 0; i < outputs.size(); ++i) {
-    TRY(Datum owned, own(outputs[i]));
     if (run.own_outputs || !run.outputs[i].is_tensor()) {
-      run.outputs[i] = std::move(owned);
-      continue;
+      run.outputs[i] = std::move(outputs[i]);
+    } else {
+      TRY_OK(copy_into(run.outputs[i], outputs[i], plan_->output_names[i]));
     }
-    TRY_OK(copy_into(run.outputs[i], owned, plan_->output_names[i]));
   }
   return {};
 }

@@ -91,6 +91,12 @@ class Executor {
   Status run_reference_step(const PlanStep& step, size_t index);
   Status run_dynamic(const PlanStep& step, size_t index);
   Status hand_over();
+  Status hand_over_dynamic(size_t output);
+  Status hand_over_view(size_t output);
+  bool written_last(size_t output) const;
+  bool writes_inputs() const;
+  // Error "output.shape" where the caller's memory is for another type or shape.
+  Status check_given(size_t output, const View& made) const;
   Status reserve_outputs();
   Status run_whole_by_reference(const Run& run);
 

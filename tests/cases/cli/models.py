@@ -130,6 +130,14 @@ def bools():
                  [keep, weights("z", 1)])
 
 
+def unranked_list():
+    """Nothing tells the element type of the second item before the model runs."""
+    boolean = TensorProto.BOOL
+    return model([node("Where", ["c", "x", "x"], ["w"]), node("Sigmoid", ["w"], ["s"]),
+                  node("SequenceConstruct", ["x", "s"], ["l"]), node("SequenceLength", ["l"], ["y"])],
+                 [info("x", None), info("c", None, boolean)], [info("y", [], I64)])
+
+
 def all_models():
     any2 = [info("x", ["batch", "seq"])]
     twice = [node("Concat", ["x", "x"], ["y"], axis=0)]
@@ -169,6 +177,7 @@ def all_models():
         "conv": conv(),
         "branch": branch(),
         "bools": bools(),
+        "unranked_list": unranked_list(),
         "defaults": defaults(8),
         "defaults_ir3": defaults(3),
         "assumed": assumed("n >= 2"),
