@@ -166,10 +166,15 @@ std::string Bench::table() const {
 Status run_all(const BenchArguments& arguments, std::string& text) {
   const auto groups = groups_of(arguments.shapes);
   if (!groups) return fail(groups.error());
-  const auto model = Model::load(arguments.model);
+  const auto loaded = Model::load(arguments.model);
+  if (!loaded) return fail(loaded.error());
+  Shapes named;
+  for (const Shapes& shapes : *groups) {
+    if (auto known = check_input_names(*loaded, shapes); !known) return known;
+    named.insert(shapes.begin(), shapes.end());
+  }
+  const auto model = fed_with(*loaded, named);
   if (!model) return fail(model.error());
-  for (const Shapes& shapes : *groups)
-    if (auto known = check_input_names(*model, shapes); !known) return known;
   Bench bench(arguments, *model);
   if (auto added = bench.add_side("anyshape"); !added) return added;
   if (!arguments.peer.empty())

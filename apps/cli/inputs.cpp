@@ -33,6 +33,18 @@ std::string word(const std::string& text) {
   return out + "'";
 }
 
+// The longest name before an `=` of each text, or the whole text.
+std::vector<std::string> names_in(const std::vector<std::string>& known, const std::vector<std::string>& texts) {
+  std::vector<std::string> out;
+  for (const std::string& text : texts) {
+    std::string longest;
+    for (const std::string& name : known)
+      if ((text == name || text.starts_with(name + "=")) && name.size() > longest.size()) longest = name;
+    if (!longest.empty()) out.push_back(std::move(longest));
+  }
+  return out;
+}
+
 // Collects one value for each input of a session.
 class Collector {
  public:
@@ -203,6 +215,31 @@ Error usage_error_in(const Model& model, std::string code, std::string message, 
   Error error = usage_error(std::move(code), std::move(message), std::move(hint));
   error.place = model.name();
   return error;
+}
+
+Result<Model> fed_with(const Model& model, const InputArguments& arguments) {
+  const auto optional = model.optional_inputs();
+  if (optional.empty()) return model;
+  std::vector<std::string> known, fed;
+  for (const ValueType& input : model.inputs()) known.push_back(input.name);
+  for (const ValueType& input : optional) known.push_back(input.name);
+  std::vector<std::string> named = names_in(known, arguments.files);
+  for (std::string& name : names_in(known, arguments.random)) named.push_back(std::move(name));
+  if (!arguments.npz.empty()) {
+    const auto arrays = read_npz(arguments.npz);
+    if (!arrays) return fail(arrays.error());
+    for (const auto& [name, value] : *arrays) named.push_back(name);
+  }
+  for (const ValueType& input : optional)
+    if (std::find(named.begin(), named.end(), input.name) != named.end()) fed.push_back(input.name);
+  return fed.empty() ? model : model.overriding(fed);
+}
+
+Result<Model> fed_with(const Model& model, const Shapes& shapes) {
+  std::vector<std::string> fed;
+  for (const ValueType& input : model.optional_inputs())
+    if (shapes.contains(input.name)) fed.push_back(input.name);
+  return fed.empty() ? model : model.overriding(fed);
 }
 
 Result<std::vector<AnyValue>> read_inputs(const Model& model, const Session& session, const InputArguments& arguments) {

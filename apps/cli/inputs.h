@@ -21,6 +21,10 @@ Error usage_error(std::string code, std::string message, std::string hint = {});
 // The same with the file as its place.
 Error usage_error_in(const Model& model, std::string code, std::string message, std::string hint = {});
 
+// The model with the inputs that have a default and are named here as inputs like all others.
+Result<Model> fed_with(const Model& model, const InputArguments& arguments);
+Result<Model> fed_with(const Model& model, const Shapes& shapes);
+
 // One value per input of the session. Usage errors: "input.unknown", "input.twice", "input.missing" (with the option to
 // add), "input.syntax", those of reading files.
 Result<std::vector<AnyValue>> read_inputs(const Model& model, const Session& session, const InputArguments& arguments);

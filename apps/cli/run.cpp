@@ -89,7 +89,9 @@ std::string text_of(const Session& session, Ran& ran, const RunArguments& argume
 Status run_model(const RunArguments& arguments, std::string& text) {
   if (!arguments.profile.empty() && arguments.engine.engine != "anyshape")
     return fail(usage_error("usage.profile", "only --engine anyshape tells its steps to --profile"));
-  const auto model = Model::load(arguments.model);
+  const auto loaded = Model::load(arguments.model);
+  if (!loaded) return fail(loaded.error());
+  const auto model = fed_with(*loaded, arguments.inputs);
   if (!model) return fail(model.error());
   const auto session = make_session(*model, arguments.engine);
   if (!session) return fail(session.error());

@@ -117,6 +117,15 @@ Result<std::vector<AnyValue>> read_values(const fs::path& set, const std::vector
   return values;
 }
 
+// A test may give values for the inputs that have a default: then there is a file for every input.
+Result<Model> as_tested(const Model& model, const std::vector<fs::path>& sets) {
+  std::vector<std::string> names;
+  for (const ValueType& input : model.optional_inputs()) names.push_back(input.name);
+  if (names.empty() || sets.empty()) return model;
+  const size_t last = model.inputs().size() + names.size() - 1;
+  return fs::exists(sets[0] / fmt::format("input_{}.pb", last)) ? model.overriding(names) : model;
+}
+
 Status run_set(const Session& session, Context& context, const fs::path& set, const Tolerance& tolerance) {
   const auto inputs = read_values(set, session.inputs(), "input", true);
   if (!inputs) return fail(inputs.error());
@@ -150,7 +159,9 @@ class Tester {
 };
 
 Status Tester::run_test(const fs::path& test, std::vector<std::string>& operators) {
-  const auto model = Model::load(test / kModel);
+  const auto loaded = Model::load(test / kModel);
+  if (!loaded) return fail(loaded.error());
+  const auto model = as_tested(*loaded, sets_of(test));
   if (!model) return fail(model.error());
   for (const auto& [type, count] : model->info().operators) operators.push_back(type);
   const auto session = make_session(*model, arguments_.engine);

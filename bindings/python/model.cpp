@@ -211,6 +211,10 @@ void bind_model(nb::module_& m) {
           },
           nb::arg("given") = Sizes())
       .def("explain", explain_value, nb::arg("value"))
+      .def("optional_inputs",
+           [](SharedModel& self) {
+             return to_python(with(self, [](const Model& model) { return model.optional_inputs(); }));
+           })
       .def("inputs",
            [](SharedModel& self) { return to_python(with(self, [](const Model& model) { return model.inputs(); })); })
       .def("outputs",

@@ -5,6 +5,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <map>
 #include <memory>
 #include <mutex>
 
@@ -26,6 +27,8 @@ class PooledSession {
 
   const Session& session() const { return session_; }
   nb::list run(nb::dict feed, uint64_t seed, int64_t max_bytes);
+  // This one, or the one whose inputs the feed names, too, that have a default here.
+  PooledSession& fed_with(nb::dict feed);
 
  private:
   std::vector<AnyValue> values(nb::dict feed, Keep& keep) const;
@@ -36,6 +39,7 @@ class PooledSession {
   std::vector<nb::str> names_;
   std::mutex mutex_;
   std::vector<std::unique_ptr<Context>> idle_;
+  std::map<std::vector<std::string>, std::unique_ptr<PooledSession>> overriding_;  // by optional inputs that are fed
 };
 
 Error input_error(const char* code, const std::string& name, const char* sentence) {
@@ -78,6 +82,25 @@ Result<std::vector<AnyValue>> PooledSession::run_one(std::span<const AnyValue> i
   const std::lock_guard lock(mutex_);
   idle_.push_back(std::move(context));
   return out;
+}
+
+PooledSession& PooledSession::fed_with(nb::dict feed) {
+  std::vector<std::string> fed;
+  for (const IoInfo& input : session_.optional_inputs())
+    if (feed.contains(input.name.c_str())) fed.push_back(input.name);
+  if (fed.empty()) return *this;
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto it = overriding_.find(fed); it != overriding_.end()) return *it->second;
+  }
+  auto session = value_of(unlocked([&] { return session_.overriding(fed); }));
+  auto made = std::make_unique<PooledSession>(std::move(session), threads_);
+  const std::lock_guard lock(mutex_);
+  return *overriding_.try_emplace(std::move(fed), std::move(made)).first->second;
+}
+
+nb::list run_session(PooledSession& self, nb::dict feed, uint64_t seed, int64_t max_bytes) {
+  return self.fed_with(feed).run(feed, seed, max_bytes);
 }
 
 nb::list PooledSession::run(nb::dict feed, uint64_t seed, int64_t max_bytes) {
@@ -124,8 +147,9 @@ void bind_session(nb::module_& m) {
   nb::class_<PooledSession>(m, "Session", "A model ready to run; any number of threads may run it at once.")
       .def(nb::new_(&make_session), nb::arg("model"), nb::arg("optimize") = true, nb::arg("threads") = 0,
            nb::arg("engine") = "anyshape", nb::arg("ort_library") = "")
-      .def("run", &PooledSession::run, nb::arg("feed"), nb::arg("seed") = 0, nb::arg("max_bytes") = 0)
+      .def("run", run_session, nb::arg("feed"), nb::arg("seed") = 0, nb::arg("max_bytes") = 0)
       .def("inputs", [](const PooledSession& self) { return io_list(self.session().inputs()); })
+      .def("optional_inputs", [](const PooledSession& self) { return io_list(self.session().optional_inputs()); })
       .def("outputs", [](const PooledSession& self) { return io_list(self.session().outputs()); })
       .def("engine", [](const PooledSession& self) { return self.session().engine(); })
       .def("plan_text", plan_text, nb::arg("shapes") = std::map<std::string, std::vector<int64_t>>());

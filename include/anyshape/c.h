@@ -55,6 +55,15 @@ ANYSHAPE_C_API const char* anyshape_session_output_name(const anyshape_session* 
 ANYSHAPE_C_API int32_t anyshape_session_input_type(const anyshape_session* session, size_t index);
 ANYSHAPE_C_API int32_t anyshape_session_output_type(const anyshape_session* session, size_t index);
 
+/* Inputs with a default value, which are not among the inputs above. */
+ANYSHAPE_C_API size_t anyshape_session_optional_count(const anyshape_session* session);
+ANYSHAPE_C_API const char* anyshape_session_optional_name(const anyshape_session* session, size_t index);
+ANYSHAPE_C_API int32_t anyshape_session_optional_type(const anyshape_session* session, size_t index);
+/* A session for callers that feed these, too: they are among its inputs. Both are freed on their own. Usage error
+ * input.unknown. */
+ANYSHAPE_C_API anyshape_error* anyshape_session_overriding(const anyshape_session* session, const char* const* names,
+                                                           size_t count, anyshape_session** overriding);
+
 /* `threads`: how many work on one run; 0: all cores. The session may be freed before the context. */
 ANYSHAPE_C_API anyshape_error* anyshape_context_create(const anyshape_session* session, int threads,
                                                        anyshape_context** context);

@@ -47,6 +47,12 @@ class ANYSHAPE_API Model {
   const std::string& name() const;
   // The inputs a caller must feed, in the symbols of the report.
   std::vector<ValueType> inputs() const;
+  // The inputs with a default value (an initializer of the same name), as the file declares them. A caller may feed
+  // them; what check() and plans say holds for the default.
+  std::vector<ValueType> optional_inputs() const;
+  // The same model for callers that feed these optional inputs: there they are inputs like all others, and nothing is
+  // proved from their default. save() writes the file as it was. Usage error "input.unknown".
+  Result<Model> overriding(const std::vector<std::string>& names) const;
   // Dims as expressions of the input symbols.
   std::vector<ValueType> outputs() const;
   ModelInfo info() const;

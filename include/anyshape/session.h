@@ -70,6 +70,11 @@ class ANYSHAPE_API Session {
   // What run() takes and gives, in this order.
   const std::vector<IoInfo>& inputs() const;
   const std::vector<IoInfo>& outputs() const;
+  // Inputs that have a default value and are not among inputs().
+  const std::vector<IoInfo>& optional_inputs() const;
+  // A session for callers that feed these, too: they are among its inputs(). It is solved and planned anew, for any
+  // value of them; weights are shared. Usage error "input.unknown".
+  Result<Session> overriding(const std::vector<std::string>& names) const;
 
   // "anyshape", or "onnxruntime 1.31.1".
   std::string engine() const;

@@ -176,6 +176,25 @@ int32_t anyshape_session_output_type(const anyshape_session* session, size_t ind
   return info ? static_cast<int32_t>(info->type) : 0;
 }
 
+size_t anyshape_session_optional_count(const anyshape_session* session) {
+  return session->session.optional_inputs().size();
+}
+
+const char* anyshape_session_optional_name(const anyshape_session* session, size_t index) {
+  const IoInfo* info = at_index(session->session.optional_inputs(), index);
+  return info ? info->name.c_str() : nullptr;
+}
+
+int32_t anyshape_session_optional_type(const anyshape_session* session, size_t index) {
+  const IoInfo* info = at_index(session->session.optional_inputs(), index);
+  return info ? static_cast<int32_t>(info->type) : 0;
+}
+
+anyshape_error* anyshape_session_overriding(const anyshape_session* session, const char* const* names, size_t count,
+                                            anyshape_session** overriding) {
+  return guarded([&] { return made(session->session.overriding({names, names + count}), overriding); });
+}
+
 anyshape_error* anyshape_context_create(const anyshape_session* session, int threads, anyshape_context** context) {
   return guarded([&]() -> anyshape_error* {
     auto made_context =

@@ -7,6 +7,7 @@
 #include "base/os/file.h"
 #include "check/report.h"
 #include "check/shapes_text.h"
+#include "ir/defaults.h"
 #include "solve/contract.h"
 #include "solve/explain.h"
 
@@ -67,6 +68,28 @@ AxisStory to_story(const Explanation& explanation) {
   return story;
 }
 
+// The optional inputs among these names.
+std::vector<std::string> optional_among(const Graph& graph, const Shapes& shapes) {
+  std::vector<std::string> out;
+  for (ValueId id : anyshape::optional_inputs(graph))
+    if (shapes.contains(graph.values[id].name)) out.push_back(graph.values[id].name);
+  return out;
+}
+
+// Those that a `NAME=[...]` is about.
+std::vector<std::string> optional_among(const Graph& graph, const std::vector<std::string>& wanted) {
+  std::vector<std::string> out;
+  for (ValueId id : anyshape::optional_inputs(graph)) {
+    const std::string& input = graph.values[id].name;
+    const auto names = [&](const std::string& text) {
+      const size_t equal = text.rfind('=', text.find('['));
+      return equal == input.size() && text.starts_with(input) && text.find('[') != std::string::npos;
+    };
+    if (std::any_of(wanted.begin(), wanted.end(), names)) out.push_back(input);
+  }
+  return out;
+}
+
 std::vector<std::string> input_names(const Graph& graph) {
   std::vector<std::string> names;
   for (ValueId id : graph.inputs) names.push_back(graph.values[id].name);
@@ -81,12 +104,17 @@ Result<Report> check(const Model& model, const CheckOptions& options) {
   Report report = make_report(impl.typed(), impl.accepted(), impl.assumed(), lint);
   report.model = impl.name;
   report.opset = impl.opset();
+  // Earlier versions list every weight as an input.
+  constexpr int64_t kDefaultsSince = 4;
+  if (impl.file.proto.ir_version.value_or(0) >= kDefaultsSince) report.optional_inputs = model.optional_inputs();
   if (report.error) report.error->place = at(impl.name, *report.error).value().place;
   return report;
 }
 
 Answer accepts(const Model& model, const Shapes& shapes, const CheckOptions& options) {
   const Model::Impl& impl = model.impl();
+  if (const auto fed = optional_among(*impl.graph, shapes); !fed.empty())
+    return accepts(*model.overriding(fed), shapes, options);
   Answer answer = to_answer(*impl.graph, verdict(*impl.graph, shapes));
   const bool has_assumed = std::any_of(impl.file.proto.metadata_props.begin(), impl.file.proto.metadata_props.end(),
                                        [](const auto& entry) { return entry.key == kAssumedKey; });
@@ -97,6 +125,8 @@ Answer accepts(const Model& model, const Shapes& shapes, const CheckOptions& opt
 
 Result<Proof> require(const Model& model, const std::vector<std::string>& wanted, const CheckOptions& options) {
   const Model::Impl& impl = model.impl();
+  if (const auto fed = optional_among(*impl.graph, wanted); !fed.empty())
+    return require(*model.overriding(fed), wanted, options);
   AlsoRefused also;
   if (!options.ignore_assumed) also = [&](const Shapes& shapes) { return assumed_refusal(impl, shapes); };
   TRY(const SetAnswer answer, prove_accepts(impl.typed(), with_assumed(impl, options), wanted, also));

@@ -8,6 +8,7 @@
 #include "check/report.h"
 #include "format/onnx/import.h"
 #include "format/onnx/walk.h"
+#include "ir/defaults.h"
 #include "ops/custom.h"
 
 namespace anyshape {
@@ -109,6 +110,31 @@ Status Model::save(const std::filesystem::path& path) const { return onnx::write
 
 Status Model::save(const std::filesystem::path& path, const std::string& external_data) const {
   return onnx::write_model(impl_->file, path, {.external_data = external_data});
+}
+
+std::vector<ValueType> Model::optional_inputs() const {
+  std::vector<ValueType> out;
+  for (ValueId id : anyshape::optional_inputs(*impl_->graph)) out.push_back(declared_type(impl_->graph->values[id]));
+  return out;
+}
+
+Result<Model> Model::overriding(const std::vector<std::string>& names) const {
+  const Graph& graph = *impl_->graph;
+  const auto optional = anyshape::optional_inputs(graph);
+  std::vector<ValueId> fed;
+  for (const std::string& wanted : names) {
+    const auto it =
+        std::find_if(optional.begin(), optional.end(), [&](ValueId id) { return graph.values[id].name == wanted; });
+    if (it == optional.end())
+      return at(impl_->name, usage("input.unknown", "the model has no input \"{}\" with a default", wanted).value());
+    fed.push_back(*it);
+  }
+  auto impl = std::make_shared<Impl>();
+  impl->name = impl_->name;
+  impl->file = impl_->file;
+  impl->owners = impl_->owners;
+  impl->graph = without_defaults(graph, fed);
+  return Model(std::move(impl));
 }
 
 ModelInfo Model::info() const {

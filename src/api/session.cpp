@@ -5,12 +5,14 @@
 
 #include "api/model_impl.h"
 #include "base/json.h"
+#include "ir/defaults.h"
 #include "ops/all.h"
 #include "passes/body.h"
 #include "plan/print.h"
 #include "run/cpu/model.h"
 #include "run/cpu/own.h"
 #include "run/ort/session.h"
+#include "tensor/bools.h"
 
 namespace anyshape {
 namespace {
@@ -39,15 +41,17 @@ IoInfo info_of(const Value& value, const Fact& fact) {
   return {value.name, kind_of(fact.kind), fact.is_tensor() ? fact.dtype : inner};
 }
 
-void add_infos(const Typed& typed, std::vector<IoInfo>& inputs, std::vector<IoInfo>& outputs) {
-  const Graph& graph = typed.graph();
-  for (ValueId id : graph.required_inputs()) inputs.push_back(info_of(graph.values[id], typed.facts()[id]));
-  for (ValueId id : graph.outputs) outputs.push_back(info_of(graph.values[id], typed.facts()[id]));
+std::vector<IoInfo> infos_of(const Typed& typed, const std::vector<ValueId>& ids) {
+  std::vector<IoInfo> out;
+  for (ValueId id : ids) out.push_back(info_of(typed.graph().values[id], typed.facts()[id]));
+  return out;
 }
 
 // From the file where the model is still as it was read: only there external data is found.
-Result<std::unique_ptr<OrtSession>> load_ort(const Model::Impl& source, const SessionOptions& options) {
+Result<std::unique_ptr<OrtSession>> load_ort(const Model::Impl& source, const SessionOptions& options,
+                                             const std::vector<IoInfo>& inputs) {
   OrtOptions wanted;
+  for (const IoInfo& input : inputs) wanted.inputs.emplace_back(input.name, input.type);
   wanted.library = options.ort_library;
   wanted.threads = options.ort_threads;
   wanted.optimize = options.optimize;
@@ -128,8 +132,21 @@ struct Session::Impl {
   std::string name;
   CpuModel model;  // without plan: ort runs
   std::unique_ptr<OrtSession> ort;
-  std::vector<IoInfo> inputs, outputs;
+  std::vector<IoInfo> inputs, outputs, optional;
   std::function<void(std::string_view)> log;
+  // What sessions with more inputs are made of; only where there are optional ones.
+  std::optional<Model> source;
+  SessionOptions options;
+
+  void add_infos(const Typed& typed, const Model& from, const SessionOptions& wanted) {
+    const Graph& graph = typed.graph();
+    inputs = infos_of(typed, graph.required_inputs());
+    outputs = infos_of(typed, graph.outputs);
+    optional = infos_of(typed, anyshape::optional_inputs(graph));
+    if (optional.empty()) return;
+    source = from;
+    options = wanted;
+  }
 };
 
 Result<Session> Session::load(const std::filesystem::path& path, const SessionOptions& options) {
@@ -147,10 +164,10 @@ Result<Session> Session::from_model(const Model& model, const SessionOptions& op
   auto impl = std::make_shared<Impl>();
   impl->name = source.name;
   if (options.engine == Engine::onnxruntime) {
-    auto loaded = load_ort(source, options);
+    impl->add_infos(source.typed(), model, options);
+    auto loaded = load_ort(source, options, impl->inputs);
     if (!loaded) return at(source.name, std::move(loaded).error());
     impl->ort = *std::move(loaded);
-    add_infos(source.typed(), impl->inputs, impl->outputs);
     return Session(std::move(impl));
   }
   const Typed typed = solve(inline_functions(source.graph));
@@ -163,12 +180,22 @@ Result<Session> Session::from_model(const Model& model, const SessionOptions& op
   impl->model = *std::move(made);
   impl->log = options.log;
   log_passes(*impl->model.plan, options.log);
-  add_infos(typed, impl->inputs, impl->outputs);
+  impl->add_infos(typed, model, options);
   return Session(std::move(impl));
 }
 
 const std::vector<IoInfo>& Session::inputs() const { return impl_->inputs; }
 const std::vector<IoInfo>& Session::outputs() const { return impl_->outputs; }
+const std::vector<IoInfo>& Session::optional_inputs() const { return impl_->optional; }
+
+Result<Session> Session::overriding(const std::vector<std::string>& names) const {
+  if (names.empty()) return *this;
+  if (!impl_->source)
+    return at(impl_->name, usage("input.unknown", "the model has no input \"{}\" with a default", names[0]).value());
+  TRY(const Model model, impl_->source->overriding(names));
+  return from_model(model, impl_->options);
+}
+
 std::string Session::engine() const { return impl_->ort ? "onnxruntime " + impl_->ort->version() : "anyshape"; }
 
 struct Context::Impl {
@@ -247,6 +274,10 @@ Status Context::Impl::run(std::span<const AnyValue> given, bool own_outputs, con
   for (size_t i = 0; i < given.size(); ++i) {
     inputs[i] = given[i].datum();
     if (!inputs[i].is_tensor() || inputs[i].dtype() == DType::string) continue;
+    if (inputs[i].dtype() == DType::boolean) {
+      TRY(inputs[i].tensor(), clean_bools(std::move(inputs[i].tensor())));
+      continue;
+    }
     const auto unit = static_cast<uintptr_t>(std::max(1, anyshape::bits(inputs[i].dtype()) / 8));
     if (reinterpret_cast<uintptr_t>(inputs[i].tensor().bytes().data()) % unit == 0) continue;
     TRY(inputs[i].tensor(), inputs[i].tensor().aligned());

@@ -139,6 +139,7 @@ void write(JsonWriter& out, const Report& report) {
   out.key("nodes").number(report.nodes);
   write_list(out, "inputs", report.inputs);
   write_list(out, "outputs", report.outputs);
+  if (!report.optional_inputs.empty()) write_list(out, "optional_inputs", report.optional_inputs);
   write(out.key("accepted"), report.accepted);
   write_list(out, "data_conditions", report.data_conditions);
   write_list(out, "assumed", report.assumed);

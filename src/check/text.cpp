@@ -129,6 +129,16 @@ std::string finding_line(const Finding& finding, const Paint& paint) {
   return fmt::format("{} {}{}{}\n", paint.severity(finding.severity, label), place, finding.message, fix);
 }
 
+std::string defaults(const std::vector<ValueType>& optional) {
+  constexpr size_t kShown = 4;
+  if (optional.empty()) return {};
+  std::vector<std::string> names;
+  for (size_t i = 0; i < std::min(kShown, optional.size()); ++i) names.push_back(optional[i].name);
+  const std::string more = optional.size() > kShown ? fmt::format(" and {} more", optional.size() - kShown) : "";
+  return fmt::format("holds for the default of the input{} {}{}\n", optional.size() == 1 ? "" : "s",
+                     fmt::join(names, ", "), more);
+}
+
 }  // namespace
 
 std::string_view name(Severity severity) {
@@ -150,6 +160,7 @@ std::string to_text(const Report& report, bool colour) {
   std::string out = head(report, paint);
   out += values("in", report.inputs, width) + values("out", report.outputs, width);
   out += accepted(report, paint);
+  out += defaults(report.optional_inputs);
   if (!report.accepted.never) out += exactness(report.accepted);
   out += on_data(report, paint) + assumed(report);
   for (const Finding& finding : report.findings) out += finding_line(finding, paint);

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <limits>
+#include <span>
 
 #include "kernels/copy.h"
 #include "kernels/wide.h"
@@ -38,16 +39,21 @@ template <class Visit>
 void for_each_window(const Pool& pool, const Planes& planes, Visit visit) {
   WindowReader reader(pool.windows);
   std::vector<int64_t> inside;
+  std::vector<size_t> ends;
   const int64_t block = std::clamp<int64_t>((1 << 16) / std::max<int64_t>(1, reader.kernel_plane()), 1, kBlock);
   for (int64_t first = 0; first < planes.out; first += block) {
     const int64_t count = std::min(block, planes.out - first);
     const auto& offsets = reader.offsets(first, count);
+    inside.clear();
+    ends.clear();
     for (int64_t i = 0; i < count; ++i) {
-      inside.clear();
       for (int64_t k = 0; k < reader.kernel_plane(); ++k)
         if (const int64_t at = offsets[static_cast<size_t>(k * count + i)]; at >= 0) inside.push_back(at);
-      for (int64_t plane = 0; plane < planes.count; ++plane) visit(plane, first + i, inside);
+      ends.push_back(inside.size());
     }
+    for (int64_t plane = 0; plane < planes.count; ++plane)
+      for (size_t i = 0, begin = 0; i < ends.size(); begin = ends[i++])
+        visit(plane, first + static_cast<int64_t>(i), std::span(inside).subspan(begin, ends[i] - begin));
   }
 }
 
@@ -98,7 +104,7 @@ Status max_pool(const Pool& pool, const Tensor& x, bool column_major, Tensor& ou
   const auto run = [&]<class T>(T) -> Status {
     const T* from = x.as<T>().data();
     T* to = out.as_mutable<T>().data();
-    for_each_window(pool, planes, [&](int64_t plane, int64_t position, const std::vector<int64_t>& cells) {
+    for_each_window(pool, planes, [&](int64_t plane, int64_t position, std::span<const int64_t> cells) {
       const T* data = from + plane * planes.in;
       T best = std::numeric_limits<T>::lowest();
       int64_t at = -1;
@@ -121,7 +127,7 @@ Status average_pool(const Pool& pool, const Tensor& x, bool count_padding, Tenso
   return visit_real(x.dtype(), [&]<class T>(T) -> Status {
     const T* from = x.as<T>().data();
     T* to = out.as_mutable<T>().data();
-    for_each_window(pool, planes, [&](int64_t plane, int64_t position, const std::vector<int64_t>& cells) {
+    for_each_window(pool, planes, [&](int64_t plane, int64_t position, std::span<const int64_t> cells) {
       double sum = 0;
       for (int64_t cell : cells) sum += static_cast<double>(from[plane * planes.in + cell]);
       const int64_t count = count_padding ? padded_cells(pool, position) : static_cast<int64_t>(cells.size());
@@ -137,7 +143,7 @@ Status lp_pool(const Pool& pool, const Tensor& x, double p, Tensor& out) {
   return visit_real(x.dtype(), [&]<class T>(T) -> Status {
     const T* from = x.as<T>().data();
     T* to = out.as_mutable<T>().data();
-    for_each_window(pool, planes, [&](int64_t plane, int64_t position, const std::vector<int64_t>& cells) {
+    for_each_window(pool, planes, [&](int64_t plane, int64_t position, std::span<const int64_t> cells) {
       double sum = 0;
       for (int64_t cell : cells) sum += power(std::abs(static_cast<double>(from[plane * planes.in + cell])), p);
       to[plane * planes.out + position] = static_cast<T>(p == 2 ? std::sqrt(sum) : power(sum, 1 / p));

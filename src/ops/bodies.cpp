@@ -267,17 +267,19 @@ Result<std::vector<TensorType>> ScanParts::none(BodyRunner& bodies, std::vector<
   std::vector<TensorType> out;
   std::optional<std::vector<Datum>> ran;
   for (size_t i = first_; i < body_.outputs.size(); ++i) {
-    const Fact fact = declared_fact(body_.values[body_.outputs[i]], 0);
-    auto dims = fact.numeric_dims();
+    const Value& value = body_.values[body_.outputs[i]];
+    auto dims = declared_fact(value, Dim::unknown()).numeric_dims();
     if (!dims && !ran) {
       auto tried = bodies.run(body_, inputs);
       ran = tried ? *std::move(tried) : std::vector<Datum>(body_.outputs.size());
     }
+    const Fact fact = declared_fact(value, 0);
     DType dtype = fact.dtype;
     if (!dims && (*ran)[i].is_tensor()) {
       dims = (*ran)[i].tensor().dims();
       dtype = (*ran)[i].tensor().dtype();
     }
+    if (!dims) dims = fact.numeric_dims();
     if (dtype == DType::undefined)
       return unknown("body.type", "the type of output {} of a body that never ran is not known", i);
     out.push_back({dtype, dims.value_or(std::vector<int64_t>())});

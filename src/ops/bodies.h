@@ -53,8 +53,8 @@ class ScanParts {
   Status add(const std::vector<Datum>& outputs);
   size_t count() const { return parts_.size(); }
   std::vector<Tensor>& parts(size_t i) { return parts_[i]; }
-  // The outputs of a body that never ran: as the file declares them, sizes without a number being 0; where it says
-  // nothing of the rank, as one run on these inputs makes them. Each without the axis of iterations.
+  // The outputs of a body that never ran: as the file declares them; where it does not give every size, as one run on
+  // these inputs makes them; where that fails, sizes without a number are 0. Each without the axis of iterations.
   Result<std::vector<TensorType>> none(BodyRunner& bodies, std::vector<Datum> inputs) const;
 
  private:

@@ -170,15 +170,17 @@ bool all_from_shapes(const Facts& facts) {
   return std::all_of(facts.begin(), facts.end(), [](const Fact& f) { return f.from_shapes; });
 }
 
-// No iteration at all: a scan output looks as the file declares it, sizes without a number being 0; where the file says
-// nothing, as the body would make it.
+// No iteration at all: a scan output looks as the file declares it; where that does not give every size, as the body
+// would make it; where the body does not tell, sizes without a number are 0.
 Facts empty_scans(InferContext& context, const Iteration& iteration, const Facts& initial) {
   Facts out;
   const Graph& body = *iteration.body;
   const auto inferred = context.try_body(body, iteration.inputs(0, initial));
   for (size_t i = iteration.carried_at + iteration.carried; i < body.outputs.size(); ++i) {
-    Fact fact = declared_fact(body.values[body.outputs[i]], 0);
-    if (!fact.dims && inferred) fact = (*inferred)[i].type_only();
+    const Value& value = body.values[body.outputs[i]];
+    Fact fact = declared_fact(value, 0);
+    if (!declared_fact(value, Dim::unknown()).numeric_dims() && inferred && (*inferred)[i].dims)
+      fact = (*inferred)[i].type_only();
     out.push_back(std::move(fact));
   }
   return out;

@@ -2,6 +2,7 @@
 
 #include "ops/matmul.h"
 #include "ops/ms_common.h"
+#include "ops/planned.h"
 #include "ops/records.h"
 
 namespace anyshape::ops {
@@ -165,7 +166,8 @@ constexpr OpDef kMsFusedConv1{.name = "FusedConv",
                               .domain = kMs,
                               .sig = {kFusedConvIn, kY, "Conv, sum and activation"},
                               .infer = infer_fused_conv,
-                              .kernels = kFusedConvKernels};
+                              .kernels = kFusedConvKernels,
+                              .planned = kConvPlanned};
 constexpr OpDef kMsFusedGemm1{.name = "FusedGemm",
                               .domain = kMs,
                               .sig = {kGemmIn, kY, "Gemm and activation"},

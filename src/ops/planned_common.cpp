@@ -11,13 +11,18 @@ Result<simd::ActivationSpec> read_activation(const Call& call) {
       {"clip", Activation::clip},       {"leaky_relu", Activation::leaky_relu},
       {"sigmoid", Activation::sigmoid}, {"tanh", Activation::tanh},
       {"gelu", Activation::gelu},       {"gelu_tanh", Activation::gelu_tanh},
-      {"silu", Activation::silu},       {"hard_swish", Activation::hard_swish}};
-  const std::string_view text = call.s("activation", "none");
+      {"silu", Activation::silu},       {"hard_swish", Activation::hard_swish},
+      {"Relu", Activation::relu},       {"Clip", Activation::clip},
+      {"Sigmoid", Activation::sigmoid}, {"Tanh", Activation::tanh}};
+  std::string_view text = call.s("activation", "none");
+  const auto* params = call.floats("activation_params");
+  if (text.empty()) text = "none";
+  if (text == "LeakyRelu" && params && !params->empty()) text = "leaky_relu";
+  if (text == "Clip" && (!params || params->size() < 2)) text = "Clip without bounds";
   const auto* found =
       std::find_if(std::begin(kNames), std::end(kNames), [&](const auto& n) { return n.first == text; });
   if (found == std::end(kNames)) return refuse("activation", "there is no activation \"{}\"", text);
   simd::ActivationSpec out{found->second};
-  const auto* params = call.floats("activation_params");
   if (params && !params->empty()) out.a = (*params)[0];
   if (params && params->size() > 1) out.b = (*params)[1];
   return out;

@@ -21,6 +21,7 @@ std::string_view accepts(const Call& call) {
   for (size_t i = 0; i < call.inputs(); ++i)
     if (call.has(i) && !is_f32(call, i)) return "its element type is not f32";
   if (!is_constant(call, 1)) return "the weights are not constant";
+  if (!read_activation(call)) return "its activation is none of those computed with it";
   const size_t rank = call.in(1).constant->rank();
   return rank == 3 || rank == 4 ? "" : "it has neither one nor two spatial axes";
 }

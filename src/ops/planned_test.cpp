@@ -213,6 +213,26 @@ TEST(Planned, Conv) {
   EXPECT_EQ(planned_refusal({"Conv", 11, "f32[1, 4, 9]; f32[2, 4, 3]"}), "the weights are not constant");
 }
 
+TEST(Planned, ConvWithActivation) {
+  const std::string conv = "com.microsoft:FusedConv", two = "f32[2, 3, 8, 9]; const f32[5, 3, 3, 3]; f32[5]";
+  for (const char* activation :
+       {"Relu", "Sigmoid", "Tanh", "Clip activation_params=[-0.5,0.75]", "LeakyRelu activation_params=[0.2]"}) {
+    const std::string attributes = std::string(" activation=") + activation;
+    check_planned_rows({
+        {conv, 1, two, "pads=[1,1,1,1]" + attributes},
+        {conv, 1, "f32[2, 4, 9, 7]; const f32[4, 1, 3, 3]; f32[4]", "group=4" + attributes},
+        // Activations make entries small, but not the rounding of long sums.
+        {conv, 1, "f32[1, 300, 20, 20]; const f32[20, 300, 1, 1]", attributes, 1, 1e-5, 0.5f},
+        {conv, 1, "f32[2, 4, 30]; const f32[6, 2, 3]; f32[6]", "group=2 pads=[2,0]" + attributes},
+        {conv, 1, "f32[1, 4, 6, 6]; const f32[8, 4, 1, 1]; f32[8]; f32[1, 8, 6, 6]", attributes},
+    });
+  }
+  check_planned_rows({{conv, 1, two, ""}});
+  for (const char* activation : {"HardSigmoid", "Clip", "LeakyRelu"})
+    EXPECT_EQ(planned_refusal({conv, 1, two, std::string("activation=") + activation}),
+              "its activation is none of those computed with it");
+}
+
 TEST(Planned, Recurrent) {
   const std::string lstm = "const f32[1, 20, 3]; const f32[1, 20, 5]; const f32[1, 40]";
   check_planned_rows({

@@ -86,7 +86,8 @@ Result<Facts> infer_construct(const Call& call, InferContext& context) {
   for (size_t i = 0; i < call.inputs(); ++i) {
     if (!call.has(i)) return refuse("sequence.input", "input {} is missing", i);
     const Fact& fact = call.in(i);
-    if (fact.is_tensor() && call.in(0).is_tensor() && fact.dtype != call.in(0).dtype)
+    const bool typed = fact.dtype != DType::undefined && call.in(0).dtype != DType::undefined;
+    if (fact.is_tensor() && call.in(0).is_tensor() && typed && fact.dtype != call.in(0).dtype)
       return refuse("sequence.type", "the items of a sequence must have one type: {} and {}", print(call.in(0)),
                     print(fact));
     items.push_back(fact);

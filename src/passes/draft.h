@@ -45,6 +45,7 @@ Status remove_no_ops(Draft& draft);
 Status share_equal_nodes(Draft& draft);
 Status fold_batch_norm(Draft& draft);
 Status fold_bias(Draft& draft);
+Status fuse_activations(Draft& draft);
 Status fuse_elementwise(Draft& draft);
 Status remove_dead_nodes(Draft& draft);
 

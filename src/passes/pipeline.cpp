@@ -15,6 +15,7 @@ constexpr Pass kPasses[] = {
     {"share", "nodes that compute the same are computed once", share_equal_nodes},
     {"batch-norm", "scale and shift after a convolution go into its weights", fold_batch_norm},
     {"bias", "constants added after a convolution become its bias", fold_bias},
+    {"activation", "activations after a convolution are computed with it", fuse_activations},
     {"elementwise", "chains of elementwise operators become one step", fuse_elementwise},
     {"dead", "nodes nobody reads are dropped", remove_dead_nodes},
 };

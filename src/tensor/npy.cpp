@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "base/utf8.h"
+#include "tensor/bools.h"
 #include "tensor/half.h"
 #include "tensor/npy_header.h"
 #include "tensor/small_float.h"
@@ -186,15 +187,6 @@ Result<Tensor> as_wanted(Tensor tensor, const NpyHeader& header, DType wanted) {
   const DType kept = is_signed_integer(wanted) ? DType::i8 : DType::u8;
   if (is_integer(wanted) && tensor.dtype() == kept) return narrow_integers(tensor, wanted);
   return tensor;
-}
-
-// A bool of another value than 0 and 1 would break every kernel.
-Result<Tensor> clean_bools(Tensor tensor) {
-  const Bytes bytes = tensor.bytes();
-  if (std::none_of(bytes.begin(), bytes.end(), [](std::byte b) { return b > std::byte{1}; })) return tensor;
-  TRY(Tensor out, Tensor::allocate(DType::boolean, tensor.dims()));
-  for (size_t i = 0; i < bytes.size(); ++i) out.data()[i] = bytes[i] != std::byte{0} ? std::byte{1} : std::byte{0};
-  return out;
 }
 
 Result<Tensor> parse_numbers(const NpyHeader& header, Bytes elements, const std::shared_ptr<const void>& owner) {

@@ -128,8 +128,8 @@ TEST(Answers, Loop) {
         all.push_back(sum[k] * sum[k]);
       }
     EXPECT_EQ(values(out[0]), sum);
-    // Without a round nothing says how large n is inside of the body.
-    EXPECT_EQ(out[1].shape(), (Sizes{trips, trips > 0 ? n : 0}));
+    // Without a round, too.
+    EXPECT_EQ(out[1].shape(), (Sizes{trips, n}));
     EXPECT_EQ(values(out[1]), all);
   }
 }
@@ -328,6 +328,40 @@ TEST(Answers, OutputShapesWithoutRunning) {
   const auto unknown = mask_context.output_shapes({{"x", {5, 4}}, {"keep", {5}}});
   ASSERT_TRUE(unknown) << unknown.error().text();
   EXPECT_FALSE((*unknown)[0]);
+}
+
+TEST(Answers, InputWithADefaultIsFedOrNot) {
+  const Session session = load("default");
+  ASSERT_EQ(session.optional_inputs().size(), 1u);
+  EXPECT_EQ(session.optional_inputs()[0].name, "scale");
+  const auto fed = session.overriding({"scale"});
+  ASSERT_TRUE(fed) << fed.error().text();
+  EXPECT_TRUE(fed->optional_inputs().empty());
+  ASSERT_EQ(fed->inputs().size(), 2u);
+  EXPECT_EQ(fed->inputs()[1].name, "scale");
+  Context plain(session, 1), overriding(*fed, 1);
+  EXPECT_EQ(values(run(plain, {tensor({2}, {1, 2})})[0]), (Floats{3, 6}));
+  EXPECT_EQ(values(run(overriding, {tensor({2}, {1, 2}), tensor({1}, {5})})[0]), (Floats{5, 10}));
+  EXPECT_EQ(values(run(overriding, {tensor({1}, {4}), tensor({1}, {-1})})[0]), (Floats{-4}));
+  EXPECT_EQ(values(run(plain, {tensor({1}, {4})})[0]), (Floats{12}));
+  EXPECT_EQ(refused(overriding, {tensor({2}, {1, 2}), tensor({2}, {5, 6})}).code, "input.dim");
+  for (const std::string name : {"x", "y", "none"}) {
+    const auto wrong = session.overriding({name});
+    ASSERT_FALSE(wrong);
+    EXPECT_EQ(wrong.error().code, "input.unknown");
+  }
+  const auto none = load("mlp").overriding({"w1"});
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().code, "input.unknown");
+}
+
+TEST(Answers, AnyBoolByteButZeroIsTrue) {
+  const Session session = load("mask");
+  Context context(session, 1);
+  const auto clean = run(context, {filled({4, 4}), tensor<uint8_t>(DType::boolean, {4}, {1, 0, 1, 1})});
+  const auto dirty = run(context, {filled({4, 4}), tensor<uint8_t>(DType::boolean, {4}, {2, 0, 255, 1})});
+  ASSERT_EQ(clean.size(), dirty.size());
+  for (size_t i = 0; i < clean.size(); ++i) EXPECT_EQ(difference(dirty[i], clean[i], 0, 0), "");
 }
 
 TEST(Answers, PlanSaysWhichKernelsRun) {

@@ -135,6 +135,36 @@ TEST(Buffers, OutputThatOverlapsAnInput) {
   expect_near(Floats(memory.begin() + 8, memory.end()), next_state(x, h));
 }
 
+// Each output in turn gets the memory of the input, which others are read off.
+TEST(Buffers, OutputOverAnInputThatIsAnOutput) {
+  const Floats x = entries(6), negated = map(x, [](float v, size_t) { return -v; });
+  const Floats turned{x[0], x[2], x[4], x[1], x[3], x[5]};
+  for (const bool optimize : {true, false})
+    for (size_t shared = 0; shared < 4; ++shared) {
+      SCOPED_TRACE(shared);
+      SessionOptions options;
+      options.optimize = optimize;
+      Context views(load("kept", options)), lists(load("kept_list", options));
+      Floats memory = x, second(6), third(6);
+      std::vector<AnyValue> out{over(second, {3, 2}), over(third, {3, 2}), AnyValue()};
+      if (shared < 2) out[shared] = over(memory, {3, 2});
+      if (shared == 2) out[2] = over(memory, {2, 3});
+      run_into(views, {over(memory, {3, 2})}, out);
+      EXPECT_EQ(values(out[0]), negated);
+      EXPECT_EQ(values(out[1]), x);
+      EXPECT_EQ(values(out[2]), turned);
+
+      AnyValue held = tensor({3, 2}, x);
+      out = {over(second, {3, 2}), over(third, {3, 2}), AnyValue()};
+      if (shared < 2) out[shared] = held;
+      run_into(lists, {held}, out);
+      EXPECT_EQ(values(out[0]), negated);
+      EXPECT_EQ(values(out[1]), x);
+      ASSERT_EQ(out[2].items().size(), 1u);
+      EXPECT_EQ(values(out[2].items()[0]), x);
+    }
+}
+
 TEST(Buffers, OneBufferForTwoOutputsOfOneValue) {
   const Session session = load("same");
   Context context(session);

@@ -192,6 +192,31 @@ static void test_custom(void) {
   anyshape_session_free(session);
 }
 
+/* y = x * scale, where scale is 3 unless it is fed. */
+static void test_default(void) {
+  anyshape_session *session = load("tests/fixtures/run/default.onnx"), *fed = NULL, *wrong = NULL;
+  anyshape_context* context = NULL;
+  const char *scale_name[] = {"scale"}, *x_name[] = {"x"};
+  const int64_t dims[] = {2}, one[] = {1};
+  float x[2] = {1, 2}, scale = 5;
+  anyshape_tensor inputs[2] = {{1, 1, dims, x}, {1, 1, one, &scale}}, output = {0};
+  EXPECT(anyshape_session_input_count(session) == 1);
+  EXPECT(anyshape_session_optional_count(session) == 1);
+  EXPECT(strcmp(anyshape_session_optional_name(session, 0), "scale") == 0);
+  EXPECT(anyshape_session_optional_type(session, 0) == 1);
+  EXPECT(anyshape_session_optional_name(session, 1) == NULL);
+  expect_error(anyshape_session_overriding(session, x_name, 1, &wrong), ANYSHAPE_USAGE, "input.unknown");
+  must(anyshape_session_overriding(session, scale_name, 1, &fed));
+  anyshape_session_free(session);
+  EXPECT(anyshape_session_input_count(fed) == 2);
+  EXPECT(anyshape_session_optional_count(fed) == 0);
+  must(anyshape_context_create(fed, 1, &context));
+  must(anyshape_context_run(context, inputs, 2, &output, 1));
+  EXPECT(((const float*)output.data)[0] == 5 && ((const float*)output.data)[1] == 10);
+  anyshape_context_free(context);
+  anyshape_session_free(fed);
+}
+
 static void test_errors(void) {
   anyshape_session* session = NULL;
   const int64_t dims[] = {1};
@@ -224,6 +249,7 @@ int main(void) {
   test_memory_and_shapes();
   test_sizes_that_depend_on_data();
   test_custom();
+  test_default();
   test_errors();
   printf(failures ? "%d checks failed\n" : "all is well\n", failures);
   return failures ? 1 : 0;

@@ -33,6 +33,18 @@ class ValuesTest(unittest.TestCase):
             np.testing.assert_array_equal(flat, given.reshape(-1))
         np.testing.assert_array_equal(model.run(["flat"], {"x": x.tolist()})[0], x.reshape(-1))
 
+    def test_input_with_a_default(self):
+        model = session("default")
+        x = np.array([1, 2], np.float32)
+        self.assertEqual([i.name for i in model.get_inputs()], ["x"])
+        (scale,) = model.get_overridable_initializers()
+        self.assertEqual((scale.name, scale.type, scale.shape), ("scale", "tensor(float)", [1]))
+        for _ in range(2):
+            np.testing.assert_array_equal(model.run(None, {"x": x})[0], x * 3)
+            np.testing.assert_array_equal(model.run(None, {"x": x, "scale": np.array([5], np.float32)})[0], x * 5)
+        with self.assertRaises(anyshape.Error):
+            model.run(None, {"x": x, "scale": x})
+
     def test_unaligned(self):
         raw = np.zeros(4 * 12 + 1, np.uint8)
         x = raw[1:].view(np.float32).reshape(6, 2)

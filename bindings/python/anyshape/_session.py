@@ -85,6 +85,7 @@ class InferenceSession:
                                           engine=getattr(options, "engine", "anyshape"),
                                           ort_library=str(getattr(options, "ort_library", "")))  # fmt: skip
         self._inputs = self._node_args(self._session.inputs(), model.inputs())
+        self._optional = self._node_args(self._session.optional_inputs(), model.optional_inputs())
         self._outputs = self._node_args(self._session.outputs(), model.outputs())
         self._output_index = {output.name: i for i, output in enumerate(self._outputs)}
         self._info = model.info()
@@ -116,6 +117,10 @@ class InferenceSession:
 
     def get_inputs(self) -> list[NodeArg]:
         return list(self._inputs)
+
+    def get_overridable_initializers(self) -> list[NodeArg]:
+        """Inputs with a default value: run() takes them, too."""
+        return list(self._optional)
 
     def get_outputs(self) -> list[NodeArg]:
         return list(self._outputs)

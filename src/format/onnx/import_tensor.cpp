@@ -1,6 +1,7 @@
 #include "format/onnx/import_tensor.h"
 
 #include "format/onnx/tensor.h"
+#include "tensor/bools.h"
 
 namespace anyshape::onnx {
 namespace {
@@ -60,7 +61,8 @@ Result<Tensor> import_tensor(const TensorProto& proto, const Source& source) {
   if (!dtype) return refuse("tensor.dtype", "{} is no element type of ONNX", static_cast<int64_t>(bytes.dtype));
   if (*dtype == DType::string)
     return Tensor::of_strings(std::move(bytes.dims), {bytes.strings.begin(), bytes.strings.end()});
-  return Tensor::borrow(*dtype, std::move(bytes.dims), bytes.bytes, bytes.owner ? bytes.owner : source.owner);
+  return clean_bools(
+      Tensor::borrow(*dtype, std::move(bytes.dims), bytes.bytes, bytes.owner ? bytes.owner : source.owner));
 }
 
 Result<SparseTensor> import_sparse(const SparseTensorProto& proto, const Source& source) {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <atomic>
 #include <functional>
 #include <map>
 #include <memory>
@@ -13,13 +12,9 @@
 #include "plan/plan.h"
 #include "plan/print.h"
 #include "run/cpu/binding.h"
+#include "run/cpu/limits.h"
 
 namespace anyshape {
-
-struct RunLimits {
-  int64_t max_bytes = 0;                      // of intermediate values of one run, bodies included; 0: no limit
-  const std::atomic<bool>* cancel = nullptr;  // looked at between steps
-};
 
 // What happened in one step, for profiles.
 struct StepTime {
@@ -30,6 +25,13 @@ struct StepTime {
 using StepObserver = std::function<void(const StepTime&)>;
 
 // All that changes while a plan runs: memory, bindings of recent shapes. One thread at a time.
+//
+//   run -> check_inputs -> bind (the sizes: found again, or formulas evaluated) -> run_steps      executor.cpp,
+//   bind.cpp run_steps: for each stage  enter_stage (formulas, memory, computed integers), prepare_outputs   bind.cpp,
+//   outputs.cpp
+//              for each step   run_step (kernel over views, reference kernel, body), release        steps.cpp
+//              hand_over (outputs that were not written in place)                                   outputs.cpp
+//   run_whole_by_reference: where bind finds the sizes outside of what the plan is for              reference.cpp
 class Executor {
  public:
   Executor(std::shared_ptr<const Plan> plan, Workers& workers);
@@ -64,6 +66,7 @@ class Executor {
   int64_t arena_bytes() const;
 
  private:
+  static constexpr size_t kBindings = 4;
   class Bodies;
   Executor(std::shared_ptr<const Plan> plan, const Executor& outer);
   // Memory for one output that is used again. Two blocks go around when an output is the next run's input.
@@ -88,6 +91,12 @@ class Executor {
   Status run_reference_step(const PlanStep& step, size_t index);
   Status run_dynamic(const PlanStep& step, size_t index);
   Status hand_over();
+  Status hand_over_dynamic(size_t output);
+  Status hand_over_view(size_t output);
+  bool written_last(size_t output) const;
+  bool writes_inputs() const;
+  // Error "output.shape" where the caller's memory is for another type or shape.
+  Status check_given(size_t output, const View& made) const;
   Status reserve_outputs();
   Status run_whole_by_reference(const Run& run);
 

@@ -62,12 +62,8 @@ Status Executor::prepare_outputs(size_t stage) {
     const View& view = binding_->view(value);
     const int64_t bytes = binding_->bytes(value);
     if (!run_->own_outputs && out.is_tensor()) {
-      if (out.dtype() != planned.dtype || !std::ranges::equal(out.tensor().dims(), view.dims))
-        return refuse("output.shape", "output \"{}\" is {}[{}], the memory given for it is {}[{}]",
-                      plan_->output_names[i], name(planned.dtype), fmt::join(view.dims, ", "), name(out.dtype()),
-                      fmt::join(out.tensor().dims(), ", "));
-      const auto shared = [&](const Datum& input) { return overlap(input.tensor().bytes(), out.tensor().bytes()); };
-      if (is_placed(out.tensor()) && std::none_of(run_->inputs.begin(), run_->inputs.end(), shared)) {
+      TRY_OK(check_given(i, view));
+      if (is_placed(out.tensor()) && !written_last(i)) {
         output_data_[i] = out.tensor().data();
         continue;
       }
@@ -77,48 +73,85 @@ Status Executor::prepare_outputs(size_t stage) {
   return {};
 }
 
+// Memory that is an input's, too, is written last: other outputs may be read off that input.
+bool Executor::written_last(size_t output) const {
+  const Datum& out = run_->outputs[output];
+  return !run_->own_outputs && out.is_tensor() &&
+         std::any_of(run_->inputs.begin(), run_->inputs.end(),
+                     [&](const Datum& input) { return overlap(input.tensor().bytes(), out.tensor().bytes()); });
+}
+
+bool Executor::writes_inputs() const {
+  for (size_t i = 0; i < run_->outputs.size(); ++i)
+    if (written_last(i)) return true;
+  return false;
+}
+
+Status Executor::check_given(size_t output, const View& made) const {
+  const Datum& out = run_->outputs[output];
+  if (out.dtype() == made.dtype && std::ranges::equal(out.tensor().dims(), made.dims)) return {};
+  return refuse("output.shape", "output \"{}\" is {}[{}], the memory given for it is {}[{}]",
+                plan_->output_names[output], name(made.dtype), fmt::join(made.dims, ", "), name(out.dtype()),
+                fmt::join(out.tensor().dims(), ", "));
+}
+
 Status Executor::hand_over() {
   for (size_t i = 0; i < plan_->outputs.size(); ++i) {
+    const bool dynamic = plan_->values[plan_->outputs[i]].kind == Kind::dynamic;
+    TRY_OK(dynamic ? hand_over_dynamic(i) : hand_over_view(i));
+  }
+  for (size_t i = 0; i < plan_->outputs.size(); ++i) {
+    if (!written_last(i)) continue;
+    Tensor& out = run_->outputs[i].tensor();
     const uint32_t value = plan_->outputs[i];
-    const PlanValue& planned = plan_->values[value];
-    Datum& out = run_->outputs[i];
-    const bool given = !run_->own_outputs && out.is_tensor();
-    if (planned.kind == Kind::dynamic) {
-      if (given) {
-        TRY_OK(copy_into(out, data_[value], plan_->output_names[i]));
-      } else {
-        TRY(out, own(data_[value]));
-      }
-      continue;
+    if (plan_->values[value].kind == Kind::dynamic) {
+      TRY_OK(copy_into(run_->outputs[i], data_[value], plan_->output_names[i]));
+    } else if (out.data() != output_data_[i]) {
+      std::memcpy(out.data(), output_data_[i], out.bytes().size());
     }
-    if (planned.kind == Kind::constant && !fits_view(planned.dtype)) {
-      out = planned.constant;
-      continue;
-    }
-    const View from = view(value);
-    const bool direct = planned.kind == Kind::output && planned.index == i;
-    if (direct && !given) {
-      if (!out.is_tensor()) forget(out);
-      out.tensor().point_at(planned.dtype, from.dims, output_data_[i], output_memory_[i].blocks.back().owner());
-      out.settle();
-      continue;
-    }
-    if (direct && output_data_[i] == out.tensor().bytes().data()) continue;
-    if (!given) {
-      TRY(std::byte * memory, own_output(i, binding_->bytes(value)));
-      if (!out.is_tensor()) forget(out);
-      out.tensor().point_at(planned.dtype, from.dims, memory, output_memory_[i].blocks.back().owner());
-      out.settle();
-    } else if (out.dtype() != planned.dtype || !std::ranges::equal(out.tensor().dims(), from.dims)) {
-      return refuse("output.shape", "output \"{}\" is {}[{}], the memory given for it is another shape or type",
-                    plan_->output_names[i], name(planned.dtype), fmt::join(from.dims, ", "));
-    }
-    if (from.count() == 0) continue;
-    if (from.dense()) {
-      std::memcpy(out.tensor().data(), from.data, out.tensor().bytes().size());
-    } else {
-      kernels::dense_copy(from, {from.dtype, from.dims, from.strides, out.tensor().data()});
-    }
+  }
+  return {};
+}
+
+Status Executor::hand_over_dynamic(size_t output) {
+  Datum &out = run_->outputs[output], &made = data_[plan_->outputs[output]];
+  if (written_last(output)) {
+    TRY(made, own(made, true));
+    return {};
+  }
+  if (!run_->own_outputs && out.is_tensor()) return copy_into(out, made, plan_->output_names[output]);
+  TRY(out, own(made, writes_inputs()));
+  return {};
+}
+
+Status Executor::hand_over_view(size_t output) {
+  const uint32_t value = plan_->outputs[output];
+  const PlanValue& planned = plan_->values[value];
+  Datum& out = run_->outputs[output];
+  if (planned.kind == Kind::constant && !fits_view(planned.dtype)) {
+    out = planned.constant;
+    return {};
+  }
+  const View from = view(value);
+  const bool given = !run_->own_outputs && out.is_tensor(), last = written_last(output);
+  const bool direct = planned.kind == Kind::output && planned.index == output;
+  if (given) TRY_OK(check_given(output, from));
+  if (direct && given && (last || output_data_[output] == out.tensor().bytes().data())) return {};
+  if (!direct && (!given || last)) {
+    TRY(output_data_[output], own_output(output, binding_->bytes(value)));
+  }
+  if (!given) {
+    if (!out.is_tensor()) forget(out);
+    out.tensor().point_at(planned.dtype, from.dims, output_data_[output], output_memory_[output].blocks.back().owner());
+    out.settle();
+    if (direct) return {};
+  }
+  if (from.count() == 0) return {};
+  std::byte* to = last ? output_data_[output] : out.tensor().data();
+  if (from.dense()) {
+    std::memcpy(to, from.data, out.tensor().bytes().size());
+  } else {
+    kernels::dense_copy(from, {from.dtype, from.dims, from.strides, to});
   }
   return {};
 }

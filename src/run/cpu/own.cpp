@@ -13,8 +13,9 @@ bool all_owned(const Datum& datum) {
 
 }  // namespace
 
-Result<Datum> own(const Datum& datum) {
-  if (all_owned(datum)) return datum;
+Result<Datum> own(const Datum& datum, bool always) {
+  if (!always && all_owned(datum)) return datum;
+  if (datum.dtype() == DType::string && datum.is_tensor()) return datum;
   if (datum.is_tensor()) {
     TRY(Tensor copy, Tensor::allocate(datum.dtype(), datum.tensor().dims()));
     const auto bytes = datum.tensor().bytes();
@@ -23,7 +24,7 @@ Result<Datum> own(const Datum& datum) {
   }
   std::vector<Datum> items;
   for (const Datum& item : datum.items()) {
-    TRY(Datum owned, own(item));
+    TRY(Datum owned, own(item, always));
     items.push_back(std::move(owned));
   }
   switch (datum.kind()) {
@@ -34,6 +35,12 @@ Result<Datum> own(const Datum& datum) {
     default:
       return Datum::sequence(datum.dtype(), std::move(items));
   }
+}
+
+int64_t bytes_in(const Datum& datum) {
+  int64_t total = static_cast<int64_t>(datum.tensor().bytes().size());
+  for (const Datum& item : datum.items()) total += bytes_in(item);
+  return total;
 }
 
 void forget(Datum& datum) {

@@ -7,8 +7,11 @@
 
 namespace anyshape {
 
-// The same value in memory that stays as it is: tensors over memory of a caller or an arena are copied.
-Result<Datum> own(const Datum& datum);
+// The same value in memory that stays as it is: tensors over memory of a caller or an arena are copied. `always`: all
+// are, because memory that somebody shares is about to be written.
+Result<Datum> own(const Datum& datum, bool always = false);
+
+int64_t bytes_in(const Datum& datum);
 
 // Makes it absent, but keeps its memory for sizes: a tensor of as many axes can be put there without allocating.
 void forget(Datum& datum);

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+
 #include "ops/graph_maker.h"
 
 namespace anyshape {
@@ -111,6 +113,33 @@ std::shared_ptr<Graph> scan(int64_t version, std::string_view attributes) {
   main.node("Scan", in, {"y", "s"}, fmt::format("num_scan_inputs=1 {}", attributes),
             {{"body", body.finish({"next", "o"})}}, version);
   return main.finish({"y", "s"});
+}
+
+// A body without nodes, that would never end, and one that is larger than the limit.
+TEST(ReferenceLimits, CancelAndMemory) {
+  std::atomic<bool> cancel = true;
+  RunLimits limits;
+  limits.cancel = &cancel;
+  GraphMaker main;
+  main.input("c").input("x");
+  GraphMaker body(&main);
+  body.input("i").input("cond").input("v");
+  main.node("Loop", {"", "c", "x"}, {"y"}, "", {{"body", body.finish({"cond", "v"})}});
+  const auto endless = run_reference(*main.finish({"y"}), {truth(true), ints({1}, {1})}, 0, limits);
+  ASSERT_FALSE(endless);
+  EXPECT_EQ(endless.error().code, "run.cancelled");
+
+  // The scan output of four rounds and the state of each.
+  const auto code = [&](int64_t bytes, int64_t used) -> std::string {
+    cancel = false;
+    limits.max_bytes = bytes;
+    const auto out =
+        run_reference(*loop(false), {truth(true), ints({1000}, std::vector<int64_t>(1000))}, 0, limits, used);
+    return out ? "" : out.error().code;
+  };
+  EXPECT_EQ(code(30000, 0), "");
+  EXPECT_EQ(code(30000, 20000), "run.memory");
+  EXPECT_EQ(code(10000, 0), "run.memory");
 }
 
 TEST(ReferenceScan, AxesAndDirections) {

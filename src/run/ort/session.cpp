@@ -1,5 +1,7 @@
 #include "run/ort/session.h"
 
+#include <algorithm>
+
 #include "run/ort/find.h"
 #include "run/ort/value.h"
 
@@ -96,6 +98,7 @@ struct OrtSession::Impl {
   }
 
   Status read_names();
+  void take_inputs(const std::vector<std::pair<std::string, DType>>& wanted);
   Result<Datum> take_output(size_t i, const ValuePtr& value) const;
 };
 
@@ -116,6 +119,18 @@ Status OrtSession::Impl::read_names() {
   }
   for (const std::string& name : outputs) output_names.push_back(name.c_str());
   return {};
+}
+
+void OrtSession::Impl::take_inputs(const std::vector<std::pair<std::string, DType>>& wanted) {
+  std::vector<Port> ports;
+  for (const auto& [name, dtype] : wanted) {
+    const auto named = [&, text = std::string_view(name)](const Port& port) { return port.name == text; };
+    const auto it = std::find_if(input_ports.begin(), input_ports.end(), named);
+    ports.push_back(it != input_ports.end() ? *it : Port{name, kTensor, dtype});
+  }
+  input_ports = std::move(ports);
+  inputs.clear();
+  for (const Port& port : input_ports) inputs.push_back(port.name);
 }
 
 Result<Datum> OrtSession::Impl::take_output(size_t i, const ValuePtr& value) const {
@@ -148,6 +163,7 @@ Result<std::unique_ptr<OrtSession>> OrtSession::load(const OrtOptions& options, 
                                        : f.create_session_from_bytes(library.env(), bytes.data(), bytes.size(),
                                                                      made.get(), &impl->session)));
   TRY_OK(impl->read_names());
+  if (!options.inputs.empty()) impl->take_inputs(options.inputs);
   return std::unique_ptr<OrtSession>(new OrtSession(std::move(impl)));
 }
 

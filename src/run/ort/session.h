@@ -17,6 +17,9 @@ struct OrtOptions {
   bool optimize = true;
   // Without it memory goes back to the system after each run.
   bool arena = true;
+  // Names and element types of what run() takes, in its order: for inputs with a default that are fed. Empty: all
+  // others.
+  std::vector<std::pair<std::string, DType>> inputs = {};
 };
 
 // A model in ONNX Runtime, loaded with dlopen. Immutable: any number of threads may run it at once.

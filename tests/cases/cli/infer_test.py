@@ -18,9 +18,9 @@ except ImportError:
 
 # Models that are refused, hold an operator without a rule, or a type that ONNX Runtime does not have.
 REFUSED = {"never", "broken"}
-UNTYPED = {"opaque"}
+UNTYPED = {"unranked_list", "opaque"}
 NOT_IN_RUNTIME = {"identity_c64"}
-UNRANKED = {"no_rank"}  # onnx.checker wants a shape for every declared type
+UNRANKED = {"no_rank", "unranked_list"}  # onnx.checker wants a shape for every declared type
 
 
 def without_types(model):

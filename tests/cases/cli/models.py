@@ -112,6 +112,32 @@ def assumed(text, version=1):
                 metadata={"anyshape.assumed": json.dumps(record)})
 
 
+def defaults(ir_version):
+    """Inputs with a default: what is added, and the sizes of a Reshape."""
+    out = model([node("Add", ["x", "w"], ["s"]), node("Reshape", ["s", "sizes"], ["y"])],
+                [info("x", ["batch", 3]), info("w", ["k"]), info("sizes", [2], I64)], [info("y", None)],
+                [weights("w", 3), ints("sizes", [-1, 6])])
+    out.ir_version = ir_version
+    return out
+
+
+def bools():
+    """A bool weight as raw bytes, some of them neither 0 nor 1."""
+    keep = helper.make_tensor("keep", TensorProto.BOOL, [4], bytes([0, 1, 2, 255]), raw=True)
+    return model([node("Not", ["keep"], ["not"]), node("Xor", ["not", "mask"], ["odd"]), node("Where", ["keep", "x", "z"], ["y"]),
+                  node("Cast", ["odd"], ["o"], to=I64)],
+                 [info("x", ["n", 4]), info("mask", ["n", 4], TensorProto.BOOL)], [info("y", None), info("o", None, I64)],
+                 [keep, weights("z", 1)])
+
+
+def unranked_list():
+    """Nothing tells the element type of the second item before the model runs."""
+    boolean = TensorProto.BOOL
+    return model([node("Where", ["c", "x", "x"], ["w"]), node("Sigmoid", ["w"], ["s"]),
+                  node("SequenceConstruct", ["x", "s"], ["l"]), node("SequenceLength", ["l"], ["y"])],
+                 [info("x", None), info("c", None, boolean)], [info("y", [], I64)])
+
+
 def all_models():
     any2 = [info("x", ["batch", "seq"])]
     twice = [node("Concat", ["x", "x"], ["y"], axis=0)]
@@ -150,6 +176,10 @@ def all_models():
         "reshape": reshape(),
         "conv": conv(),
         "branch": branch(),
+        "bools": bools(),
+        "unranked_list": unranked_list(),
+        "defaults": defaults(8),
+        "defaults_ir3": defaults(3),
         "assumed": assumed("n >= 2"),
         "assumed_bad": assumed("n >= >= 2"),
         "assumed_new": assumed("n >= 2", version=7),
@@ -195,6 +225,12 @@ def write_values(folder):
     np.save(folder / "words.npy", np.array(["a", "née"]))
     np.save(folder / "one.npy", np.array([1], np.int64))
     np.save(folder / "five.npy", np.array([5], np.int64))
+    np.save(folder / "w.npy", np.array([10, 20, 30], np.float32))
+    np.save(folder / "w4.npy", np.array([10, 20, 30, 40], np.float32))
+    np.save(folder / "sizes.npy", np.array([3, -1], np.int64))
+    np.save(folder / "x4.npy", np.array([[5, 6, 7, 8]], np.float32))
+    np.save(folder / "mask.npy", np.array([[7, 0, 255, 0]], np.uint8).view(np.bool_))
+    np.savez(folder / "defaults.npz", x=x, w=np.array([7], np.float32))
     (folder / "x.pb").write_bytes(numpy_helper.from_array(x).SerializeToString())
     (folder / "bad.npy").write_bytes(b"no array")
     (folder / "bad.pb").write_bytes(b"\x08\xff")
@@ -216,6 +252,10 @@ def write_tests(folder):
     write_test(folder / "mixed" / "wrong_type", good, [x.astype(np.float64)], [y])
     write_test(folder / "mixed" / "no_input", good, [], [y])
     write_test(folder / "mixed" / "refused", matmul(3), [x], [x])
+    ones, sizes = np.ones(3, np.float32), np.array([3, -1], np.int64)
+    tall = np.ones((2, 3), np.float32)
+    write_test(folder / "defaults" / "not_fed", defaults(8), [tall], [np.full((1, 6), 2, np.float32)])
+    write_test(folder / "defaults" / "fed", defaults(3), [tall, ones * 4, sizes], [np.full((3, 2), 5, np.float32)])
     (folder / "mixed" / "broken" / "test_data_set_0").mkdir(parents=True)
     (folder / "mixed" / "broken" / "model.onnx").write_bytes(b"\x08\x08\x3a\xff\xff")
     (folder / "empty").mkdir()
