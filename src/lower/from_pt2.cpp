@@ -269,7 +269,8 @@ void Driver::read_guards(Lowered& out) {
       continue;
     }
     if (!assumptions_.proves(*condition))
-      add_guard(out, *condition, "torch.export: guard", is_zero_one_rule(*condition));
+      add_guard(out, *condition, "torch.export: guard",
+                is_zero_one_rule(*condition) || interpreter_.accidents().explain(*condition));
   }
   for (const auto& [condition, why] : lowering_.assumed()) add_guard(out, condition, why);
 }

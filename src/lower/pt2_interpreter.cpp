@@ -160,11 +160,14 @@ Arg Pt2Interpreter::call(const pt2::Graph& graph, const pt2::Node& node) {
     if (!axis && !keywords.empty()) axis = keywords[0].value.get<Dim>();
     return l_.dim(x, static_cast<size_t>(l_.axis(x, axis ? axis->constant().value_or(0) : 0)));
   }
+  // Where in memory a view begins is asked for assertions only.
+  if (target->name == "sym_storage_offset") return l_.walk().data_symbol("u", 0, std::nullopt);
   if (target->name == "item" || target->name == "_local_scalar_dense") {
     const Ref x = l_.ref(positional.empty() ? Arg() : positional[0]);
     if (is_integer(l_.dtype(x))) return l_.item(x);
     return positional.empty() ? Arg() : positional[0];
   }
+  accidents_.note_call(target->name, positional);
   return l_.call(target->name, target->overload, std::move(positional), std::move(keywords));
 }
 
@@ -282,6 +285,7 @@ Arg Pt2Interpreter::checked(const pt2::Graph& graph, const std::string& name, Ar
     return value;
   }
   if (!fact.dims) return value;
+  accidents_.note_sizes(*fact.dims);
   if (!request_.freeze.empty() && fact.dims->size() == it->second.sizes.size()) return value;
   if (fact.dims->size() != it->second.sizes.size()) {
     differs(fmt::format("{} axes", it->second.sizes.size()));
