@@ -16,4 +16,7 @@ std::string name_of_path(std::string_view path);
 // over. Empty where there is none.
 std::string source_line(std::string_view stack_trace);
 
+// The ATen operator that another library's operator is by another name, with the same arguments; empty: none.
+std::string_view aten_name_of(std::string_view space, std::string_view name);
+
 }  // namespace anyshape::lower

@@ -143,16 +143,21 @@ Arg Pt2Interpreter::call(const pt2::Graph& graph, const pt2::Node& node) {
       positional.push_back(std::move(given));
   }
   if (l_.failed()) return {};
-  if (const std::string_view name = number_name(node.target); !name.empty()) {
+  if (const std::string_view number = number_name(node.target); !number.empty()) {
     for (const NamedArg& keyword : keywords) positional.push_back(keyword.value);
-    return number_op(l_, name, positional);
+    return number_op(l_, number, positional);
   }
   if (!target) {
     l_.refuse("export.target", "{} is no operator that can be exported", node.target);
     return {};
   }
   if (target->space == "rnnwhole") return l_.call(target->name, "input", std::move(positional), std::move(keywords));
-  if (target->space != "aten") return call_custom(graph, node, target->space, target->name);
+  const std::string_view name = aten_name_of(target->space, target->name);
+  if (name.empty()) return call_custom(graph, node, target->space, target->name);
+  if (name != target->name) {
+    for (NamedArg& keyword : keywords) positional.push_back(std::move(keyword.value));
+    return l_.call(name, "", std::move(positional));
+  }
   if (target->name.starts_with("sym_size") || target->name == "sym_numel") {
     const Ref x = l_.ref(positional.empty() ? Arg() : positional[0]);
     if (target->name == "sym_numel") return product(l_.dims(x));
