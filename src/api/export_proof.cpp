@@ -5,6 +5,7 @@
 
 #include "anyshape/check.h"
 #include "api/model_impl.h"
+#include "check/assumed.h"
 
 namespace anyshape {
 namespace {
@@ -50,6 +51,27 @@ Error baked_error(const lower::Lowered& lowered, const AcceptedCondition& condit
           "again"};
 }
 
+// A guard that binds and leaves an axis that is asked to be dynamic few sizes: beyond them the file would be wrong in
+// every runtime that does not read guards.
+Status check_guards(const lower::Lowered& lowered, const ExportOptions& options) {
+  if (options.guards == Guards::drop) return {};
+  for (const lower::Guard& guard : lowered.guards) {
+    const auto forgotten = std::find(options.forget.begin(), options.forget.end(), guard.text);
+    if (guard.advisory || !can_bind(guard.condition) || forgotten != options.forget.end()) continue;
+    for (const DynamicAxis& wanted : options.dynamic)
+      for (Dim symbol : guard.condition.symbols()) {
+        if (lowered.symbols->name(symbol) != wanted.name || !baked_size(guard.condition, symbol)) continue;
+        return tl::unexpected(Error{Error::Kind::refused, "export.baked", {},
+                                    fmt::format("the program was captured for {} only, but \"{}\" axis {} is asked to be "
+                                                "dynamic ({})",
+                                                guard.text, wanted.value, wanted.axis, guard.origin),
+                                    "keep the size an expression where the model makes a plain number of it (int(...), "
+                                    ".item()), and capture it again; --guards drop if it does not matter"});
+      }
+  }
+  return {};
+}
+
 // Takes part in computing sizes: an integer or bool value made from shapes.
 bool is_shape_node(const Node& node, const std::unordered_set<ValueId>& sizes) {
   if (node.type == "Shape" || node.type == "Size") return true;
@@ -64,6 +86,7 @@ bool is_shape_node(const Node& node, const std::unordered_set<ValueId>& sizes) {
 }  // namespace
 
 Status prove_export(const Model& model, const lower::Lowered& lowered, const ExportOptions& options) {
+  TRY_OK(check_guards(lowered, options));
   const Model::Impl& impl = model.impl();
   if (const auto& refusal = impl.typed().refusal()) return tl::unexpected(*refusal);
   for (const DynamicAxis& wanted : options.dynamic)
