@@ -5,9 +5,12 @@
 
 #include "anyshape/check.h"
 #include "api/model_impl.h"
+#include "check/assumed.h"
 
 namespace anyshape {
 namespace {
+
+constexpr int64_t kLarge = int64_t{1} << 32;
 
 const Node* find_node(const Graph& graph, std::string_view name) {
   for (const Node& node : graph.nodes)
@@ -23,12 +26,15 @@ std::string source_of(const Graph& graph, std::string_view name) {
   return {};
 }
 
-// A size the symbol must have, if need be as one of several: `seq == 120`, `seq == 1 or seq == 120`.
+// A size the symbol must have, if need be as one of several: `seq == 120`, `seq == 1 or seq == 120`. An equation that
+// large sizes solve as well (`min(seq, 1) == 1`) is none.
 std::optional<int64_t> baked_size(const Condition& condition, Dim symbol) {
   for (const auto& conjunction : condition.any_of())
     for (const Relation& relation : conjunction) {
       if (relation.kind != Relation::Kind::eq || relation.expr.symbols() != std::vector<Dim>{symbol}) continue;
       const auto sizes = PeriodicSet::solve(Condition::of(relation), symbol, 2, std::nullopt);
+      const auto large = PeriodicSet::solve(Condition::of(relation), symbol, kLarge, std::nullopt);
+      if (large && !large->empty()) continue;
       if (const auto size = sizes ? sizes->smallest() : std::nullopt) return size;
     }
   return std::nullopt;
@@ -45,6 +51,30 @@ Error baked_error(const lower::Lowered& lowered, const AcceptedCondition& condit
           "again"};
 }
 
+// A guard that binds and leaves an axis that is asked to be dynamic few sizes: beyond them the file would be wrong in
+// every runtime that does not read guards.
+Status check_guards(const lower::Lowered& lowered, const ExportOptions& options) {
+  if (options.guards == Guards::drop) return {};
+  for (const lower::Guard& guard : lowered.guards) {
+    const auto forgotten = std::find(options.forget.begin(), options.forget.end(), guard.text);
+    if (guard.advisory || !can_bind(guard.condition) || forgotten != options.forget.end()) continue;
+    for (const DynamicAxis& wanted : options.dynamic)
+      for (Dim symbol : guard.condition.symbols()) {
+        if (lowered.symbols->name(symbol) != wanted.name || !baked_size(guard.condition, symbol)) continue;
+        return tl::unexpected(
+            Error{Error::Kind::refused,
+                  "export.baked",
+                  {},
+                  fmt::format("the program was captured for {} only, but \"{}\" axis {} is asked to be "
+                              "dynamic ({})",
+                              guard.text, wanted.value, wanted.axis, guard.origin),
+                  "keep the size an expression where the model makes a plain number of it (int(...), "
+                  ".item()), and capture it again; --guards drop if it does not matter"});
+      }
+  }
+  return {};
+}
+
 // Takes part in computing sizes: an integer or bool value made from shapes.
 bool is_shape_node(const Node& node, const std::unordered_set<ValueId>& sizes) {
   if (node.type == "Shape" || node.type == "Size") return true;
@@ -59,6 +89,7 @@ bool is_shape_node(const Node& node, const std::unordered_set<ValueId>& sizes) {
 }  // namespace
 
 Status prove_export(const Model& model, const lower::Lowered& lowered, const ExportOptions& options) {
+  TRY_OK(check_guards(lowered, options));
   const Model::Impl& impl = model.impl();
   if (const auto& refusal = impl.typed().refusal()) return tl::unexpected(*refusal);
   for (const DynamicAxis& wanted : options.dynamic)

@@ -187,6 +187,8 @@ class Builder {
   std::optional<Ref> reshape_by_ones(Ref x, const Dims& from, const Dims& to);
   std::optional<Ref> reshape_aligned(Ref x, const Dims& from, const Dims& to, bool same_count);
   Ref reshape_computed(Ref x, const Dims& from, const Dims& to, bool same_count, size_t open);
+  // Whether an entry of a target can be 0 where the input is not empty, so that it stands for `size`.
+  bool may_copy(const Dims& from, Dim entry, Dim size);
   size_t close_target(const Dims& from, Dims& to);
   Ref reshape_to(Ref x, std::vector<int64_t> target);
 

@@ -77,6 +77,14 @@ std::optional<Ref> Builder::reshape_aligned(Ref x, const Dims& from, const Dims&
   return squeeze(reshape_to(unsqueeze(x, put_in), target), take_out);
 }
 
+bool Builder::may_copy(const Dims& from, Dim entry, Dim size) {
+  const Condition zero = Condition::eq(entry, 0);
+  if (assumptions_.proves(!zero || Condition::eq(size, 0))) return false;
+  Assumptions::Scope scope(assumptions_);
+  assumptions_.assume(zero);
+  return !assumptions_.proves(Condition::eq(product(from), 0));
+}
+
 Ref Builder::reshape_computed(Ref x, const Dims& from, const Dims& to, bool same_count, size_t open) {
   // The size that is dearest to compute is left to the runtime.
   size_t left_over = open;
@@ -84,11 +92,15 @@ Ref Builder::reshape_computed(Ref x, const Dims& from, const Dims& to, bool same
     if (to[j].is_constant() || (j < from.size() && from[j] == to[j])) continue;
     if (left_over == to.size() || (!known_size(to[j]) && !source_of(to[j]))) left_over = j;
   }
+  const auto copied = [&](size_t j) { return j < from.size() && from[j] == to[j] && !to[j].is_constant(); };
+  // A computed 0 would copy the axis at its place, which is another size unless the input is empty anyway.
+  bool copies_by_accident = false;
+  for (size_t j = 0; j < std::min(from.size(), to.size()); ++j)
+    copies_by_accident |= !to[j].is_constant() && !copied(j) && j != left_over && may_copy(from, to[j], from[j]);
+  if (copies_by_accident && opset_ >= 14 && open == to.size())
+    return op("Reshape", {x, shape(to)}, {attr("allowzero", 1)});
   Dims target;
-  for (size_t j = 0; j < to.size(); ++j) {
-    const bool copied = j < from.size() && from[j] == to[j] && !to[j].is_constant();
-    target.push_back(j == left_over ? Dim(-1) : copied ? Dim(0) : to[j]);
-  }
+  for (size_t j = 0; j < to.size(); ++j) target.push_back(j == left_over ? Dim(-1) : copied(j) ? Dim(0) : to[j]);
   return op("Reshape", {x, shape(target)});
 }
 

@@ -177,6 +177,16 @@ TEST(Builder, ReshapeThatNeedsSizes) {
   sheet.try_sizes("b, s, 4", "two sizes");
 }
 
+// A size that may be computed as 0 is meant as 0: Reshape would copy h in its place.
+TEST(Builder, ReshapeToSizesThatMayBeZero) {
+  Sheet sheet;
+  const Ref x = sheet.input("x", "b, h, w, 8");
+  const Ref y = sheet.builder.reshape(x, sheet.sizes("b, h//4, 4, w//4, 4, 8"));
+  std::vector<std::string> sizes;
+  for (Dim d : sheet.builder.dims(y)) sizes.push_back(print(d));
+  EXPECT_EQ(fmt::format("{}", fmt::join(sizes, ", ")), "b, h//4, 4, w//4, 4, 8");
+}
+
 TEST(Builder, Expand) {
   for (const Row& row : std::initializer_list<Row>{
            {"b, s", "b, s", "Identity"},

@@ -252,7 +252,8 @@ void Driver::read_guards(Assembly& assembly) {
     if (!condition || condition->is_opaque())
       assembly.note(fmt::format("a guard of the program could not be read and is not kept: {}", text));
     else if (!assumptions_.proves(*condition) && !is_of_freed(*condition))
-      assembly.guard(*condition, "torch.export: guard", is_zero_one_rule(*condition));
+      assembly.guard(*condition, "torch.export: guard",
+                     is_zero_one_rule(*condition) || interpreter_.accidents().explain(*condition));
   }
 }
 

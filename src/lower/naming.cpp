@@ -85,4 +85,9 @@ std::string source_line(std::string_view trace) {
   return found;
 }
 
+std::string_view aten_name_of(std::string_view space, std::string_view name) {
+  if (space == "aten") return name;
+  return space == "transformers" && name == "grouped_mm_fallback" ? "_grouped_mm" : std::string_view();
+}
+
 }  // namespace anyshape::lower

@@ -21,4 +21,7 @@ std::pair<std::string, std::string> custom_name(const std::vector<std::pair<std:
 // over. Empty where there is none.
 std::string source_line(std::string_view stack_trace);
 
+// The ATen operator that another library's operator is by another name, with the same arguments; empty: none.
+std::string_view aten_name_of(std::string_view space, std::string_view name);
+
 }  // namespace anyshape::lower

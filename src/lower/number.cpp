@@ -85,8 +85,13 @@ Arg whole_arithmetic(Lowering& l, std::string_view name, Dim a, Dim b, const Arg
   if (name == "min") return min(a, b);
   if (name == "pow") return power(l, a, second);
   if (name == "truediv") return ratio_arithmetic(l, name, Arg(a), Arg(b));
-  if (!l.proves(Condition::ge(b, 1))) return failed_op(l, name);
-  return name == "floordiv" ? floordiv(a, b) : mod(a, b);
+  if (!l.proves(Condition::ge(b, 1))) {
+    // Python divides by no 0 either.
+    if (!l.proves(Condition::ge(b, 0))) return failed_op(l, name);
+    l.assume(Condition::ge(b, 1), "Python divides by it");
+  }
+  const Dim quotient = l.assumptions().simplify(floordiv(a, b));
+  return name == "floordiv" ? quotient : a - b * quotient;
 }
 
 Arg decided(Lowering& l, const Condition& condition) {

@@ -145,16 +145,21 @@ Arg Pt2Interpreter::call(const pt2::Graph& graph, const pt2::Node& node) {
       positional.push_back(std::move(given));
   }
   if (l_.failed()) return {};
-  if (const std::string_view name = number_name(node.target); !name.empty()) {
+  if (const std::string_view number = number_name(node.target); !number.empty()) {
     for (const NamedArg& keyword : keywords) positional.push_back(keyword.value);
-    return number_op(l_, name, positional);
+    return number_op(l_, number, positional);
   }
   if (!target) {
     l_.refuse("export.target", "{} is no operator that can be exported", node.target);
     return {};
   }
   if (target->space == "rnnwhole") return l_.call(target->name, "input", std::move(positional), std::move(keywords));
-  if (target->space != "aten") return call_custom(graph, node, target->space, target->name);
+  const std::string_view name = aten_name_of(target->space, target->name);
+  if (name.empty()) return call_custom(graph, node, target->space, target->name);
+  if (name != target->name) {
+    for (NamedArg& keyword : keywords) positional.push_back(std::move(keyword.value));
+    return l_.call(name, "", std::move(positional));
+  }
   if (target->name.starts_with("sym_size") || target->name == "sym_numel") {
     const Ref x = l_.ref(positional.empty() ? Arg() : positional[0]);
     if (target->name == "sym_numel") return product(l_.dims(x));
@@ -162,11 +167,14 @@ Arg Pt2Interpreter::call(const pt2::Graph& graph, const pt2::Node& node) {
     if (!axis && !keywords.empty()) axis = keywords[0].value.get<Dim>();
     return l_.dim(x, static_cast<size_t>(l_.axis(x, axis ? axis->constant().value_or(0) : 0)));
   }
+  // Where in memory a view begins is asked for assertions only.
+  if (target->name == "sym_storage_offset") return l_.walk().data_symbol("u", 0, std::nullopt);
   if (target->name == "item" || target->name == "_local_scalar_dense") {
     const Ref x = l_.ref(positional.empty() ? Arg() : positional[0]);
     if (is_integer(l_.dtype(x))) return l_.item(x);
     return positional.empty() ? Arg() : positional[0];
   }
+  accidents_.note_call(target->name, positional);
   return l_.call(target->name, target->overload, std::move(positional), std::move(keywords));
 }
 
@@ -287,6 +295,7 @@ Arg Pt2Interpreter::checked(const pt2::Graph& graph, const std::string& name, Ar
     return value;
   }
   if (!fact.dims) return value;
+  accidents_.note_sizes(*fact.dims);
   // A pinned axis makes sizes numbers that the archive holds as expressions of it, other than the example's.
   if (!request_.freeze.empty() && fact.dims->size() == it->second.sizes.size()) return value;
   if (fact.dims->size() != it->second.sizes.size()) {

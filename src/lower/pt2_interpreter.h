@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "format/pt2/program.h"
+#include "lower/accidents.h"
 #include "lower/lowering.h"
 #include "lower/request.h"
 
@@ -14,7 +15,7 @@ namespace anyshape::lower {
 // Runs the nodes of an exported program over a Lowering: tensors become values of the graph, sizes become expressions.
 class Pt2Interpreter {
  public:
-  Pt2Interpreter(Lowering& lowering, const Request& request) : l_(lowering), request_(request) {}
+  Pt2Interpreter(Lowering& lowering, const Request& request) : l_(lowering), request_(request), accidents_(lowering) {}
 
   void bind(const std::string& name, Arg value) { values_[name] = std::move(value); }
   // An input that is a number: its recorded value.
@@ -27,6 +28,7 @@ class Pt2Interpreter {
   // A literal, or the value of that name.
   Arg value(const pt2::Argument& argument);
   const std::vector<std::pair<std::string, std::string>>& custom_shapes() const { return custom_shapes_; }
+  const Accidents& accidents() const { return accidents_; }
 
  private:
   void run_node(const pt2::Graph& graph, const pt2::Node& node);
@@ -47,6 +49,7 @@ class Pt2Interpreter {
 
   Lowering& l_;
   const Request& request_;
+  Accidents accidents_;
   std::unordered_map<std::string, Arg> values_;
   pt2::Leaf leaf_;
   std::unordered_map<Dim, int64_t> example_;

@@ -306,8 +306,10 @@ Result<Value> Evaluator::op_call(const std::string& space, Call call) {
     return wrong("script.prim", "prim::{} of {} is not known", call.name,
                  call.args.empty() ? "nothing" : kind_of(call.args[0]));
   }
-  if (space == "aten") return torch_call(std::move(call));
-  return custom(space, call);
+  const std::string_view name = aten_name_of(space, call.name);
+  if (name.empty()) return custom(space, call);
+  call.name = std::string(name);
+  return torch_call(std::move(call));
 }
 
 std::optional<Arg> Evaluator::operand(const Value& value) {

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "lower/aten/nn.h"
 
 namespace anyshape::lower {
@@ -8,6 +10,7 @@ struct Window {
   int64_t groups = 1;
   bool transposed = false;
   std::vector<int64_t> output_padding;
+  Dims surplus;  // what the result has too much on each axis, where the padding depends on sizes
 };
 
 std::vector<int64_t> repeated(std::vector<int64_t> values, size_t count, int64_t fallback) {
@@ -31,16 +34,28 @@ Ref convolve(Lowering& l, Ref x, Ref weight, Ref bias, Window window) {
     attributes.push_back(attr("output_padding", repeated(window.output_padding, spatial, 0)));
   attributes.push_back(attr("pads", window.pads));
   attributes.push_back(attr("strides", window.strides));
-  const Ref y = l.op(window.transposed ? "ConvTranspose" : "Conv", {x, weight, bias}, std::move(attributes));
+  Ref y = l.op(window.transposed ? "ConvTranspose" : "Conv", {x, weight, bias}, std::move(attributes));
+  for (size_t i = 0; i < window.surplus.size(); ++i)
+    if (!(window.surplus[i] == Dim(0)))
+      y = l.slice(y, static_cast<int64_t>(i + 2), 0, l.dim(y, i + 2) - window.surplus[i]);
   return batched ? y : l.squeeze(y, {0});
 }
 
-Window window_of(const Args& a, size_t spatial) {
+Window window_of(Lowering& l, const Args& a, size_t spatial) {
   Window window;
   window.strides = repeated(a.ints("stride"), spatial, 1);
   window.dilations = repeated(a.ints("dilation"), spatial, 1);
   window.groups = a.i("groups", 1);
-  window.output_padding = a.ints("output_padding");
+  if (!a.flag("transposed", true)) return window;
+  // More padding only appends: with the most there can be, what is too much is cut off.
+  Dims padding = a.dims("output_padding");
+  if (padding.size() == 1) padding.resize(spatial, padding[0]);
+  for (size_t i = 0; i < padding.size() && i < spatial; ++i) {
+    const Dim wanted = l.assumptions().simplify(padding[i]);
+    const int64_t most = std::max(window.strides[i], window.dilations[i]) - 1;
+    window.output_padding.push_back(wanted.constant().value_or(most));
+    window.surplus.push_back(wanted.is_constant() ? Dim(0) : Dim(most) - wanted);
+  }
   return window;
 }
 
@@ -67,7 +82,7 @@ bool pad_by_name(Lowering& l, const std::string& mode, Ref weight, Window& windo
 Arg conv_of(Lowering& l, const Args& a, bool transposed) {
   const Ref x = a.self(), weight = a.tensor("weight");
   const size_t spatial = spatial_axes(l, weight);
-  Window window = window_of(a, spatial);
+  Window window = window_of(l, a, spatial);
   window.transposed = transposed;
   if (const auto* mode = a.arg("padding").get<std::string>()) {
     if (!pad_by_name(l, *mode, weight, window)) return {};

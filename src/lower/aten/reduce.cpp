@@ -1,4 +1,5 @@
 #include <cmath>
+#include <numeric>
 
 #include "lower/aten/families.h"
 #include "lower/aten/numeric.h"
@@ -166,6 +167,29 @@ Arg logsumexp(Lowering& l, const Args& a) {
   return reduced(l, "ReduceLogSumExp", x, named_axes(l, a, x), a.flag("keepdim"));
 }
 
+// The last bin holds its upper end, too; what lies outside counts nowhere.
+Arg histc(Lowering& l, const Args& a) {
+  const double lo = a.f("min", 0), hi = a.f("max", 0);
+  const int64_t bins = a.i("bins", 100);
+  if (!(lo < hi)) {
+    l.refuse("aten.symbolic", "histc without a range takes it from the values; name min and max");
+    return {};
+  }
+  const DType dtype = l.dtype(a.self());
+  const Ref x = l.reshape(a.self(), {-1});
+  const Ref outside = l.op("Or", {l.op("Less", {x, l.number(lo, dtype)}), l.op("Greater", {x, l.number(hi, dtype)})});
+  const Ref place =
+      l.op("Div", {l.op("Mul", {l.op("Sub", {x, l.number(lo, dtype)}), l.number(static_cast<double>(bins), dtype)}),
+                   l.number(hi - lo, dtype)});
+  const Ref bin = l.op("Min", {l.op("Floor", {place}), l.number(static_cast<double>(bins - 1), dtype)});
+  std::vector<int64_t> counted(static_cast<size_t>(bins));
+  std::iota(counted.begin(), counted.end(), 0);
+  const Ref each = l.cast(l.unsqueeze(l.ints(std::move(counted)), {1}), dtype);
+  const Ref hits =
+      l.op("And", {l.op("Equal", {l.unsqueeze(bin, {0}), each}), l.op("Not", {l.unsqueeze(outside, {0})})});
+  return l.reduce("ReduceSum", l.cast(hits, dtype), {1}, false);
+}
+
 constexpr AtenOp kOps[] = {
     {"all", holds<true>},
     {"amax", amax<true>},
@@ -175,6 +199,7 @@ constexpr AtenOp kOps[] = {
     {"argmax", arg_extreme<true>},
     {"argmin", arg_extreme<false>},
     {"count_nonzero", count_nonzero},
+    {"histc", histc},
     {"logsumexp", logsumexp},
     {"max", amax<true>},
     {"max.dim", with_position<true>},
