@@ -213,7 +213,7 @@ std::vector<Span> spans(const std::string& json) {
       for (; json[end] != '"'; ++end) end += json[end] == '\\' ? 1 : 0;
       ++end;
     } else {
-      end = json.find_first_of("{}[], :\n", i);
+      end = std::min(json.find_first_of("{}[], :\n", i), json.size());
     }
     out.push_back({i, end, json[end] == ':'});
     i = end;

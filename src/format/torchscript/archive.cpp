@@ -172,9 +172,8 @@ std::vector<const Pickled*> Script::example_inputs() const {
 }
 
 Result<Script> read_script(std::shared_ptr<const MappedFile> file) {
-  const auto bytes = file->bytes();
-  auto zip = ZipReader::parse(std::move(file));
-  if (!zip && zip.error().code == "zip.format") return not_a_zip(bytes);
+  auto zip = ZipReader::parse(file);
+  if (!zip && zip.error().code == "zip.format") return not_a_zip(file->bytes());
   if (!zip) return tl::unexpected(std::move(zip).error());
   return Archive(*std::move(zip)).read();
 }
