@@ -61,12 +61,15 @@ Status check_guards(const lower::Lowered& lowered, const ExportOptions& options)
     for (const DynamicAxis& wanted : options.dynamic)
       for (Dim symbol : guard.condition.symbols()) {
         if (lowered.symbols->name(symbol) != wanted.name || !baked_size(guard.condition, symbol)) continue;
-        return tl::unexpected(Error{Error::Kind::refused, "export.baked", {},
-                                    fmt::format("the program was captured for {} only, but \"{}\" axis {} is asked to be "
-                                                "dynamic ({})",
-                                                guard.text, wanted.value, wanted.axis, guard.origin),
-                                    "keep the size an expression where the model makes a plain number of it (int(...), "
-                                    ".item()), and capture it again; --guards drop if it does not matter"});
+        return tl::unexpected(
+            Error{Error::Kind::refused,
+                  "export.baked",
+                  {},
+                  fmt::format("the program was captured for {} only, but \"{}\" axis {} is asked to be "
+                              "dynamic ({})",
+                              guard.text, wanted.value, wanted.axis, guard.origin),
+                  "keep the size an expression where the model makes a plain number of it (int(...), "
+                  ".item()), and capture it again; --guards drop if it does not matter"});
       }
   }
   return {};

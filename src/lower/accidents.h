@@ -17,7 +17,8 @@ class Accidents {
   // Before an ATen operator is lowered; what it takes in the order of its schema.
   void note_call(std::string_view name, const Arguments& arguments);
   void note_sizes(const Dims& dims);
-  // Whether the condition holds at the very sizes at which one of those decisions does. Found by trying sizes from 2 on.
+  // Whether the condition holds at the very sizes at which one of those decisions does. Found by trying sizes from 2
+  // on.
   bool explain(const Condition& condition) const;
 
  private:

@@ -198,17 +198,18 @@ Arg vecdot(Lowering& l, const Args& a) {
   return l.reduce("ReduceSum", product_of_entries, {l.axis(product_of_entries, a.i("dim", -1))}, false);
 }
 
-// Rows in groups, one matrix for each: group g ends before row offs[g], rows beyond the last are 0. Where a group ends is
-// known when the model runs only, so every matrix meets all rows, and each row takes what is its own.
+// Rows in groups, one matrix for each: group g ends before row offs[g], rows beyond the last are 0. Where a group ends
+// is known when the model runs only, so every matrix meets all rows, and each row takes what is its own.
 Arg grouped_mm(Lowering& l, const Args& a) {
   const Ref x = a.self(), weight = a.tensor("mat2"), ends = a.tensor("offs");
   if (!l.need_rank(weight, 3, 3) || !l.need_rank(x, 2, 3)) return {};
   if (l.rank(x) == 3 || !ends) return product(l, x, weight);
   const Ref rows = l.cast(iota(l, l.dim(x, 0)), l.dtype(ends)), last = l.unsqueeze(ends, {1});
-  const Ref first = l.op("Concat", {l.unsqueeze(l.integer(0, l.dtype(ends)), {0}), l.slice(ends, 0, 0, l.dim(ends, 0) - 1)},
-                         {attr("axis", 0)});
-  const Ref own = l.op("And", {l.op("Less", {rows, last}),
-                               l.op("Not", {l.op("Less", {rows, l.unsqueeze(first, {1})})})});
+  const Ref first =
+      l.op("Concat", {l.unsqueeze(l.integer(0, l.dtype(ends)), {0}), l.slice(ends, 0, 0, l.dim(ends, 0) - 1)},
+           {attr("axis", 0)});
+  const Ref own =
+      l.op("And", {l.op("Less", {rows, last}), l.op("Not", {l.op("Less", {rows, l.unsqueeze(first, {1})})})});
   const Ref all = product(l, l.unsqueeze(x, {0}), weight);
   const Ref kept = l.op("Where", {l.unsqueeze(own, {2}), all, l.number(0.0, l.dtype(all))});
   return l.reduce("ReduceSum", kept, {0}, false);

@@ -177,15 +177,16 @@ Arg histc(Lowering& l, const Args& a) {
   }
   const DType dtype = l.dtype(a.self());
   const Ref x = l.reshape(a.self(), {-1});
-  const Ref outside =
-      l.op("Or", {l.op("Less", {x, l.number(lo, dtype)}), l.op("Greater", {x, l.number(hi, dtype)})});
-  const Ref place = l.op("Div", {l.op("Mul", {l.op("Sub", {x, l.number(lo, dtype)}), l.number(static_cast<double>(bins), dtype)}),
-                                 l.number(hi - lo, dtype)});
+  const Ref outside = l.op("Or", {l.op("Less", {x, l.number(lo, dtype)}), l.op("Greater", {x, l.number(hi, dtype)})});
+  const Ref place =
+      l.op("Div", {l.op("Mul", {l.op("Sub", {x, l.number(lo, dtype)}), l.number(static_cast<double>(bins), dtype)}),
+                   l.number(hi - lo, dtype)});
   const Ref bin = l.op("Min", {l.op("Floor", {place}), l.number(static_cast<double>(bins - 1), dtype)});
   std::vector<int64_t> counted(static_cast<size_t>(bins));
   std::iota(counted.begin(), counted.end(), 0);
   const Ref each = l.cast(l.unsqueeze(l.ints(std::move(counted)), {1}), dtype);
-  const Ref hits = l.op("And", {l.op("Equal", {l.unsqueeze(bin, {0}), each}), l.op("Not", {l.unsqueeze(outside, {0})})});
+  const Ref hits =
+      l.op("And", {l.op("Equal", {l.unsqueeze(bin, {0}), each}), l.op("Not", {l.unsqueeze(outside, {0})})});
   return l.reduce("ReduceSum", l.cast(hits, dtype), {1}, false);
 }
 
