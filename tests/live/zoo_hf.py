@@ -139,6 +139,19 @@ text("deberta_v2", "DebertaV2Model", "DebertaV2Config",
 text("mpnet", "MPNetModel", "MPNetConfig", TEXT)
 text("modernbert", "ModernBertModel", "ModernBertConfig", TEXT | {"cls_token_id": 1, "sep_token_id": 2, "local_attention": 8})
 text("convbert", "ConvBertModel", "ConvBertConfig", TEXT | {"embedding_size": 16, "conv_kernel_size": 3, "head_ratio": 1})
+text("squeezebert", "SqueezeBertModel", "SqueezeBertConfig",
+     TEXT | {"embedding_size": 16, "q_groups": 2, "k_groups": 2, "v_groups": 2, "post_attention_groups": 1,
+             "intermediate_groups": 2, "output_groups": 2})
+text("deberta", "DebertaModel", "DebertaConfig",
+     TEXT | {"relative_attention": True, "pos_att_type": ["p2c", "c2p"], "position_biased_input": False,
+             "max_relative_positions": 16})
+text("esm", "EsmModel", "EsmConfig", TEXT | {"mask_token_id": 4, "position_embedding_type": "rotary", "token_dropout": True})
+text("roformer", "RoFormerModel", "RoFormerConfig", TEXT | {"embedding_size": 16, "rotary_value": False})
+text("rembert", "RemBertModel", "RemBertConfig", TEXT | {"input_embedding_size": 8, "output_embedding_size": 8})
+text("xlm", "XLMModel", "XLMConfig", {"vocab_size": 50, "emb_dim": 16, "n_layers": 2, "n_heads": 2, "max_position_embeddings": 64})
+text("mobilebert", "MobileBertModel", "MobileBertConfig",
+     TEXT | {"embedding_size": 8, "true_hidden_size": 16, "intra_bottleneck_size": 16, "use_bottleneck": False,
+             "num_feedforward_networks": 2})
 case("hf_fnet", make(Ids, "FNetModel", "FNetConfig", {k: v for k, v in TEXT.items() if k != "num_attention_heads"}), ids,
      "input_ids:0=batch,1=seq", SEQ, rtol=1e-3, atol=1e-3, files=("pt2", "traced"))
 causal("gpt2", "GPT2LMHeadModel", "GPT2Config",
@@ -156,6 +169,16 @@ causal("gemma2", "Gemma2ForCausalLM", "Gemma2Config", CAUSAL | {"sliding_window"
 causal("phi", "PhiForCausalLM", "PhiConfig", TEXT)
 causal("falcon", "FalconForCausalLM", "FalconConfig", {"vocab_size": 50, "hidden_size": 16, "num_hidden_layers": 2,
                                                        "num_attention_heads": 2, "alibi": False})
+causal("olmo2", "Olmo2ForCausalLM", "Olmo2Config", CAUSAL)
+causal("phi3", "Phi3ForCausalLM", "Phi3Config", CAUSAL)
+causal("mixtral", "MixtralForCausalLM", "MixtralConfig", CAUSAL | {"num_local_experts": 2, "num_experts_per_tok": 1})
+causal("qwen3_moe", "Qwen3MoeForCausalLM", "Qwen3MoeConfig",
+       CAUSAL | {"num_experts": 3, "num_experts_per_tok": 2, "moe_intermediate_size": 16})
+causal("gptj", "GPTJForCausalLM", "GPTJConfig", {"vocab_size": 50, "n_embd": 16, "n_layer": 2, "n_head": 2, "n_positions": 64,
+                                                 "rotary_dim": 4, "bos_token_id": 1, "eos_token_id": 2})
+causal("mamba2", "Mamba2ForCausalLM", "Mamba2Config",
+       {"vocab_size": 50, "hidden_size": 8, "state_size": 4, "num_hidden_layers": 1, "num_heads": 2, "head_dim": 8, "expand": 2,
+        "n_groups": 1, "chunk_size": 4})
 seq2seq("t5", "T5Model", "T5Config", {"vocab_size": 50, "d_model": 16, "d_kv": 8, "d_ff": 32, "num_layers": 2, "num_heads": 2,
                                       "decoder_start_token_id": 0})
 BART = {"vocab_size": 50, "d_model": 16, "encoder_layers": 2, "decoder_layers": 2, "encoder_attention_heads": 2,
@@ -181,6 +204,13 @@ vision("segformer", "SegformerForSemanticSegmentation", "SegformerConfig",
 vision("poolformer", "PoolFormerModel", "PoolFormerConfig", {"hidden_sizes": [8, 8, 12, 12], "depths": [1, 1, 1, 1]})
 vision("mobilevit", "MobileViTModel", "MobileViTConfig", {"hidden_sizes": [16, 20, 24], "neck_hidden_sizes": [8, 8, 8, 12, 12, 16, 32],
                                                           "num_attention_heads": 2, "image_size": 64})
+vision("yolos", "YolosForObjectDetection", "YolosConfig",
+       IMAGES | {"image_size": [64, 96], "num_detection_tokens": 5, "use_mid_position_embeddings": False})
+vision("focalnet", "FocalNetModel", "FocalNetConfig", {"image_size": 32, "embed_dim": 8, "depths": [1, 1], "hidden_sizes": [8, 16],
+                                                       "focal_levels": [2, 2], "focal_windows": [3, 3]})
+vision("glpn", "GLPNForDepthEstimation", "GLPNConfig",
+       {"hidden_sizes": [8, 8, 16, 16], "depths": [1, 1, 1, 1], "num_attention_heads": [1, 1, 2, 2], "num_encoder_blocks": 4,
+        "decoder_hidden_size": 8})
 vision("siglip", "SiglipVisionModel", "SiglipVisionConfig", IMAGES, side=False)
 vision("clip_vision", "CLIPVisionModel", "CLIPVisionConfig", IMAGES, side=False)
 case("hf_clip", make(IdsPixels, "CLIPModel", "CLIPConfig",
