@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 
 #include "base/among.h"
@@ -28,6 +29,19 @@ std::string_view relation(double value, double size) {
 }  // namespace
 
 void Lowering::look_for_sizes(const Args& args) {
+  // Whether the places are places on that axis: then the last one, too, tells of a loop over it that was unrolled.
+  const auto on_axis = [&](Dim symbol) {
+    const auto& all = args.schema().parameters;
+    const auto named = [&](std::string_view name) {
+      return std::any_of(all.begin(), all.end(), [&](const Parameter& p) { return p.name == name; });
+    };
+    if (!named("self") || !named("dim") || !args.arg("self").is_tensor()) return false;
+    const auto* given = args.arg("dim").get<Dim>();
+    const Dims sizes = dims(ref(args.arg("self")));
+    const int64_t dim = given ? given->constant().value_or(0) : 0, rank = static_cast<int64_t>(sizes.size());
+    const int64_t place = dim < 0 ? dim + rank : dim;
+    return place >= 0 && place < rank && sizes[static_cast<size_t>(place)] == symbol;
+  };
   const auto suspect = [&](const Arg& arg, const Parameter& parameter, bool arithmetic) {
     double value = 0;
     if (const auto* whole = arg.get<Dim>(); whole && whole->is_constant())
@@ -39,7 +53,9 @@ void Lowering::look_for_sizes(const Args& args) {
     for (const auto& [symbol, size] : watched_) {
       if (size < kTelling) continue;
       const std::string_view how = relation(value, static_cast<double>(size));
-      if (how.empty() || (!arithmetic && how != "is")) continue;
+      if (how.empty()) continue;
+      const bool last = value == static_cast<double>(size - 1);
+      if (!arithmetic && how != "is" && !(last && on_axis(symbol))) continue;
       suspects_.push_back(fmt::format(
           "aten::{} has {} as its argument \"{}\", which {} {}, the size of \"{}\" when the program was captured: the "
           "result would be right for that size only",
