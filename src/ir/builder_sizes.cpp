@@ -19,6 +19,9 @@ void Builder::define(Dim symbol, Ref value) {
   if (failed()) return;
   Ref entry = cast(value, DType::i64);
   if (rank(entry) == 0) entry = unsqueeze(entry, {0});
+  // What is computed from it is computed with the symbol, too.
+  if (Scope* home = failed() ? nullptr : scope(entry.scope); home && !home->facts[entry.id].elements)
+    home->facts[entry.id] = Fact::of_elements(DType::i64, {1}, {symbol});
   top().sizes[symbol] = entry;
 }
 
