@@ -32,8 +32,12 @@ void Assembly::guard(const Condition& condition, std::string origin, bool adviso
     if (place == axes_.places.end()) return;
     guard.symbols.insert(*place);
   }
-  const auto same = [&](const Guard& other) { return other.text == guard.text; };
-  if (std::none_of(out_.guards.begin(), out_.guards.end(), same)) out_.guards.push_back(std::move(guard));
+  const auto same = std::find_if(out_.guards.begin(), out_.guards.end(),
+                                 [&](const Guard& other) { return other.text == guard.text; });
+  if (same == out_.guards.end())
+    out_.guards.push_back(std::move(guard));
+  else if (same->advisory && !guard.advisory)
+    *same = std::move(guard);
 }
 
 void Assembly::note(const std::string& sentence) {

@@ -74,7 +74,7 @@ Arg squeeze(Lowering& l, const Args& a) {
     if (short_axis && !l.same(size, 1))
       l.assume(Condition::eq(size, 1), "squeeze is given an axis that is not empty");
     else if (!short_axis && !l.proves(Condition::ne(size, 1)))
-      l.assume(Condition::ne(size, 1), "squeeze removes an axis of size 1");
+      l.assume(Condition::ge(size, 2), "squeeze removes an axis of size 1");
   }
   return l.squeeze(x, gone);
 }
