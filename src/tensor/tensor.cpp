@@ -62,6 +62,11 @@ Result<Tensor> Tensor::allocate(DType dtype, std::vector<int64_t> dims) {
   if (dtype == DType::string) {
     if (*count > kMaxBytes / int64_t{sizeof(std::string)})
       return system_error("tensor.memory", "{} strings do not fit into memory", *count);
+    // Not every allocator answers the vector with an exception: one that aborts is asked in a way it may refuse.
+    const size_t bytes = static_cast<size_t>(*count) * sizeof(std::string);
+    void* room = ::operator new(bytes, std::nothrow);
+    if (!room) return system_error("tensor.memory", "out of memory: {} strings for one tensor", *count);
+    ::operator delete(room);
     try {
       t.strings_ = std::make_shared<std::vector<std::string>>(static_cast<size_t>(*count));
     } catch (const std::bad_alloc&) {
