@@ -100,8 +100,8 @@ struct Report {
   std::optional<int64_t> opset;
   int64_t nodes = 0;
   std::vector<ValueType> inputs, outputs;
-  std::vector<ValueType>
-      optional_inputs;  // with a default value, for which all of this is said; IR version 4 and later
+  // With a default value, for which all of this is said; IR version 4 and later.
+  std::vector<ValueType> optional_inputs;
   Accepted accepted;
   std::vector<Reason> data_conditions;  // on the entries of inputs: "indices must be < 512"
   std::vector<AssumedCondition> assumed;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "ops/all.h"
+
 namespace anyshape {
 namespace {
 
@@ -65,6 +67,13 @@ void Draft::drop(const std::vector<bool>& dead) {
   for (size_t i = 0; i < graph.nodes.size(); ++i)
     if (!dead[i]) kept.push_back(std::move(graph.nodes[i]));
   graph.nodes = std::move(kept);
+}
+
+void set_op(Node& node, std::string_view domain, std::string_view type, int64_t version) {
+  node.domain = std::string(domain);
+  node.type = std::string(type);
+  node.version = version;
+  node.op = all_ops().find(domain, type, version);
 }
 
 bool is_op(const Node& node, std::string_view name) {

@@ -33,6 +33,9 @@ struct Draft {
 // True for an operator of ONNX itself by that name.
 bool is_op(const Node& node, std::string_view name);
 
+// The node computes that operator from now on.
+void set_op(Node& node, std::string_view domain, std::string_view type, int64_t version);
+
 // One rewrite. Never changes which values come out, nor makes the graph take fewer shapes.
 struct Pass {
   std::string_view name;

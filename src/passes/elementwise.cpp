@@ -1,7 +1,6 @@
 #include <algorithm>
 
 #include "ir/call.h"
-#include "ops/all.h"
 #include "ops/program_of.h"
 #include "passes/draft.h"
 
@@ -79,10 +78,7 @@ std::optional<Chain> joined(const Chain& chain, size_t at, const Chain& first) {
 Node node_of(const Chain& chain, const Node& last, const std::string& label) {
   Node node;
   node.name = label;
-  node.domain = "anyshape";
-  node.type = "Elementwise";
-  node.version = 1;
-  node.op = all_ops().find(node.domain, node.type, node.version);
+  set_op(node, "anyshape", "Elementwise", 1);
   node.in = chain.inputs;
   node.out = last.out;
   node.attributes.push_back({"code", simd::encode_code(chain.program)});

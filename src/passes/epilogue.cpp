@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "ops/all.h"
 #include "passes/draft.h"
 
 namespace anyshape {
@@ -48,10 +47,7 @@ bool takes_epilogue(const Draft& draft, const Node& node) {
 
 Node fused(const Node& conv, const Node& activation, Epilogue epilogue) {
   Node out = conv;
-  out.domain = "com.microsoft";
-  out.type = "FusedConv";
-  out.version = 1;
-  out.op = all_ops().find(out.domain, out.type, out.version);
+  set_op(out, "com.microsoft", "FusedConv", 1);
   out.out = activation.out;
   out.attributes.push_back({"activation", std::move(epilogue.name)});
   if (!epilogue.params.empty()) out.attributes.push_back({"activation_params", std::move(epilogue.params)});
