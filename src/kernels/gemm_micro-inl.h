@@ -6,6 +6,8 @@
 #define ANYSHAPE_KERNELS_GEMM_MICRO_INL_H_
 #endif
 
+#include <limits>
+
 #include "kernels/gemm.h"
 #include "kernels/simd-inl.h"
 
@@ -29,13 +31,18 @@ struct Block {
   int64_t b_panel = 0;  // from one panel to the next
   float* c = nullptr;
   int64_t c_row = 0;
-  int64_t columns = 0;            // of C
-  Addend bias, residual;          // entry (0, 0) is that of the block
-  bool first = true;              // what is in C does not count
-  float low = 0, high = 0;        // the result is limited to these
-  const float* row = nullptr;     // bias per row; null: `columns`, bias or residual need more than plain full stores
-  const float* column = nullptr;  // bias per column
+  int64_t columns = 0;             // of C
+  Addend bias, residual;           // entry (0, 0) is that of the block
+  bool first = true;               // what is in C does not count
+  float low = 0, high = 0;         // the result is limited to these
+  const float* row = nullptr;      // bias per row; null: `columns`, bias or residual need more than plain full stores
+  const float* column = nullptr;   // bias per column
+  const float* earlier = nullptr;  // sums of the k before, rows of `panels` whole panels; null: there are none
 };
+
+// So many products are added in a row before their sum joins that of the ones before: rounding errors then grow with
+// the length of a run and the number of runs, not with k.
+inline constexpr int64_t kRun = 128;
 
 HWY_INLINE V with_addend(V x, const Addend& add, int64_t r, int64_t j, int64_t n) {
   if (!add.data) return x;
@@ -131,6 +138,11 @@ HWY_NOINLINE void multiply(const Block& t) {
     step<R, W, S>(a, 0, b, b_panel, acc);
     a.advance(1);
   }
+  if (t.earlier) {
+    ANYSHAPE_UNROLL
+    for (int r = 0; r < R; ++r) ANYSHAPE_UNROLL
+    for (int v = 0; v < W; ++v) acc[r][v] = hn::Add(acc[r][v], hn::Load(F(), t.earlier + r * P * kPanel + v * kLanes));
+  }
   if (t.row) {
     const V low = splat(t.low), high = splat(t.high);
     ANYSHAPE_UNROLL
@@ -152,9 +164,9 @@ HWY_NOINLINE void multiply(const Block& t) {
 }
 
 template <bool kColumnA, int R = kMaxRows>
-HWY_INLINE void multiply_rows(const Block& t, int rows, int panels) {
+HWY_INLINE void multiply_run(const Block& t, int rows, int panels) {
   if constexpr (R >= 1) {
-    if (rows != R) return multiply_rows<kColumnA, R - 1>(t, rows, panels);
+    if (rows != R) return multiply_run<kColumnA, R - 1>(t, rows, panels);
     if (panels == 4) {
       if constexpr (R == 1) return multiply<R, 4, 2, kColumnA>(t);
     }
@@ -164,6 +176,39 @@ HWY_INLINE void multiply_rows(const Block& t, int rows, int panels) {
     if (t.columns <= kLanes) return multiply<R, 1, 1, kColumnA>(t);
     multiply<R, 1, 2, kColumnA>(t);
   }
+}
+
+template <bool kColumnA>
+HWY_NOINLINE void multiply_runs(const Block& t, int rows, int panels) {
+  HWY_ALIGN float sums[kMaxRows * kPanel];
+  Block part = t;
+  part.k = kRun;
+  part.c = sums;
+  part.c_row = panels * kPanel;
+  part.low = -std::numeric_limits<float>::infinity();
+  part.high = -part.low;
+  part.row = part.column = kZeros;
+  int64_t left = t.k;
+  for (; left > kRun; left -= kRun) {
+    multiply_run<kColumnA>(part, rows, panels);
+    part.earlier = sums;
+    part.a += kColumnA ? kRun * t.a_step : kRun;
+    part.b += kRun * t.b_step;
+  }
+  Block last = t;
+  last.k = left;
+  last.a = part.a;
+  last.b = part.b;
+  last.earlier = sums;
+  multiply_run<kColumnA>(last, rows, panels);
+}
+
+template <bool kColumnA>
+HWY_INLINE void multiply_rows(const Block& t, int rows, int panels) {
+  if (t.k <= kRun)
+    multiply_run<kColumnA>(t, rows, panels);
+  else
+    multiply_runs<kColumnA>(t, rows, panels);
 }
 
 // How many panels one call takes when that many are left.
