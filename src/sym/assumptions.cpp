@@ -16,8 +16,11 @@ Assumptions::Scope::Scope(Assumptions& assumptions) : assumptions_(assumptions),
 Assumptions::Scope::~Scope() { assumptions_.impl_->undo(mark_); }
 
 Tri Assumptions::prove(const Condition& condition) const {
-  impl_->steps = limits::kProveSteps;
-  return impl_->prove(condition, 0);
+  if (condition.is_opaque()) return Tri::unknown;
+  return impl_->remembered(impl_->proved, condition, [&] {
+    impl_->steps = limits::kProveSteps;
+    return impl_->prove(condition, 0);
+  });
 }
 
 Interval Assumptions::range(Dim dim) const {

@@ -15,16 +15,6 @@ constexpr int64_t kMin = std::numeric_limits<int64_t>::min();
 
 size_t mix(size_t h, size_t v) { return (h ^ v) * 0x9E3779B97F4A7C15ull + (h >> 29); }
 
-size_t hash_of(const Condition& condition) {
-  size_t h = condition.any_of().size();
-  for (const auto& all : condition.any_of()) {
-    h = mix(h, all.size());
-    for (const Relation& r : all)
-      h = mix(mix(mix(h, static_cast<size_t>(r.kind)), std::hash<Dim>()(r.expr)), std::hash<Dim>()(r.divisor));
-  }
-  return h;
-}
-
 void add_symbols(std::vector<const Atom*>& into, const std::vector<const Atom*>& more) {
   if (more.empty()) return;
   if (into.empty()) {
@@ -102,6 +92,16 @@ const Monomial* multiply(Symbols::Impl& owner, const Monomial* a, const Monomial
 }
 
 }  // namespace
+
+size_t hash_of(const Condition& condition) {
+  size_t h = condition.any_of().size();
+  for (const auto& all : condition.any_of()) {
+    h = mix(h, all.size());
+    for (const Relation& r : all)
+      h = mix(mix(mix(h, static_cast<size_t>(r.kind)), std::hash<Dim>()(r.expr)), std::hash<Dim>()(r.divisor));
+  }
+  return h;
+}
 
 size_t InternHash::operator()(const Atom* atom) const {
   size_t h = static_cast<size_t>(atom->kind);

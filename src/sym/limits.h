@@ -23,6 +23,7 @@ inline constexpr size_t kPeriodicWork = 1 << 16;  // intervals looked at while s
 inline constexpr int64_t kBoxPoints = 2048;       // enumerated by the prover
 inline constexpr int kSplitDepth = 4;             // case splits inside each other
 inline constexpr int kProveSteps = 400;           // relations decided within one prove
+inline constexpr size_t kAnswers = 1 << 16;       // of one kind that are remembered
 inline constexpr int64_t kEliminateValues = 32;   // of a symbol enumerated by eliminate
 
 }  // namespace anyshape::limits

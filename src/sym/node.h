@@ -51,6 +51,8 @@ struct DimNode {
   std::vector<const Atom*> symbols;  // sorted by id
 };
 
+size_t hash_of(const Condition& condition);
+
 struct InternHash {
   size_t operator()(const Atom* atom) const;
   size_t operator()(const Monomial* monomial) const;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "sym/assumptions.h"
+#include "sym/limits.h"
 #include "sym/node.h"
 #include "sym/relation.h"
 
@@ -26,12 +27,30 @@ struct KeyRange {
   std::optional<int64_t> lo, hi;
 };
 
+// What was asked, and in which state.
+template <class Question>
+struct Asked {
+  uint64_t stamp = 0;
+  Question question;
+  friend bool operator==(const Asked&, const Asked&) = default;
+};
+struct AskedHash {
+  static size_t with(uint64_t stamp, size_t hash) { return hash ^ (stamp * 0x9E3779B97F4A7C15ull); }
+  size_t operator()(const Asked<Condition>& a) const { return with(a.stamp, hash_of(a.question)); }
+  size_t operator()(const Asked<Dim>& a) const { return with(a.stamp, std::hash<Dim>()(a.question)); }
+};
+template <class Question, class Answer>
+using Answers = std::unordered_map<Asked<Question>, Answer, AskedHash>;
+
 struct Assumptions::Impl {
   explicit Impl(Symbols& s) : symbols(s) {}
 
   Symbols& symbols;
   std::vector<Condition> all;
   std::vector<size_t> marks;  // of the trail, one per entry of `all`
+  // One per entry of `all`: no two states that differ have the same last entry.
+  std::vector<uint64_t> stamps;
+  uint64_t last_stamp = 0;
 
   // What follows from `all`, undone through the trail.
   std::unordered_map<const Atom*, SymbolFacts> facts;
@@ -46,6 +65,20 @@ struct Assumptions::Impl {
   std::unordered_map<const DimNode*, Dim> applied;
   std::unordered_map<const Atom*, Interval> ranges;
   int steps = 0;  // left in the current proof
+
+  Answers<Condition, Tri> proved;
+  Answers<Dim, Dim> simplified;
+
+  // The answer, worked out the first time that it is asked for in this state.
+  template <class Question, class Answer, class Fn>
+  Answer remembered(Answers<Question, Answer>& answers, const Question& question, Fn work_out) {
+    Asked<Question> asked{stamps.empty() ? 0 : stamps.back(), question};
+    if (auto found = answers.find(asked); found != answers.end()) return found->second;
+    const Answer answer = work_out();
+    if (answers.size() >= limits::kAnswers) answers.clear();
+    answers.emplace(std::move(asked), answer);
+    return answer;
+  }
 
   void assume(const Condition& condition);
   void undo(size_t count);  // back to that many assumed conditions

@@ -159,30 +159,34 @@ Condition reworded(const Assumptions& known, const Condition& condition) {
 
 }  // namespace
 
-Dim Assumptions::simplify(Dim dim) const {
-  for (int round = 0; round < 8; ++round) {
-    dim = impl_->apply(dim);
-    if (dim.is_constant() || dim.is_unknown()) return dim;
-    if (Interval r = range(dim); r.lo && r.lo == r.hi) return *r.lo;
-    const Dim start = dim;
-    dim = impl_->multiplied_out(dim);
-    if (auto chosen = impl_->without_choice(dim)) dim = *chosen;
-    std::vector<const Atom*> atoms;
-    atoms_of(dim, atoms);
-    bool changed = dim != start;
-    for (const Atom* atom : atoms) {
-      auto value = resolved(*this, *atom);
-      if (!value) value = impl_->resolved(*atom);
-      if (!value || value->is_unknown()) continue;
-      Dim next = replace(dim, atom, *value);
-      if (next.is_unknown() || next == dim) continue;
-      dim = next;
-      changed = true;
-      break;
+Dim Assumptions::simplify(Dim given) const {
+  if (given.is_constant() || given.is_unknown()) return given;
+  return impl_->remembered(impl_->simplified, given, [&] {
+    Dim dim = given;
+    for (int round = 0; round < 8; ++round) {
+      dim = impl_->apply(dim);
+      if (dim.is_constant() || dim.is_unknown()) return dim;
+      if (Interval r = range(dim); r.lo && r.lo == r.hi) return Dim(*r.lo);
+      const Dim start = dim;
+      dim = impl_->multiplied_out(dim);
+      if (auto chosen = impl_->without_choice(dim)) dim = *chosen;
+      std::vector<const Atom*> atoms;
+      atoms_of(dim, atoms);
+      bool changed = dim != start;
+      for (const Atom* atom : atoms) {
+        auto value = resolved(*this, *atom);
+        if (!value) value = impl_->resolved(*atom);
+        if (!value || value->is_unknown()) continue;
+        Dim next = replace(dim, atom, *value);
+        if (next.is_unknown() || next == dim) continue;
+        dim = next;
+        changed = true;
+        break;
+      }
+      if (!changed) return dim;
     }
-    if (!changed) return dim;
-  }
-  return dim;
+    return dim;
+  });
 }
 
 Condition Assumptions::simplify(const Condition& original) const {

@@ -9,6 +9,7 @@ using Kind = Relation::Kind;
 
 void Assumptions::Impl::assume(const Condition& condition) {
   marks.push_back(trail.size());
+  stamps.push_back(++last_stamp);
   all.push_back(condition);
   if (condition.is_opaque()) return;
   if (condition.is_never()) {
@@ -34,6 +35,7 @@ void Assumptions::Impl::undo(size_t count) {
   }
   all.resize(count);
   marks.resize(count);
+  stamps.resize(count);
   changed();
 }
 
