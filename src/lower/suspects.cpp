@@ -10,20 +10,23 @@ namespace {
 // Below this a number is far more often a factor than a size.
 constexpr int64_t kTelling = 5;
 
-// Arguments that Python code computes from sizes and that leave no trace in the shapes of the results.
-constexpr std::string_view kArithmetic[] = {"other", "value",   "fill_value", "exponent", "alpha",
-                                            "scale", "tensor1", "min",        "max"};
+// Arguments that Python code computes from sizes and that leave no trace in the shapes of the results: factors, which
+// are also roots and logarithms of sizes, and values.
+constexpr std::string_view kFactors[] = {"other", "exponent", "alpha", "scale", "tensor1"};
+constexpr std::string_view kValues[] = {"value", "fill_value", "min", "max"};
 constexpr std::string_view kPlaces[] = {"start", "end", "output_size", "repeats", "index", "length", "k"};
 
 bool near(double a, double b) { return std::abs(a - b) <= 1e-9 * std::abs(b); }
 
 // "" or how the number comes from the size.
-std::string_view relation(double value, double size) {
+std::string_view relation(double value, double size, bool factor) {
   if (near(value, size)) return "is";
+  if (near(value, size - 1)) return "is one off";
+  if (!factor) return {};
   if (near(value, 1 / size)) return "is one over";
   if (near(value, std::sqrt(size)) || near(value, 1 / std::sqrt(size))) return "comes from the root of";
   if (near(value, std::log(size))) return "is the logarithm of";
-  return near(value, size - 1) || near(value, 1 / (size - 1)) ? "is one off" : std::string_view();
+  return near(value, 1 / (size - 1)) ? "is one off" : std::string_view();
 }
 
 }  // namespace
@@ -44,7 +47,10 @@ void Lowering::look_for_sizes(const Args& args) {
   };
   const auto suspect = [&](const Arg& arg, const Parameter& parameter, bool arithmetic) {
     double value = 0;
-    if (const auto* whole = arg.get<Dim>(); whole && whole->is_constant())
+    const auto* whole = arg.get<Dim>();
+    // A root is a float even where it is a whole number: sqrt(64) is 8.0, not 8.
+    const bool factor = !whole && among(parameter.name, kFactors);
+    if (whole && whole->is_constant())
       value = static_cast<double>(*whole->constant());
     else if (const auto* real = arg.get<double>(); real && arithmetic)
       value = *real;
@@ -52,7 +58,7 @@ void Lowering::look_for_sizes(const Args& args) {
       return;
     for (const auto& [symbol, size] : watched_) {
       if (size < kTelling) continue;
-      const std::string_view how = relation(value, static_cast<double>(size));
+      const std::string_view how = relation(value, static_cast<double>(size), factor);
       if (how.empty()) continue;
       const bool last = value == static_cast<double>(size - 1);
       if (!arithmetic && how != "is" && !(last && on_axis(symbol))) continue;
@@ -64,7 +70,7 @@ void Lowering::look_for_sizes(const Args& args) {
   };
   const auto& parameters = args.schema().parameters;
   for (size_t i = 0; i < parameters.size(); ++i) {
-    const bool arithmetic = among(parameters[i].name, kArithmetic);
+    const bool arithmetic = among(parameters[i].name, kFactors) || among(parameters[i].name, kValues);
     if (!arithmetic && !among(parameters[i].name, kPlaces)) continue;
     const Arg& arg = args.arg(parameters[i].name);
     if (const auto* items = arg.get<Arguments>())
