@@ -119,7 +119,7 @@ struct Plan {
   Facts types;  // by value: dtype and constants, for Calls at run time
   std::map<const Graph*, std::shared_ptr<const Plan>> bodies;
   std::vector<Program::Ran> passes;
-  // Past this size of any axis the claims behind the plan end; 0: never.
+  // Past this size of an axis that is not fixed the claims behind the plan end; 0: never.
   int64_t largest_axis = 0;
 };
 

@@ -63,11 +63,12 @@ Result<bool> Executor::read_sizes(std::span<const Datum> inputs, BoundPlan& bind
     const auto& dims = inputs[i].tensor().dims();
     if (dims.size() != wanted.axes.size()) return false;
     for (size_t k = 0; k < dims.size(); ++k) {
-      if (wanted.axes[k].reads)
-        binding.at(wanted.axes[k].size) = dims[k];
-      else if (binding.at(wanted.axes[k].size) != dims[k])
-        return false;
+      if (!wanted.axes[k].reads) {
+        if (binding.at(wanted.axes[k].size) != dims[k]) return false;
+        continue;
+      }
       if (plan_->largest_axis != 0 && dims[k] > plan_->largest_axis) return false;
+      binding.at(wanted.axes[k].size) = dims[k];
     }
   }
   return true;
