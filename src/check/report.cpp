@@ -39,7 +39,7 @@ Accepted to_accepted(const Typed& typed, const AcceptedSet& set) {
   if (!typed.refusal()) out.conditions = to_conditions(typed, set.conditions);
   out.exact = set.exact;
   out.not_exact_because = to_reasons(set.not_exact_because);
-  if (typed.size_claim_used()) out.largest_axis = kSizeClaim;
+  if (typed.largest_axis()) out.largest_axis = typed.largest_axis();
   out.on_data = to_conditions(typed, set.on_data);
   return out;
 }

@@ -69,11 +69,14 @@ bool InferContext::fits(Dim value, int64_t lo, int64_t hi) const {
     return r.lo && r.hi && *r.lo >= lo && *r.hi <= hi;
   };
   if (inside()) return true;
-  Assumptions::Scope scope(assumptions());
-  for (Dim symbol : value.symbols()) assumptions().assume(Condition::le(symbol, kSizeClaim));
-  if (!inside()) return false;
-  walk_.size_claim_used_ = true;
-  return true;
+  for (int64_t most : kSizeClaims) {
+    Assumptions::Scope scope(assumptions());
+    for (Dim symbol : value.symbols()) assumptions().assume(Condition::le(symbol, most));
+    if (!inside()) continue;
+    walk_.largest_axis_ = walk_.largest_axis_ ? std::min(walk_.largest_axis_, most) : most;
+    return true;
+  }
+  return false;
 }
 
 Tri InferContext::decide(const Condition& condition) const {
@@ -156,13 +159,13 @@ Result<Facts> InferContext::try_body(const Graph& body, Facts inputs, const Cond
   const size_t requirements = walk_.requirements_.size();
   const size_t conditions = walk_.data_conditions_.size(), doubts = walk_.undecided_.size();
   const size_t bounds = walk_.fresh_bounds_.size();
-  const bool claim = walk_.size_claim_used_;
+  const int64_t largest_axis = walk_.largest_axis_;
   auto out = infer_body(body, std::move(inputs), path);
   walk_.requirements_.resize(requirements);
   walk_.data_conditions_.resize(conditions);
   walk_.undecided_.resize(doubts);
   walk_.fresh_bounds_.resize(bounds);
-  walk_.size_claim_used_ = claim;
+  walk_.largest_axis_ = largest_axis;
   return out;
 }
 

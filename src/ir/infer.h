@@ -33,9 +33,10 @@ struct Remark {
   std::string node, op;
 };
 
-// Narrow arithmetic on sizes (int32, float32) is claimed to be exact for axes up to this size; the numeric walk has no
-// such end.
+// Narrow arithmetic on sizes (int32, float32) is claimed to be exact for axes up to the first of these that makes it
+// so; the numeric walk has no such end.
 inline constexpr int64_t kSizeClaim = 32767;
+inline constexpr int64_t kSizeClaims[] = {1 << 24, 1 << 20, kSizeClaim};
 
 // How a symbol came to be.
 enum class SymbolKind { axis, data, opaque };
@@ -57,8 +58,8 @@ class InferContext {
   bool proves(const Condition& condition) const { return assumptions().proves(condition); }
   Dim simplify(Dim dim) const { return assumptions().simplify(dim); }
 
-  // The value provably stays in lo..hi, at the latest when every axis is at most kSizeClaim; the report then says that
-  // claims about this model end there.
+  // The value provably stays in lo..hi, at the latest when every axis is at most one of kSizeClaims; the report then
+  // says that claims about this model end there.
   bool fits(Dim value, int64_t lo, int64_t hi) const;
 
   // A condition on entries that depend on input data: listed apart, never a refusal.
@@ -158,8 +159,8 @@ class Walk {
   const std::vector<Condition>& splits() const { return splits_; }
   // After a refused run: the facts up to the node that refused.
   const Facts& partial() const { return partial_; }
-  // Some claim relies on every axis being at most kSizeClaim.
-  bool size_claim_used() const { return size_claim_used_; }
+  // Some claim relies on every axis being at most this; 0: none does.
+  int64_t largest_axis() const { return largest_axis_; }
   // The facts of every body walked: what all visits have in common. Not kept by a numeric walk.
   const Reveal& bodies() const { return bodies_; }
 
@@ -194,7 +195,7 @@ class Walk {
   std::vector<std::pair<const Graph*, const Facts*>> frames_;
   Reveal bodies_;
   int64_t folded_bytes_ = 0, visits_ = 0;
-  bool size_claim_used_ = false;
+  int64_t largest_axis_ = 0;
 };
 
 // The rule of one node with these facts for its inputs, outside of any walk. Sizes in the answer that are no numbers

@@ -35,7 +35,7 @@ Planner::Planner(const Typed& typed, const Program& program, const PlanOptions& 
   plan_->passes = program.passes;
   plan_->values.resize(graph_.values.size());
   plan_->stages.emplace_back();
-  plan_->largest_axis = typed.size_claim_used() ? kSizeClaim : 0;
+  plan_->largest_axis = typed.largest_axis();
   value_bytes_.resize(graph_.values.size());
   value_formula_.resize(graph_.values.size());
   value_dims_.resize(graph_.values.size());

@@ -94,7 +94,7 @@ class Solver {
     typed.undecided_ = walk.undecided();
     typed.fresh_bounds_ = walk.fresh_bounds();
     typed.kinds_ = walk.kinds();
-    typed.size_claim_used_ = walk.size_claim_used();
+    typed.largest_axis_ = walk.largest_axis();
     splits = walk.splits();
     if (!facts) note_error(typed, std::move(facts).error());
     return typed;

@@ -43,7 +43,8 @@ class Typed {
   // Set when no shape at all is accepted: the rule that refuses.
   const std::optional<Error>& refusal() const { return refusal_; }
   SymbolKind kind(Dim symbol) const;
-  bool size_claim_used() const { return size_claim_used_; }
+  // The claims end at axes of this size; 0: they do not.
+  int64_t largest_axis() const { return largest_axis_; }
   // Axis symbols are >= 0, fresh symbols within their bounds; no requirement is assumed.
   std::unique_ptr<Assumptions> ground() const;
 
@@ -60,7 +61,7 @@ class Typed {
   std::vector<Condition> fresh_bounds_;
   std::unordered_map<Dim, SymbolKind> kinds_;
   std::optional<Error> refusal_;
-  bool size_claim_used_ = false;
+  int64_t largest_axis_ = 0;
 };
 
 Typed solve(std::shared_ptr<const Graph> graph);

@@ -129,6 +129,7 @@ TEST(Allocation, NoneInBookkeeping) {
   const Row rows[] = {{"blocks", {{40, 2}}, {10, 4, 2}},
                       {"fixed", {{40, 3}, {40, 3}}, {40, 3}},
                       {"long_rows", {{2, 40000}}, {2, 40000}},
+                      {"many_rows", {{40000, 2}}, {40000, 2}},
                       {"mlp", {{40, 8}}, {40, 4}},
                       {"state", {{40, 4}, {40, 8}}, {40, 8}}};
   for (const Row& row : rows) {
