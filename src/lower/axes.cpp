@@ -121,7 +121,7 @@ Result<Axes> Namer::run() {
     if (size < 0) return usage("freeze.size", "a size cannot be {}", size);
     std::vector<std::string> names;
     for (const auto& [known, place] : out_.places) names.push_back(known);
-    const auto is_named = [&](const AxisName& key) { return key.name == name; };
+    const auto is_named = [&wanted = name](const AxisName& key) { return key.name == wanted; };
     bool found = std::any_of(request_.dynamic.begin(), request_.dynamic.end(), is_named);
     for (const RecordedInput& input : inputs_)
       for (size_t k = 0; k < input.axes.size(); ++k)

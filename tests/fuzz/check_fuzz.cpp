@@ -21,7 +21,7 @@ void compare(const Typed& typed, const AcceptedSet& set, int64_t size) {
   const Binding binding = [&](Dim) { return std::optional(size); };
   const Verdict walked = verdict(typed.graph(), shapes_at(typed, binding));
   // input.*: an input without declared axes, to which no shape was given.
-  if (!set.exact || typed.size_claim_used() || walked.kind == Verdict::Kind::unknown ||
+  if (!set.exact || typed.largest_axis() != 0 || walked.kind == Verdict::Kind::unknown ||
       walked.code.starts_with("input."))
     return;
   bool holds = true;
