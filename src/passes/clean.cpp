@@ -94,16 +94,17 @@ Status share_equal_nodes(Draft& draft) {
     if (!node.op || !node.op->pure || node.has_graph_attribute()) continue;
     const auto attributes = attributes_text(node);
     if (!attributes) continue;
-    const auto [it, first] = seen.try_emplace({node.op, node.version, *attributes, node.in, node.out.size()}, &node);
+    const auto [place, first] = seen.try_emplace({node.op, node.version, *attributes, node.in, node.out.size()}, &node);
     if (first) continue;
+    const Node& same = *place->second;
     const auto replaceable = [&](size_t k) {
-      return node.out[k] == kNoValue || (!pinned.contains(node.out[k]) && it->second->out[k] != kNoValue);
+      return node.out[k] == kNoValue || (!pinned.contains(node.out[k]) && same.out[k] != kNoValue);
     };
     bool all = true;
     for (size_t k = 0; k < node.out.size(); ++k) all = all && replaceable(k);
     if (!all) continue;
     for (size_t k = 0; k < node.out.size(); ++k)
-      if (node.out[k] != kNoValue) now[node.out[k]] = it->second->out[k];
+      if (node.out[k] != kNoValue) now[node.out[k]] = same.out[k];
     dead[i] = true;
   }
   draft.drop(dead);
