@@ -22,6 +22,7 @@ void add_symbols(std::vector<const Atom*>& into, const std::vector<const Atom*>&
     return;
   }
   auto by_id = [](const Atom* a, const Atom* b) { return a->id < b->id; };
+  if (std::includes(into.begin(), into.end(), more.begin(), more.end(), by_id)) return;
   std::vector<const Atom*> merged;
   std::set_union(into.begin(), into.end(), more.begin(), more.end(), std::back_inserter(merged), by_id);
   into = std::move(merged);
