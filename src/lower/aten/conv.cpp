@@ -41,11 +41,56 @@ Ref convolve(Lowering& l, Ref x, Ref weight, Ref bias, Window window) {
   return batched ? y : l.squeeze(y, {0});
 }
 
+// Filters of `channels` channels that each pick one place of their window.
+Ref picking_filters(Lowering& l, int64_t channels, const std::vector<int64_t>& kernel, DType dtype) {
+  int64_t places = 1;
+  for (int64_t size : kernel) places *= size;
+  std::vector<int64_t> sizes{channels * places, 1};
+  sizes.insert(sizes.end(), kernel.begin(), kernel.end());
+  auto filters = Tensor::allocate(DType::f32, std::move(sizes));
+  if (!filters) {
+    l.fail(std::move(filters).error());
+    return {};
+  }
+  auto* entries = reinterpret_cast<float*>(filters->data());
+  for (int64_t i = 0; i < channels * places; ++i) entries[i * places + i % places] = 1;
+  return l.cast(l.constant(*std::move(filters)), dtype);
+}
+
+// As many groups as an axis is long (a kernel for each entry of the batch): ONNX takes the number of groups as a
+// constant, so the windows are laid out as columns, and each group is a product of matrices.
+Ref convolve_groups(Lowering& l, Ref x, Ref weight, Ref bias, const Window& window, Dim groups) {
+  if (!l.need_rank(weight, 3, 5) || !l.need_rank(x, l.rank(weight), l.rank(weight))) return {};
+  const Dims sizes = l.dims(weight);
+  const auto channels = sizes[1].constant();
+  const auto kernel = numbers_of({sizes.begin() + 2, sizes.end()});
+  const auto filters = exact_div(l.assumptions().simplify(sizes[0]), groups);
+  if (window.transposed || !channels || !kernel || !filters) {
+    l.refuse("aten.symbolic", "a convolution in {} groups needs a kernel whose other sizes are numbers", print(groups));
+    return {};
+  }
+  const Dim batch = l.dim(x, 0);
+  Dims image = l.dims(x);
+  image[0] = batch * groups;
+  image[1] = *channels;
+  Window apart = window;
+  apart.groups = *channels;
+  const Ref columns = convolve(l, l.reshape(x, std::move(image)), picking_filters(l, *channels, *kernel, l.dtype(x)),
+                               {}, std::move(apart));
+  Dims out = l.dims(columns);
+  const Dim depth = out[1], width = product({out.begin() + 2, out.end()});
+  Ref y =
+      l.op("MatMul", {l.reshape(weight, {groups, *filters, depth}), l.reshape(columns, {batch, groups, depth, width})});
+  out[0] = batch;
+  out[1] = sizes[0];
+  y = l.reshape(y, std::move(out));
+  return bias ? l.op("Add", {y, with_trailing_ones(l, l.cast(bias, l.dtype(x)), kernel->size())}) : y;
+}
+
 Window window_of(Lowering& l, const Args& a, size_t spatial) {
   Window window;
   window.strides = repeated(a.ints("stride"), spatial, 1);
   window.dilations = repeated(a.ints("dilation"), spatial, 1);
-  window.groups = a.i("groups", 1);
   if (!a.flag("transposed", true)) return window;
   // More padding only appends: with the most there can be, what is too much is cut off.
   Dims padding = a.dims("output_padding");
@@ -90,6 +135,9 @@ Arg conv_of(Lowering& l, const Args& a, bool transposed) {
     window.pads = repeated(a.ints("padding"), spatial, 0);
     window.pads.insert(window.pads.end(), window.pads.begin(), window.pads.end());
   }
+  const Dim groups = l.assumptions().simplify(a.dim("groups", 1));
+  if (!groups.is_constant()) return convolve_groups(l, x, weight, a.tensor("bias"), window, groups);
+  window.groups = *groups.constant();
   return convolve(l, x, weight, a.tensor("bias"), std::move(window));
 }
 
