@@ -1,6 +1,7 @@
 """graph_ops_movement.py: operators for graph_draw.py that move entries: views, slices, joins, lookups, resizing."""
 
 import math
+from fractions import Fraction
 
 import numpy as np
 from onnx import numpy_helper
@@ -260,6 +261,17 @@ def one_hot(d):
            [(dtype, (*x.shape[:axis], depth, *x.shape[axis:]), 3.0, 0)], axis=as_axis(d, axis, x.rank + 1))
 
 
+def on_boundary(size, to, where, rounding):
+    """Whether a place of the result falls exactly between two of the input, with a scale that no float holds: which of
+    them is taken depends on how the place is computed."""
+    scale = Fraction(to, size)
+    if where == "align_corners" or scale.denominator & (scale.denominator - 1) == 0:
+        return False
+    shift = Fraction(1, 2) if where == "half_pixel" else 0
+    boundary = 0 if rounding == "floor" else Fraction(1, 2)
+    return any(((x + shift) / scale - shift + boundary).denominator == 1 for x in range(to))
+
+
 @drawn()
 def resize(d):
     x = d.pick((F32,), ranks=[4])
@@ -269,6 +281,8 @@ def resize(d):
     sizes = [*x.shape[:2], *[d.rng.randint(1, 9) for _ in range(2)]]
     where = d.rng.choice(["half_pixel", "asymmetric", "align_corners"])
     more = {"nearest_mode": d.rng.choice(["floor", "round_prefer_floor"])} if mode == "nearest" else {}
+    if more and any(on_boundary(*pair, where, more["nearest_mode"]) for pair in zip(x.shape[2:], sizes[2:])):
+        raise Refused
     d.emit("Resize", [x, "", "", d.ints(*sizes)], [(F32, sizes, x.bound, x.grain if mode == "nearest" else None)],
            mode=mode, coordinate_transformation_mode=where, **more)
 
