@@ -32,6 +32,17 @@ Result<std::pair<std::string, int64_t>> parse_freeze(const std::string& text) {
   return std::pair(text.substr(0, equal), size);
 }
 
+// What `parse` makes of each text, appended.
+template <class Parse, class T>
+Status parse_each(const std::vector<std::string>& texts, Parse parse, std::vector<T>& into) {
+  for (const std::string& text : texts) {
+    auto parsed = parse(text);
+    if (!parsed) return tl::unexpected(parsed.error());
+    into.push_back(*std::move(parsed));
+  }
+  return {};
+}
+
 Status fill_options(ExportArguments& a) {
   const auto append = [&](Result<std::vector<DynamicAxis>> axes) -> Status {
     if (!axes) return tl::unexpected(axes.error());
@@ -42,26 +53,10 @@ Status fill_options(ExportArguments& a) {
     if (auto status = append(parse_dynamic(text)); !status) return status;
   if (!a.dynamic_axes.empty())
     if (auto status = append(read_dynamic_axes(a.dynamic_axes)); !status) return status;
-  for (const std::string& text : a.inputs) {
-    auto input = parse_input_type(text);
-    if (!input) return tl::unexpected(input.error());
-    a.options.inputs.push_back(*std::move(input));
-  }
-  for (const std::string& text : a.freeze) {
-    auto pinned = parse_freeze(text);
-    if (!pinned) return tl::unexpected(pinned.error());
-    a.options.freeze.push_back(*std::move(pinned));
-  }
-  for (const std::string& text : a.custom_shapes) {
-    auto rule = parse_custom_shape(text);
-    if (!rule) return tl::unexpected(rule.error());
-    a.options.custom_shapes.push_back(*std::move(rule));
-  }
-  for (const std::string& text : a.custom) {
-    auto renamed = parse_custom(text);
-    if (!renamed) return tl::unexpected(renamed.error());
-    a.options.custom.push_back(*std::move(renamed));
-  }
+  if (auto status = parse_each(a.inputs, parse_input_type, a.options.inputs); !status) return status;
+  if (auto status = parse_each(a.freeze, parse_freeze, a.options.freeze); !status) return status;
+  if (auto status = parse_each(a.custom_shapes, parse_custom_shape, a.options.custom_shapes); !status) return status;
+  if (auto status = parse_each(a.custom, parse_custom, a.options.custom); !status) return status;
   a.options.batch_only = a.policy == "batch-only";
   a.options.guards = a.guards == "embed" ? Guards::embed : a.guards == "drop" ? Guards::drop : Guards::record;
   a.options.training = a.training == "preserve";

@@ -116,8 +116,12 @@ anyshape_error* made(Result<Session> session, anyshape_session** out) {
   return nullptr;
 }
 
-const IoInfo* at_index(const std::vector<IoInfo>& list, size_t index) {
-  return index < list.size() ? &list[index] : nullptr;
+const char* name_at(const std::vector<IoInfo>& list, size_t index) {
+  return index < list.size() ? list[index].name.c_str() : nullptr;
+}
+
+int32_t type_at(const std::vector<IoInfo>& list, size_t index) {
+  return index < list.size() ? static_cast<int32_t>(list[index].type) : 0;
 }
 
 }  // namespace
@@ -157,23 +161,19 @@ size_t anyshape_session_input_count(const anyshape_session* session) { return se
 size_t anyshape_session_output_count(const anyshape_session* session) { return session->session.outputs().size(); }
 
 const char* anyshape_session_input_name(const anyshape_session* session, size_t index) {
-  const IoInfo* info = at_index(session->session.inputs(), index);
-  return info ? info->name.c_str() : nullptr;
+  return name_at(session->session.inputs(), index);
 }
 
 const char* anyshape_session_output_name(const anyshape_session* session, size_t index) {
-  const IoInfo* info = at_index(session->session.outputs(), index);
-  return info ? info->name.c_str() : nullptr;
+  return name_at(session->session.outputs(), index);
 }
 
 int32_t anyshape_session_input_type(const anyshape_session* session, size_t index) {
-  const IoInfo* info = at_index(session->session.inputs(), index);
-  return info ? static_cast<int32_t>(info->type) : 0;
+  return type_at(session->session.inputs(), index);
 }
 
 int32_t anyshape_session_output_type(const anyshape_session* session, size_t index) {
-  const IoInfo* info = at_index(session->session.outputs(), index);
-  return info ? static_cast<int32_t>(info->type) : 0;
+  return type_at(session->session.outputs(), index);
 }
 
 size_t anyshape_session_optional_count(const anyshape_session* session) {
@@ -181,13 +181,11 @@ size_t anyshape_session_optional_count(const anyshape_session* session) {
 }
 
 const char* anyshape_session_optional_name(const anyshape_session* session, size_t index) {
-  const IoInfo* info = at_index(session->session.optional_inputs(), index);
-  return info ? info->name.c_str() : nullptr;
+  return name_at(session->session.optional_inputs(), index);
 }
 
 int32_t anyshape_session_optional_type(const anyshape_session* session, size_t index) {
-  const IoInfo* info = at_index(session->session.optional_inputs(), index);
-  return info ? static_cast<int32_t>(info->type) : 0;
+  return type_at(session->session.optional_inputs(), index);
 }
 
 anyshape_error* anyshape_session_overriding(const anyshape_session* session, const char* const* names, size_t count,
