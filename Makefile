@@ -10,7 +10,7 @@ export JOBS FUZZ_SECONDS
 
 all:
 	tools/install_deps.sh build
-	tools/build.sh release
+	tools/build.sh release anyshape_package
 	echo "done: build/release/bin, build/release/lib"
 
 demo:

@@ -22,6 +22,16 @@ struct Error {
   std::string message;  // one sentence a user can act on
   std::string hint;     // optional: the command or line to try
 
+  // Out of line: a Result is destroyed and moved at every call that can fail.
+  ANYSHAPE_API Error();
+  ANYSHAPE_API Error(Kind of_kind, std::string of_code, std::string of_place, std::string of_message,
+                     std::string of_hint);
+  ANYSHAPE_API Error(const Error&);
+  ANYSHAPE_API Error(Error&&) noexcept;
+  ANYSHAPE_API Error& operator=(const Error&);
+  ANYSHAPE_API Error& operator=(Error&&) noexcept;
+  ANYSHAPE_API ~Error();
+
   // `error[CODE] place: message. Try: hint`
   ANYSHAPE_API std::string text() const;
 };

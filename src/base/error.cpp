@@ -2,6 +2,19 @@
 
 namespace anyshape {
 
+Error::Error() = default;
+Error::Error(Kind of_kind, std::string of_code, std::string of_place, std::string of_message, std::string of_hint)
+    : kind(of_kind),
+      code(std::move(of_code)),
+      place(std::move(of_place)),
+      message(std::move(of_message)),
+      hint(std::move(of_hint)) {}
+Error::Error(const Error&) = default;
+Error::Error(Error&&) noexcept = default;
+Error& Error::operator=(const Error&) = default;
+Error& Error::operator=(Error&&) noexcept = default;
+Error::~Error() = default;
+
 std::string Error::text() const {
   std::string out = fmt::format("error[{}] ", code);
   if (!place.empty()) out += place + ": ";
@@ -11,6 +24,11 @@ std::string Error::text() const {
     out += " Try: " + hint;
   }
   return out;
+}
+
+tl::unexpected<Error> make_error(Error::Kind kind, std::string_view code, fmt::string_view text,
+                                 fmt::format_args args) {
+  return tl::unexpected(Error(kind, std::string(code), {}, fmt::vformat(text, args), {}));
 }
 
 tl::unexpected<Error> at(std::string_view outer, Error error) {

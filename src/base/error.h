@@ -8,29 +8,28 @@
 
 namespace anyshape {
 
+// The error with its formatted message; what the templates below share.
+tl::unexpected<Error> make_error(Error::Kind kind, std::string_view code, fmt::string_view text, fmt::format_args args);
+
 template <class... Args>
 tl::unexpected<Error> refuse(std::string_view code, fmt::format_string<Args...> text, Args&&... args) {
-  return tl::unexpected(
-      Error{Error::Kind::refused, std::string(code), {}, fmt::format(text, std::forward<Args>(args)...), {}});
+  return make_error(Error::Kind::refused, code, text, fmt::make_format_args(args...));
 }
 
 // "No rule can tell": the outputs become opaque and the verdict unknown.
 template <class... Args>
 tl::unexpected<Error> unknown(std::string_view code, fmt::format_string<Args...> text, Args&&... args) {
-  return tl::unexpected(
-      Error{Error::Kind::unknown, std::string(code), {}, fmt::format(text, std::forward<Args>(args)...), {}});
+  return make_error(Error::Kind::unknown, code, text, fmt::make_format_args(args...));
 }
 
 template <class... Args>
 tl::unexpected<Error> usage(std::string_view code, fmt::format_string<Args...> text, Args&&... args) {
-  return tl::unexpected(
-      Error{Error::Kind::usage, std::string(code), {}, fmt::format(text, std::forward<Args>(args)...), {}});
+  return make_error(Error::Kind::usage, code, text, fmt::make_format_args(args...));
 }
 
 template <class... Args>
 tl::unexpected<Error> system_error(std::string_view code, fmt::format_string<Args...> text, Args&&... args) {
-  return tl::unexpected(
-      Error{Error::Kind::system, std::string(code), {}, fmt::format(text, std::forward<Args>(args)...), {}});
+  return make_error(Error::Kind::system, code, text, fmt::make_format_args(args...));
 }
 
 // The same error, seen from one level further out: place is prefixed with `outer`.

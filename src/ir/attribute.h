@@ -6,6 +6,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/special_members.h"
 #include "ir/fact.h"
 #include "tensor/tensor.h"
 
@@ -24,6 +25,9 @@ struct Attribute {
                              std::vector<Tensor>, std::vector<Fact>, std::vector<std::shared_ptr<Graph>>>;
   std::string name;
   Value value;
+
+  ANYSHAPE_SPECIAL_MEMBERS(Attribute);
+  Attribute(std::string of_name, Value of_value);
 };
 
 }  // namespace anyshape

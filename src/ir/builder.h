@@ -60,7 +60,7 @@ class Builder {
   void fail(Error error);
   template <class... Args>
   void refuse(std::string_view code, fmt::format_string<Args...> text, Args&&... args) {
-    fail(Error{Error::Kind::refused, std::string(code), {}, fmt::format(text, std::forward<Args>(args)...), {}});
+    fail(anyshape::refuse(code, text, std::forward<Args>(args)...).value());
   }
   // The error so far, taken out: building goes on as if the step that failed had not been tried.
   Error take_error();

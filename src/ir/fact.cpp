@@ -39,6 +39,8 @@ Tensor float_tensor(const Fact& fact) {
 
 }  // namespace
 
+ANYSHAPE_DEFINE_SPECIAL_MEMBERS(Fact)
+
 Fact Fact::tensor(DType dtype, Dims dims) {
   Fact fact;
   fact.kind = Kind::tensor;

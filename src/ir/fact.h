@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/special_members.h"
 #include "sym/dim.h"
 #include "tensor/datum.h"
 
@@ -46,6 +47,8 @@ struct Fact {
   std::shared_ptr<const Fact> item;    // type of a sequence's or optional's content, of a map's values
   std::shared_ptr<const Facts> items;  // a sequence whose length and entries are known one by one
   std::optional<Dim> length;           // of a sequence; of an optional 0 or 1
+
+  ANYSHAPE_SPECIAL_MEMBERS(Fact);
 
   static Fact tensor(DType dtype, Dims dims);
   static Fact tensor_of_unknown_rank(DType dtype);

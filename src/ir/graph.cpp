@@ -26,6 +26,8 @@ void mark_bodies(Graph& graph, const Node& node) {
 
 }  // namespace
 
+ANYSHAPE_DEFINE_SPECIAL_MEMBERS(Node)
+
 const Attribute* Node::attribute(std::string_view attribute_name) const {
   const auto it =
       std::find_if(attributes.begin(), attributes.end(), [&](const Attribute& a) { return a.name == attribute_name; });

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/special_members.h"
 #include "ir/attribute.h"
 #include "ir/fact.h"
 #include "ir/op.h"
@@ -52,6 +53,7 @@ struct Node {
   std::vector<Attribute> attributes;
   std::vector<std::pair<std::string, std::string>> metadata;  // of nodes made here, not of those read
 
+  ANYSHAPE_SPECIAL_MEMBERS(Node);
   const Attribute* attribute(std::string_view attribute_name) const;
   // Some attribute is a graph (If, Loop, Scan, ...).
   bool has_graph_attribute() const;

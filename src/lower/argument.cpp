@@ -6,6 +6,8 @@ bool Arg::is_number() const {
   return get<Dim>() || get<double>() || get<Ratio>() || get<bool>() || get<Condition>() || get<std::complex<double>>();
 }
 
+ANYSHAPE_DEFINE_SPECIAL_MEMBERS(Arg)
+
 std::string kind_of(const Arg& arg) {
   struct Name {
     std::string operator()(const Arg::None&) const { return "None"; }

@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/special_members.h"
 #include "ir/builder.h"
 
 namespace anyshape::lower {
@@ -35,7 +36,7 @@ struct Arg {
                              std::string, Arguments>;
   Value value;
 
-  Arg() = default;
+  ANYSHAPE_SPECIAL_MEMBERS(Arg);
   Arg(Ref ref) : value(ref) {}                                           // NOLINT: the result of an operator
   Arg(Var var) : value(std::move(var)) {}                                // NOLINT
   Arg(Dim dim) : value(dim) {}                                           // NOLINT

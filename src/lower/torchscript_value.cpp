@@ -5,6 +5,8 @@
 
 namespace anyshape::lower::script {
 
+ANYSHAPE_DEFINE_SPECIAL_MEMBERS(Value)
+
 bool Value::is_truth() const { return get<bool>() || get<Condition>() || (get<Scalar>() && get<Scalar>()->truth); }
 
 bool Value::is_float() const { return get<double>() || get<Ratio>() || (get<Scalar>() && !get<Scalar>()->truth); }

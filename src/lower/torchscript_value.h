@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/special_members.h"
 #include "format/torchscript/archive.h"
 #include "lower/lowering.h"
 
@@ -43,7 +44,7 @@ struct Value {
                              std::shared_ptr<Instance>, std::shared_ptr<Callable>, std::shared_ptr<const Enumerator>>;
   Kinds is = None{};
 
-  Value() = default;
+  ANYSHAPE_SPECIAL_MEMBERS(Value);
   template <class T, std::enable_if_t<!std::is_same_v<std::decay_t<T>, Value>, int> = 0>
   Value(T&& given) : is(std::forward<T>(given)) {}  // NOLINT: any of the kinds is a value
 

@@ -1,5 +1,7 @@
 #include "sym/dim.h"
 
+#include <fmt/format.h>
+
 #include <limits>
 
 #include "sym/limits.h"
@@ -210,9 +212,9 @@ INSTANTIATE_TEST_SUITE_P(Errors, DimErrors, testing::ValuesIn(kErrors));
 TEST(Dim, DeepTextIsRefused) {
   Symbols symbols;
   std::string error;
-  EXPECT_FALSE(parse_dim(std::string(1000, '(') + "a" + std::string(1000, ')'), symbols, &error));
+  EXPECT_FALSE(parse_dim(fmt::format("{:(>1000}{:)<1000}", 'a', ')'), symbols, &error));
   EXPECT_NE(error.find("nested too deeply"), std::string::npos);
-  EXPECT_FALSE(parse_dim(std::string(10000, '-') + "a", symbols, &error));
+  EXPECT_FALSE(parse_dim(fmt::format("{:->10000}", 'a'), symbols, &error));
 }
 
 TEST(Dim, IsSmallAndInterned) {

@@ -2,6 +2,8 @@
 
 namespace anyshape {
 
+ANYSHAPE_DEFINE_SPECIAL_MEMBERS(Datum)
+
 Datum Datum::sequence(DType dtype, std::vector<Datum> items) {
   Datum out;
   out.kind_ = Kind::sequence;

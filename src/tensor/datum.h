@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/special_members.h"
 #include "tensor/tensor.h"
 
 namespace anyshape {
@@ -14,7 +15,8 @@ class Datum {
  public:
   enum class Kind : uint8_t { none, tensor, sequence, optional, map };
 
-  Datum() = default;  // absent
+  // The first: absent.
+  ANYSHAPE_SPECIAL_MEMBERS(Datum);
   Datum(Tensor tensor) : kind_(tensor ? Kind::tensor : Kind::none), tensor_(std::move(tensor)) {}
 
   // `dtype`: of the tensors inside, also where there are none.

@@ -52,6 +52,8 @@ std::optional<int64_t> element_count(std::span<const int64_t> dims) {
   return count;
 }
 
+ANYSHAPE_DEFINE_SPECIAL_MEMBERS(Tensor)
+
 Result<Tensor> Tensor::allocate(DType dtype, std::vector<int64_t> dims) {
   const auto count = element_count(dims);
   if (!count) return refuse("tensor.dims", "the sizes [{}] do not describe a tensor", fmt::join(dims, ", "));

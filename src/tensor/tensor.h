@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/special_members.h"
 #include "tensor/dtype.h"
 
 namespace anyshape {
@@ -23,7 +24,8 @@ std::optional<int64_t> element_count(std::span<const int64_t> dims);
 // a tensor from allocate() writes into it.
 class Tensor {
  public:
-  Tensor() = default;  // no tensor: dtype undefined
+  // The first: no tensor, dtype undefined.
+  ANYSHAPE_SPECIAL_MEMBERS(Tensor);
 
   // Zero-filled, aligned to 64 bytes. Errors: "tensor.dims", "tensor.memory".
   static Result<Tensor> allocate(DType dtype, std::vector<int64_t> dims);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/special_members.h"
 
 // The messages of onnx.proto and onnx-data.proto (onnx 1.23, IR version 14) as plain structs, field by field, with the
 // schema's own names.
@@ -157,6 +158,8 @@ struct TensorProto {
   Packed<uint64_t> uint64_data;
   Metadata metadata_props;
   UnknownFields unknown;
+
+  ANYSHAPE_SPECIAL_MEMBERS(TensorProto);
 };
 
 struct SparseTensorProto {
@@ -218,6 +221,8 @@ struct TypeProto {
   Box<Optional> optional_type;
   std::string_view denotation;
   UnknownFields unknown;
+
+  ANYSHAPE_SPECIAL_MEMBERS(TypeProto);
 };
 
 struct ValueInfoProto {
@@ -226,6 +231,8 @@ struct ValueInfoProto {
   std::string_view doc_string;
   Metadata metadata_props;
   UnknownFields unknown;
+
+  ANYSHAPE_SPECIAL_MEMBERS(ValueInfoProto);
 };
 
 struct IntIntListEntryProto {
@@ -261,6 +268,8 @@ struct NodeDeviceConfigurationProto {
   std::vector<ShardingSpecProto> sharding_spec;
   std::optional<int32_t> pipeline_stage;
   UnknownFields unknown;
+
+  ANYSHAPE_SPECIAL_MEMBERS(NodeDeviceConfigurationProto);
 };
 
 struct NodeProto {
@@ -275,6 +284,8 @@ struct NodeProto {
   Metadata metadata_props;
   std::vector<NodeDeviceConfigurationProto> device_configurations;
   UnknownFields unknown;
+
+  ANYSHAPE_SPECIAL_MEMBERS(NodeProto);
 };
 
 struct TensorAnnotation {
@@ -295,6 +306,8 @@ struct GraphProto {
   std::vector<SparseTensorProto> sparse_initializer;
   Metadata metadata_props;
   UnknownFields unknown;
+
+  ANYSHAPE_SPECIAL_MEMBERS(GraphProto);
 };
 
 struct AttributeProto {
@@ -317,6 +330,8 @@ struct AttributeProto {
   Box<SparseTensorProto> sparse_tensor;
   std::vector<SparseTensorProto> sparse_tensors;
   UnknownFields unknown;
+
+  ANYSHAPE_SPECIAL_MEMBERS(AttributeProto);
 };
 
 struct FunctionProto {
@@ -333,6 +348,8 @@ struct FunctionProto {
   std::string_view overload;
   Metadata metadata_props;
   UnknownFields unknown;
+
+  ANYSHAPE_SPECIAL_MEMBERS(FunctionProto);
 };
 
 struct TrainingInfoProto {
@@ -364,6 +381,8 @@ struct ModelProto {
   std::vector<FunctionProto> functions;
   std::vector<DeviceConfigurationProto> configuration;
   UnknownFields unknown;
+
+  ANYSHAPE_SPECIAL_MEMBERS(ModelProto);
 };
 
 // Values of SequenceProto.elem_type and OptionalProto.elem_type.

@@ -40,12 +40,12 @@ class OrtFindTest : public ::testing::Test {
 constexpr const char* kCapi = "lib/python3.11/site-packages/onnxruntime/capi/";
 
 TEST_F(OrtFindTest, LooksIntoPythonsFolders) {
-  const std::string file = std::string(kCapi) + "libonnxruntime.so.1.31.1";
-  put("a/" + file);
+  const std::string file = "a/" + std::string(kCapi) + "libonnxruntime.so.1.31.1";
+  put(file);
   put("a/" + std::string(kCapi) + "libonnxruntime_providers_shared.so");
   const OrtPlaces places{{}, {}, {folder_ / "none", folder_ / "a"}, {}, {}};
-  EXPECT_EQ(found(places), "a/" + file);
-  EXPECT_EQ(found({{}, {}, {}, {folder_ / "a/lib/python3.11/site-packages"}, {}}), "a/" + file);
+  EXPECT_EQ(found(places), file);
+  EXPECT_EQ(found({{}, {}, {}, {folder_ / "a/lib/python3.11/site-packages"}, {}}), file);
   put("b/lib/python3/dist-packages/onnxruntime/capi/libonnxruntime.so");
   EXPECT_EQ(found({{}, {}, {folder_ / "b"}, {}, {}}), "b/lib/python3/dist-packages/onnxruntime/capi/libonnxruntime.so");
 }
