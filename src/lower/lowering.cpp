@@ -346,6 +346,11 @@ Arg Lowering::call(std::string_view name, std::string_view overload, Arguments p
   bound->read_tensors();
   const Var self = bound->self_variable();
   const auto args = std::make_shared<const Args>(*std::move(bound));
+  if (!op->nested && takes_nested(*args)) {
+    refuse("aten.nested",
+           "aten::{} of a nested tensor cannot be exported; build the encoder with enable_nested_tensor=False", name);
+    return {};
+  }
   const Arg result = op->lower(*this, *args);
   if (failed()) return {};
   if (!in_place) return to_variables(*op, args, self, result);
@@ -358,6 +363,27 @@ Arg Lowering::call(std::string_view name, std::string_view overload, Arguments p
   else
     write(self, ref(result));
   return self;
+}
+
+Ref Lowering::nested_of(Ref padded, Ref mask) {
+  if (padded && !nested_mask(padded)) nested_.emplace_back(padded, mask);
+  return padded;
+}
+
+Ref Lowering::nested_mask(Ref x) const {
+  const auto it = std::find_if(nested_.begin(), nested_.end(), [&](const auto& one) { return one.first == x; });
+  return it == nested_.end() ? Ref() : it->second;
+}
+
+bool Lowering::takes_nested(const Args& args) {
+  if (nested_.empty()) return false;
+  const auto one = [&](const Arg& arg) { return arg.is_tensor() && nested_mask(ref(arg)); };
+  for (const Parameter& parameter : args.schema().parameters) {
+    const Arg& arg = args.arg(parameter.name);
+    const auto* items = arg.get<Arguments>();
+    if (items ? std::any_of(items->begin(), items->end(), one) : one(arg)) return true;
+  }
+  return false;
 }
 
 // An index beyond a list of one entry is an error everywhere; the entry is 0, which leaves a Reshape without effect.

@@ -75,6 +75,7 @@ struct AtenOp {
   // The argument that names the axis a block is cut from: the block of a contiguous tensor is contiguous when all axes
   // in front have one entry.
   std::string_view cuts = "";
+  bool nested = false;  // takes nested tensors
 };
 
 // The record of "name.overload", else of "name"; null where there is none.
@@ -137,6 +138,10 @@ class Lowering : public Builder {
   Ref pairs_of(Ref complex);
   // Of a real tensor: itself and zeros.
   std::pair<Ref, Ref> parts_of(Ref x);
+  // A nested tensor stands here as its padded form, [batch, longest, ...], which nothing else is: `mask`, bool[batch,
+  // longest], says which entries it has.
+  Ref nested_of(Ref padded, Ref mask);
+  Ref nested_mask(Ref x) const;  // absent for an ordinary tensor
   Ref input(std::string_view name, Fact fact);
   Result<std::shared_ptr<Graph>> finish(std::vector<std::pair<std::string, Ref>> outputs);
 
@@ -191,6 +196,7 @@ class Lowering : public Builder {
   Arg to_variables(const AtenOp& op, const std::shared_ptr<const Args>& args, const Var& self, const Arg& result);
 
   void look_for_sizes(const Args& args);
+  bool takes_nested(const Args& args);
 
   struct Parts {
     Ref pairs, real, imaginary;
@@ -199,6 +205,7 @@ class Lowering : public Builder {
 
   LoweringOptions options_;
   std::unordered_map<uint64_t, Parts> complex_;
+  std::vector<std::pair<Ref, Ref>> nested_;  // padded form, mask
   std::vector<Assumed> assumed_;
   std::vector<std::pair<Dim, int64_t>> watched_;
   std::vector<std::string> suspects_;
