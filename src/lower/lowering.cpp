@@ -312,7 +312,10 @@ Arg Lowering::to_variables(const AtenOp& op, const std::shared_ptr<const Args>& 
     if (!value) return one;
     Var made = variable(*value);
     const bool shares = op.put && self && (!op.copies_reordered || self->contiguous);
-    if (shares && (!op.shares || op.shares(*args, args->self(), *value))) make_view(made, self, op, args, index);
+    if (shares && (!op.shares || op.shares(*args, args->self(), *value)))
+      make_view(made, self, op, args, index);
+    else
+      note_order(made, *args, op, self);
     return made;
   };
   const auto* many = result.get<Arguments>();

@@ -31,6 +31,8 @@ class Args {
   void read_tensors();
   // The tensor of the program that was handed over: what an operator with side effects writes into. Null for others.
   Var variable(std::string_view name) const;
+  // All tensors of the program among the arguments, but for those in lists.
+  std::vector<Var> variables() const;
   Var self_variable() const { return variables_.empty() ? nullptr : variables_[0].lock(); }
   size_t size() const { return values_.size(); }
   bool has(std::string_view name) const { return !arg(name).is_none(); }
@@ -93,7 +95,9 @@ struct Variable {
   uint64_t seen = 0;                 // writes of the root when `value` was computed
   uint64_t writes = 0;               // of a root: how often its memory changed
   bool contiguous = true;
-  std::string name;  // of a parameter, buffer or input
+  bool ordered = true;         // of a root: its memory is known to be in the order of its axes, but for `layout`
+  std::optional<Dims> layout;  // of a root: its strides where they are others
+  std::string name;            // of a parameter, buffer or input
   std::vector<std::weak_ptr<Variable>> views;
 };
 
@@ -150,6 +154,11 @@ class Lowering : public Builder {
   Ref read(const Var& variable);
   // In-place assignment: the value is cast and expanded to what the variable is.
   void write(const Var& variable, Ref value);
+  // How far apart in memory the entries along each axis are in PyTorch, which decides what as_strided reads; nullopt
+  // where that is not known.
+  std::optional<Dims> strides(const Var& variable);
+  // Whether a number given as a stride is likely one of the example: the tensor's own stride depends on a watched size.
+  bool is_baked(Dim given, Dim own) const;
   // The value of a tensor argument; absent for anything else.
   Ref ref(const Arg& arg);
   // What is exported is right only where this holds; `why` says what PyTorch does elsewhere.
@@ -193,6 +202,9 @@ class Lowering : public Builder {
                  size_t index);
   void view_in_place(const Var& self, const AtenOp& op, const std::shared_ptr<const Args>& args, Ref value);
   bool stays_contiguous(const AtenOp& op, const Args& args);
+  std::optional<Dims> strides_of_view(const AtenOp& op, const Args& args, Ref from, const Dims& strides, Ref to);
+  std::vector<int64_t> order_of_view(const AtenOp& op, const Args& args, size_t rank);
+  void note_order(const Var& made, const Args& args, const AtenOp& op, const Var& self);
   Arg to_variables(const AtenOp& op, const std::shared_ptr<const Args>& args, const Var& self, const Arg& result);
 
   void look_for_sizes(const Args& args);

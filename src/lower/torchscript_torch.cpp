@@ -126,11 +126,9 @@ Evaluator::Maybe Evaluator::tensor_property(std::string_view name, const Var& te
   }
   Dims numbers = dims;
   if (name == "stride") {
-    Dim step = 1;
-    for (size_t i = dims.size(); i-- > 0;) {
-      numbers[i] = step;
-      step = step * dims[i];
-    }
+    const auto strides = in_.strides(tensor);
+    if (!strides) return wrong("script.stride", "how a tensor lies in memory is not known; call .contiguous() before");
+    numbers = *strides;
   }
   const Value* axis = call.arg(1, "dim");
   if (axis != nullptr) {
