@@ -26,11 +26,17 @@ std::optional<Dims> viewed(const Lowering& l, const Dims& from, const Dims& stri
   for (size_t i = from.size(); i-- > 0;) {
     chunk = chunk * from[i];
     if (i > 0 && (from[i - 1] == Dim(1) || l.same(strides[i - 1], chunk * step))) continue;
-    while (next > 0 && (!l.same(filled, chunk) || to[next - 1] == Dim(1))) {
+    // The counts of both agree: a chunk is full, too, when what is left of both is the same.
+    const Dim left = product(Dims(from.begin(), from.begin() + static_cast<std::ptrdiff_t>(i)));
+    const auto full = [&] {
+      return l.same(filled, chunk) ||
+             l.same(product(Dims(to.begin(), to.begin() + static_cast<std::ptrdiff_t>(next))), left);
+    };
+    while (next > 0 && (!full() || to[next - 1] == Dim(1))) {
       out[--next] = filled * step;
       filled = filled * to[next];
     }
-    if (!l.same(filled, chunk)) return std::nullopt;
+    if (!full()) return std::nullopt;
     if (i > 0) step = strides[i - 1];
     chunk = filled = 1;
   }

@@ -48,9 +48,9 @@ std::vector<int64_t> kept_axes(Lowering& l, const Strided& s) {
   return kept;
 }
 
-std::optional<Walk> walk_of(Lowering& l, const Strided& s) {
+std::optional<Walk> walk_of(Lowering& l, const Strided& s, std::vector<int64_t> kept) {
   Walk walk;
-  walk.kept = kept_axes(l, s);
+  walk.kept = std::move(kept);
   for (size_t k = 0; k < s.own.size(); ++k)
     if (std::find(walk.kept.begin(), walk.kept.end(), static_cast<int64_t>(k)) == walk.kept.end())
       walk.rest.push_back(k);
@@ -81,6 +81,29 @@ std::optional<Walk> walk_of(Lowering& l, const Strided& s) {
   }
   if (!l.proves(Condition::lt(last, walk.length))) return std::nullopt;
   return walk;
+}
+
+// With as many axes kept as the others can spare.
+std::optional<Walk> best_walk(Lowering& l, const Strided& s) {
+  constexpr size_t kMost = 6;
+  const std::vector<int64_t> all = kept_axes(l, s);
+  if (all.size() > kMost) return std::nullopt;
+  std::vector<unsigned> choices(size_t{1} << all.size());
+  for (unsigned i = 0; i < choices.size(); ++i) choices[i] = i;
+  std::stable_sort(choices.begin(), choices.end(),
+                   [](unsigned a, unsigned b) { return __builtin_popcount(a) < __builtin_popcount(b); });
+  for (const unsigned dropped : choices) {
+    std::vector<int64_t> kept = all;
+    bool real = true;
+    for (size_t i = 0; i < kept.size(); ++i) {
+      if ((dropped >> i & 1) == 0) continue;
+      real = real && kept[i] >= 0;
+      kept[i] = -1;
+    }
+    if (!real) continue;
+    if (auto walk = walk_of(l, s, std::move(kept))) return walk;
+  }
+  return std::nullopt;
 }
 
 Ref walked(Lowering& l, const Strided& s, const Walk& walk) {
@@ -121,16 +144,32 @@ Ref walked(Lowering& l, const Strided& s, const Walk& walk) {
   return target == all_axes(target.size()) ? out : l.transpose(out, target);
 }
 
-// Over all of x's memory, which is in the order of its axes.
-Ref places_in_memory(Lowering& l, const Strided& s) {
-  const Dims order = row_major(s.own_sizes);
-  for (size_t k = 0; k < order.size(); ++k) {
-    if (s.own_sizes[k] == Dim(1) || l.same(s.own[k], order[k])) continue;
-    l.refuse("aten.as_strided",
-             "as_strided reads memory in another order than that of the tensor's axes; call .contiguous()"
-             " before");
-    return {};
+// The axes of x from the outermost to the innermost in memory; empty, and refused, where they do not fill it.
+std::vector<int64_t> memory_order(Lowering& l, const Strided& s) {
+  std::vector<int64_t> order;
+  Dim expected = 1;
+  const auto rank = static_cast<int64_t>(s.own.size());
+  while (static_cast<int64_t>(order.size()) < rank) {
+    int64_t next = -1;
+    for (int64_t k = rank; k-- > 0 && next < 0;) {
+      const auto at = static_cast<size_t>(k);
+      if (std::find(order.begin(), order.end(), k) != order.end()) continue;
+      if (s.own_sizes[at] == Dim(1) || l.same(s.own[at], expected)) next = k;
+    }
+    if (next < 0) {
+      l.refuse("aten.as_strided",
+               "as_strided reads memory of which the tensor is only a part; call .contiguous() before");
+      return {};
+    }
+    order.push_back(next);
+    expected = expected * s.own_sizes[static_cast<size_t>(next)];
   }
+  std::reverse(order.begin(), order.end());
+  return order;
+}
+
+// Over all of x's memory.
+Ref places_in_memory(Lowering& l, const Strided& s) {
   for (const Dim stride : s.strides)
     for (const Dim own : s.own)
       if (l.is_baked(stride, own)) {
@@ -173,10 +212,11 @@ std::optional<Strided> strided_of(Lowering& l, const Args& a) {
 Arg as_strided(Lowering& l, const Args& a) {
   const auto s = strided_of(l, a);
   if (!s) return {};
-  if (const auto walk = walk_of(l, *s)) return walked(l, *s, *walk);
+  if (const auto walk = best_walk(l, *s)) return walked(l, *s, *walk);
   const Ref index = places_in_memory(l, *s);
+  const std::vector<int64_t> order = memory_order(l, *s);
   if (l.failed()) return {};
-  return l.gather(l.reshape(s->x, {product(s->own_sizes)}), index, 0);
+  return l.gather(l.reshape(l.transpose(s->x, order), {product(s->own_sizes)}), index, 0);
 }
 
 // Where places coincide PyTorch leaves open which of the entries stays.
@@ -184,7 +224,12 @@ Ref scattered(Lowering& l, const Args& a, Ref part) {
   const auto s = strided_of(l, a);
   if (!s) return {};
   const Ref index = places_in_memory(l, *s);
+  const std::vector<int64_t> order = memory_order(l, *s);
   if (l.failed()) return {};
+  if (order != all_axes(order.size())) {
+    l.refuse("aten.as_strided", "as_strided writes into memory in another order than that of the tensor's axes");
+    return {};
+  }
   const Dim count = product(s->sizes);
   const Ref flat = l.reshape(s->x, {product(s->own_sizes)});
   const Ref out =
