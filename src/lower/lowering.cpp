@@ -289,7 +289,8 @@ void Lowering::make_view(const Var& made, const Var& base, const AtenOp& op, con
   made->args = args;
   made->index = index;
   made->seen = root_of(base)->writes;
-  made->contiguous = base->contiguous && stays_contiguous(op, *args);
+  const bool whole = !op.cuts.empty() && dims(made->value) == dims(args->self()) && args->i("step", 1) == 1;
+  made->contiguous = base->contiguous && (whole || stays_contiguous(op, *args));
   base->views.push_back(made);
 }
 

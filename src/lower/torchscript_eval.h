@@ -222,7 +222,8 @@ class Evaluator {
   Lowering& in_;
   Numbers numbers_;
   std::vector<std::unique_ptr<Frame>> frames_;
-  int ends_ = 0;  // branches whose ways run to the end of the function, now open
+  bool padding_checked_ = false;  // the program asks whether a mask is left-aligned
+  int ends_ = 0;                  // branches whose ways run to the end of the function, now open
   std::unordered_map<const torchscript::Pickled*, Value> unpickled_;
   std::map<std::string, Var> storages_;
   std::map<std::string, Value> given_state_;

@@ -335,6 +335,13 @@ Result<Value> Evaluator::aten(const Call& call) {
     if (!converted) return wrong("script.type", "aten::{} is given {}", call.name, kind_of(value));
     named.push_back({name, *std::move(converted)});
   }
+  if (call.name == "_nested_tensor_from_mask_left_aligned") padding_checked_ = true;
+  if (call.name == "_nested_tensor_from_mask" && !padding_checked_) {
+    notes_.push_back(fmt::format(
+        "{}: the program takes the padding to be at the end of each row, without looking; a mask of another kind gives "
+        "other values than the module it was captured from may give",
+        place()));
+  }
   keep_old_meaning(in_, script_.version, call.name, args, named);
   show_place();
   const Arg result = in_.call(call.name, "", std::move(args), std::move(named));

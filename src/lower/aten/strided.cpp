@@ -172,7 +172,7 @@ std::vector<int64_t> memory_order(Lowering& l, const Strided& s) {
 Ref places_in_memory(Lowering& l, const Strided& s) {
   for (const Dim stride : s.strides)
     for (const Dim own : s.own)
-      if (l.is_baked(stride, own)) {
+      if (std::find(s.own.begin(), s.own.end(), stride) == s.own.end() && l.is_baked(stride, own)) {
         l.refuse("aten.as_strided",
                  "as_strided has the number {} as a stride where the tensor's own stride is {}: the program was "
                  "captured with"
