@@ -14,9 +14,17 @@ constexpr std::string_view kPacks[] = {
     "softmax", "gather",    "stack",    "cat",      "log_softmax", "repeat",          "index_select",
     "roll",    "new_zeros", "new_ones", "new_full", "layer_norm",  "contiguous"};
 // Theirs may not be, even where those of all arguments are.
-constexpr std::string_view kLoose[] = {
-    "einsum",    "matmul", "tensordot", "index", "lstm", "gru", "rnn_tanh", "rnn_relu", "scaled_dot_product_attention",
-    "as_strided"};
+constexpr std::string_view kLoose[] = {"einsum",    "matmul",   "tensordot", "lstm",
+                                       "gru",       "rnn_tanh", "rnn_relu",  "scaled_dot_product_attention",
+                                       "as_strided"};
+
+constexpr std::string_view kLooseFamilies[] = {"fft_",    "_fft",        "stft",         "istft",
+                                               "linalg_", "_scaled_dot", "_native_multi"};
+
+bool is_loose(std::string_view name) {
+  return among(name, kLoose) || std::any_of(std::begin(kLooseFamilies), std::end(kLooseFamilies),
+                                            [&](std::string_view prefix) { return name.starts_with(prefix); });
+}
 
 // The strides of the same memory seen under other sizes; nullopt where it has to be copied for that.
 std::optional<Dims> viewed(const Lowering& l, const Dims& from, const Dims& strides, const Dims& to) {
@@ -116,13 +124,24 @@ void Lowering::note_order(const Var& made, const Args& args, const AtenOp& op, c
     return;
   }
   if (among(name, kPacks)) return;
+  // A new tensor is dense, and its axes lie in memory in the order in which those of the arguments do.
   const auto in_order = [&](const Var& one) {
     const Var* root = &one;
     while ((*root)->base) root = &(*root)->base;
-    return one->contiguous && (*root)->ordered && !(*root)->layout;
+    if (one->contiguous && (*root)->ordered && !(*root)->layout) return true;
+    const auto own = strides(one);
+    const Dims sizes = own ? dims(read(one)) : Dims();
+    std::optional<Dim> before;
+    for (size_t i = 0; i < sizes.size(); ++i) {
+      if (sizes[i] == Dim(1) || (*own)[i] == Dim(0)) continue;
+      if (before && !proves(Condition::ge(*before, (*own)[i]))) return false;
+      before = (*own)[i];
+    }
+    return own.has_value();
   };
-  const std::vector<Var> all = args.variables();
-  made->ordered = !among(name, kLoose) && std::all_of(all.begin(), all.end(), in_order);
+  std::vector<Var> all = args.variables();
+  if (name == "type_as" && !all.empty()) all.resize(1);
+  made->ordered = !is_loose(name) && std::all_of(all.begin(), all.end(), in_order);
 }
 
 bool Lowering::is_baked(Dim given, Dim own) const {
