@@ -33,6 +33,13 @@ Var Args::variable(std::string_view name) const {
   return nullptr;
 }
 
+std::vector<Var> Args::variables() const {
+  std::vector<Var> out;
+  for (const auto& one : variables_)
+    if (Var variable = one.lock()) out.push_back(std::move(variable));
+  return out;
+}
+
 Ref Args::tensor(std::string_view name) const {
   const Arg& given = arg(name);
   if (given.is_none() || given.is_tensor()) return lowering_->ref(given);

@@ -289,7 +289,8 @@ void Lowering::make_view(const Var& made, const Var& base, const AtenOp& op, con
   made->args = args;
   made->index = index;
   made->seen = root_of(base)->writes;
-  made->contiguous = base->contiguous && stays_contiguous(op, *args);
+  const bool whole = !op.cuts.empty() && dims(made->value) == dims(args->self()) && args->i("step", 1) == 1;
+  made->contiguous = base->contiguous && (whole || stays_contiguous(op, *args));
   base->views.push_back(made);
 }
 
@@ -312,7 +313,10 @@ Arg Lowering::to_variables(const AtenOp& op, const std::shared_ptr<const Args>& 
     if (!value) return one;
     Var made = variable(*value);
     const bool shares = op.put && self && (!op.copies_reordered || self->contiguous);
-    if (shares && (!op.shares || op.shares(*args, args->self(), *value))) make_view(made, self, op, args, index);
+    if (shares && (!op.shares || op.shares(*args, args->self(), *value)))
+      make_view(made, self, op, args, index);
+    else
+      note_order(made, *args, op, self);
     return made;
   };
   const auto* many = result.get<Arguments>();
@@ -346,6 +350,11 @@ Arg Lowering::call(std::string_view name, std::string_view overload, Arguments p
   bound->read_tensors();
   const Var self = bound->self_variable();
   const auto args = std::make_shared<const Args>(*std::move(bound));
+  if (!op->nested && takes_nested(*args)) {
+    refuse("aten.nested",
+           "aten::{} of a nested tensor cannot be exported; build the encoder with enable_nested_tensor=False", name);
+    return {};
+  }
   const Arg result = op->lower(*this, *args);
   if (failed()) return {};
   if (!in_place) return to_variables(*op, args, self, result);
@@ -358,6 +367,27 @@ Arg Lowering::call(std::string_view name, std::string_view overload, Arguments p
   else
     write(self, ref(result));
   return self;
+}
+
+Ref Lowering::nested_of(Ref padded, Ref mask) {
+  if (padded && !nested_mask(padded)) nested_.emplace_back(padded, mask);
+  return padded;
+}
+
+Ref Lowering::nested_mask(Ref x) const {
+  const auto it = std::find_if(nested_.begin(), nested_.end(), [&](const auto& one) { return one.first == x; });
+  return it == nested_.end() ? Ref() : it->second;
+}
+
+bool Lowering::takes_nested(const Args& args) {
+  if (nested_.empty()) return false;
+  const auto one = [&](const Arg& arg) { return arg.is_tensor() && nested_mask(ref(arg)); };
+  for (const Parameter& parameter : args.schema().parameters) {
+    const Arg& arg = args.arg(parameter.name);
+    const auto* items = arg.get<Arguments>();
+    if (items ? std::any_of(items->begin(), items->end(), one) : one(arg)) return true;
+  }
+  return false;
 }
 
 // An index beyond a list of one entry is an error everywhere; the entry is 0, which leaves a Reshape without effect.

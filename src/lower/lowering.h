@@ -31,6 +31,8 @@ class Args {
   void read_tensors();
   // The tensor of the program that was handed over: what an operator with side effects writes into. Null for others.
   Var variable(std::string_view name) const;
+  // All tensors of the program among the arguments, but for those in lists.
+  std::vector<Var> variables() const;
   Var self_variable() const { return variables_.empty() ? nullptr : variables_[0].lock(); }
   size_t size() const { return values_.size(); }
   bool has(std::string_view name) const { return !arg(name).is_none(); }
@@ -75,6 +77,7 @@ struct AtenOp {
   // The argument that names the axis a block is cut from: the block of a contiguous tensor is contiguous when all axes
   // in front have one entry.
   std::string_view cuts = "";
+  bool nested = false;  // takes nested tensors
 };
 
 // The record of "name.overload", else of "name"; null where there is none.
@@ -92,7 +95,9 @@ struct Variable {
   uint64_t seen = 0;                 // writes of the root when `value` was computed
   uint64_t writes = 0;               // of a root: how often its memory changed
   bool contiguous = true;
-  std::string name;  // of a parameter, buffer or input
+  bool ordered = true;         // of a root: its memory is known to be in the order of its axes, but for `layout`
+  std::optional<Dims> layout;  // of a root: its strides where they are others
+  std::string name;            // of a parameter, buffer or input
   std::vector<std::weak_ptr<Variable>> views;
 };
 
@@ -137,6 +142,10 @@ class Lowering : public Builder {
   Ref pairs_of(Ref complex);
   // Of a real tensor: itself and zeros.
   std::pair<Ref, Ref> parts_of(Ref x);
+  // A nested tensor stands here as its padded form, [batch, longest, ...], which nothing else is: `mask`, bool[batch,
+  // longest], says which entries it has.
+  Ref nested_of(Ref padded, Ref mask);
+  Ref nested_mask(Ref x) const;  // absent for an ordinary tensor
   Ref input(std::string_view name, Fact fact);
   Result<std::shared_ptr<Graph>> finish(std::vector<std::pair<std::string, Ref>> outputs);
 
@@ -145,6 +154,11 @@ class Lowering : public Builder {
   Ref read(const Var& variable);
   // In-place assignment: the value is cast and expanded to what the variable is.
   void write(const Var& variable, Ref value);
+  // How far apart in memory the entries along each axis are in PyTorch, which decides what as_strided reads; nullopt
+  // where that is not known.
+  std::optional<Dims> strides(const Var& variable);
+  // Whether a number given as a stride is likely one of the example: the tensor's own stride depends on a watched size.
+  bool is_baked(Dim given, Dim own) const;
   // The value of a tensor argument; absent for anything else.
   Ref ref(const Arg& arg);
   // What is exported is right only where this holds; `why` says what PyTorch does elsewhere.
@@ -188,9 +202,13 @@ class Lowering : public Builder {
                  size_t index);
   void view_in_place(const Var& self, const AtenOp& op, const std::shared_ptr<const Args>& args, Ref value);
   bool stays_contiguous(const AtenOp& op, const Args& args);
+  std::optional<Dims> strides_of_view(const AtenOp& op, const Args& args, Ref from, const Dims& strides, Ref to);
+  std::vector<int64_t> order_of_view(const AtenOp& op, const Args& args, size_t rank);
+  void note_order(const Var& made, const Args& args, const AtenOp& op, const Var& self);
   Arg to_variables(const AtenOp& op, const std::shared_ptr<const Args>& args, const Var& self, const Arg& result);
 
   void look_for_sizes(const Args& args);
+  bool takes_nested(const Args& args);
 
   struct Parts {
     Ref pairs, real, imaginary;
@@ -199,6 +217,7 @@ class Lowering : public Builder {
 
   LoweringOptions options_;
   std::unordered_map<uint64_t, Parts> complex_;
+  std::vector<std::pair<Ref, Ref>> nested_;  // padded form, mask
   std::vector<Assumed> assumed_;
   std::vector<std::pair<Dim, int64_t>> watched_;
   std::vector<std::string> suspects_;

@@ -167,6 +167,14 @@ Arg Pt2Interpreter::call(const pt2::Graph& graph, const pt2::Node& node) {
     if (!axis && !keywords.empty()) axis = keywords[0].value.get<Dim>();
     return l_.dim(x, static_cast<size_t>(l_.axis(x, axis ? axis->constant().value_or(0) : 0)));
   }
+  if (target->name.starts_with("sym_stride") && !positional.empty() && positional[0].get<Var>()) {
+    const Ref x = l_.ref(positional[0]);
+    const auto* axis = positional.size() > 1 ? positional[1].get<Dim>() : nullptr;
+    const auto strides = l_.strides(*positional[0].get<Var>());
+    if (strides && axis) return (*strides)[static_cast<size_t>(l_.axis(x, axis->constant().value_or(0)))];
+    l_.refuse("export.stride", "how a tensor lies in memory is not known; call .contiguous() before");
+    return {};
+  }
   // Where in memory a view begins is asked for assertions only.
   if (target->name == "sym_storage_offset") return l_.walk().data_symbol("u", 0, std::nullopt);
   if (target->name == "item" || target->name == "_local_scalar_dense") {
@@ -296,6 +304,7 @@ Arg Pt2Interpreter::checked(const pt2::Graph& graph, const std::string& name, Ar
   }
   if (!fact.dims) return value;
   accidents_.note_sizes(*fact.dims);
+  if (const auto* variable = value.get<Var>()) note_layout(*variable, *fact.dims, it->second);
   // A pinned axis makes sizes numbers that the archive holds as expressions of it, other than the example's.
   if (!request_.freeze.empty() && fact.dims->size() == it->second.sizes.size()) return value;
   if (fact.dims->size() != it->second.sizes.size()) {
@@ -313,6 +322,33 @@ Arg Pt2Interpreter::checked(const pt2::Graph& graph, const std::string& name, Ar
     if (ours && theirs && *ours != *theirs) differs(fmt::format("size {} on axis {} of the example", *theirs, i));
   }
   return value;
+}
+
+// The archive knows how tensors lie in memory. The order of the axes there is taken from it, the distances from the
+// sizes.
+void Pt2Interpreter::note_layout(const Var& variable, const Dims& dims, const pt2::TensorMeta& meta) {
+  if (variable->base || meta.strides.size() != dims.size() || meta.sizes.size() != dims.size()) return;
+  const auto number = [](const pt2::Size& size) { return size.number ? size.number : size.hint; };
+  std::vector<size_t> order(dims.size());
+  for (size_t i = 0; i < order.size(); ++i) order[i] = i;
+  for (size_t i = 0; i < order.size(); ++i)
+    if (!number(meta.strides[i]) || !number(meta.sizes[i])) return;
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return *number(meta.strides[a]) > *number(meta.strides[b]); });
+  Dims strides(dims.size(), Dim(1));
+  Dim step = 1;
+  int64_t expected = 1;
+  variable->ordered = true;
+  for (size_t i = order.size(); i-- > 0;) {
+    const size_t axis = order[i];
+    strides[axis] = step;
+    step = step * dims[axis];
+    const int64_t size = *number(meta.sizes[axis]);
+    if (size != 1 && *number(meta.strides[axis]) != expected) variable->ordered = false;
+    if (__builtin_mul_overflow(expected, size, &expected)) return;
+  }
+  variable->layout.reset();
+  if (variable->ordered && !std::is_sorted(order.begin(), order.end())) variable->layout = strides;
 }
 
 void Pt2Interpreter::name_results(const pt2::Graph& graph, const pt2::Node& node, const Arg& result) {

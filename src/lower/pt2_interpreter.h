@@ -43,6 +43,7 @@ class Pt2Interpreter {
   void note_rule(const std::string& name, const Refs& in, const Facts& out);
   Arguments run_subgraph(const pt2::Graph& graph, const Arguments& inputs);
   void name_results(const pt2::Graph& graph, const pt2::Node& node, const Arg& result);
+  void note_layout(const Var& variable, const Dims& dims, const pt2::TensorMeta& meta);
   Arg checked(const pt2::Graph& graph, const std::string& name, Arg value);
   std::optional<Dim> recorded(const pt2::Size& size) const;
   void set_place(const pt2::Node& node);

@@ -5,6 +5,7 @@
 
 namespace anyshape::lower::script {
 
+using torchscript::Expr;
 using torchscript::Statement;
 
 namespace {
@@ -40,7 +41,43 @@ std::vector<Pair> pairs_of(const std::vector<Changed>& a, const std::vector<Chan
   return pairs;
 }
 
+bool mentions(const Expr& expr, const std::string& name) {
+  if (expr.kind == Expr::Kind::name && expr.text == name) return true;
+  return std::any_of(expr.args.begin(), expr.args.end(), [&](const Expr& arg) { return mentions(arg, name); });
+}
+
+bool mentions(const std::vector<Statement>& body, size_t first, const std::string& name) {
+  return std::any_of(body.begin() + static_cast<std::ptrdiff_t>(first), body.end(), [&](const Statement& s) {
+    if (s.value && mentions(*s.value, name)) return true;
+    if (s.function && mentions(s.function->body, 0, name)) return true;
+    return mentions(s.body, 0, name) || mentions(s.otherwise, 0, name);
+  });
+}
+
+bool is_missing(const Value& value) {
+  if (const auto* missing = value.get<Missing>()) return !missing->declared;
+  const List* list = value.list();
+  return list && list->tuple && std::any_of(list->items.begin(), list->items.end(), is_missing);
+}
+
+// What a function gives back, as a variable of it.
+constexpr const char* kResult = "the result";
+// Each doubles what is left of its function.
+constexpr int kMaxEnds = 3;
+
 }  // namespace
+
+// A branch that the running model decides.
+struct Evaluator::Fork {
+  int line = 0;
+  Value truth;
+  std::optional<Condition> condition;  // of sizes, where it is one
+  Way yes, no;
+  bool ends = false;                         // both ways run to the end of the function: only its result counts
+  std::vector<Pair> pairs;                   // what both ways leave
+  std::vector<Value> values;                 // per pair; None where a node has to choose
+  std::vector<std::vector<Carrier>> chosen;  // per pair
+};
 
 // The value that is `a` where the condition holds, else `b`. Missing where no value can be both.
 Value Evaluator::joined(const Value& a, const Value& b, const std::optional<Condition>& condition,
@@ -112,12 +149,12 @@ bool Evaluator::from_inputs(Dim dim) const {
 }
 
 // Runs one way inside a body that gives out the values of `spots`, and undoes it.
-Result<Evaluator::Outcome> Evaluator::run_way(const Body& body, const Condition& path, const std::string& name,
+Result<Evaluator::Outcome> Evaluator::run_way(const Way& way, const Condition& path, const std::string& name,
                                               const Emit& emit, std::shared_ptr<Graph>& graph) {
   Mark mark;
   open_mark(mark);
   in_.begin_body(name, {}, path);
-  TRY(const Flow flow, run(body));
+  TRY(const Flow flow, way());
   Outcome outcome = since(mark);
   outcome.flow = flow;
   for (const Changed& changed : outcome.changed) remember_fact(changed.after);
@@ -133,59 +170,125 @@ Result<Evaluator::Outcome> Evaluator::run_way(const Body& body, const Condition&
 }
 
 Result<Evaluator::Flow> Evaluator::conditional(const Statement& statement, const Value& truth) {
-  const auto condition = numbers_.condition(truth);
-  const Condition yes = condition ? *condition : Condition::always();
-  const Condition no = condition ? !*condition : Condition::always();
-  std::shared_ptr<Graph> then_graph, else_graph;
-  // First without outputs, to learn what the two ways change; then with what has to be chosen.
-  TRY(const Outcome then_first, run_way(statement.body, yes, "then", {}, then_graph));
-  TRY(const Outcome else_first, run_way(statement.otherwise, no, "else", {}, else_graph));
-  const std::vector<Pair> pairs = pairs_of(then_first.changed, else_first.changed);
-  std::vector<std::vector<Carrier>> chosen;  // per pair
-  for (const Pair& pair : pairs) {
-    chosen.emplace_back();
-    joined(pair.a, pair.b, condition, [&](const Value&, const Value&, Carrier carrier) {
-      chosen.back().push_back(carrier);
+  Fork both;
+  both.line = statement.line;
+  both.truth = truth;
+  both.yes = [&] { return run_held(statement.body); };
+  both.no = [&] { return run_held(statement.otherwise); };
+  TRY_OK(learn(both));
+  if (torn(both)) return to_the_end(statement, truth);
+  TRY_OK(join(both));
+  return Flow::next;
+}
+
+// Some variable is used later that no node can choose: a text, or None on one way and a tensor on the other.
+bool Evaluator::torn(const Fork& fork) {
+  if (frame().held > 0 || ends_ >= kMaxEnds) return false;
+  for (size_t i = 0; i < fork.pairs.size(); ++i) {
+    const Pair& pair = fork.pairs[i];
+    if (pair.spot.kind != Spot::Kind::name || is_missing(pair.a) || is_missing(pair.b)) continue;
+    if (!is_missing(fork.values[i])) continue;
+    for (const auto& [body, next] : frame().open)
+      if (mentions(*body, next, pair.spot.name)) return true;
+  }
+  return false;
+}
+
+// Both ways with all that comes after the branch in its function, so that every variable is what it is on that way;
+// what the function gives back is chosen.
+Result<Evaluator::Flow> Evaluator::to_the_end(const Statement& statement, const Value& truth) {
+  const auto rest = frame().open;
+  const auto way = [&](const Body& body) -> Result<Flow> {
+    frame().open = rest;
+    TRY(Flow flow, run(body));
+    for (size_t k = rest.size(); flow == Flow::next && k-- > 0;) {
+      frame().open.assign(rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(k));
+      TRY(flow, run(*rest[k].first, rest[k].second));
+    }
+    frame().names.insert_or_assign(kResult, std::exchange(frame().result, Value()));
+    return Flow::next;
+  };
+  Fork both;
+  both.line = statement.line;
+  both.truth = truth;
+  both.ends = true;
+  both.yes = [&] { return way(statement.body); };
+  both.no = [&] { return way(statement.otherwise); };
+  ++ends_;
+  TRY_OK(learn(both));
+  TRY_OK(join(both));
+  --ends_;
+  frame().open = rest;
+  frame().result = std::exchange(frame().names[kResult], Value());
+  if (const auto* missing = frame().result.get<Missing>()) return wrong("script.branch", "{}", missing->why);
+  return Flow::give;
+}
+
+// Runs both ways without outputs, to learn what they change and what has to be chosen.
+Status Evaluator::learn(Fork& fork) {
+  fork.condition = numbers_.condition(fork.truth);
+  const Condition yes = fork.condition ? *fork.condition : Condition::always();
+  const Condition no = fork.condition ? !*fork.condition : Condition::always();
+  std::shared_ptr<Graph> graph;
+  TRY(const Outcome first, run_way(fork.yes, yes, "then", {}, graph));
+  TRY(const Outcome second, run_way(fork.no, no, "else", {}, graph));
+  fork.pairs = pairs_of(first.changed, second.changed);
+  if (fork.ends)
+    std::erase_if(fork.pairs, [](const Pair& p) { return p.spot.kind == Spot::Kind::name && p.spot.name != kResult; });
+  for (const Pair& pair : fork.pairs) {
+    fork.chosen.emplace_back();
+    fork.values.push_back(joined(pair.a, pair.b, fork.condition, [&](const Value&, const Value&, Carrier carrier) {
+      fork.chosen.back().push_back(carrier);
+      return Value(None{});
+    }));
+  }
+  return {};
+}
+
+// What the chosen parts of the pairs are on one way, which has just run.
+Refs Evaluator::parts_on(const Fork& fork, bool first, const Outcome& outcome) {
+  Refs refs;
+  for (size_t i = 0; i < fork.pairs.size(); ++i) {
+    if (fork.chosen[i].empty()) continue;
+    const Pair& pair = fork.pairs[i];
+    const Changed* changed = find(outcome.changed, pair.spot);
+    const Value mine = changed ? changed->after : first ? pair.a : pair.b;
+    const Value& other = first ? pair.b : pair.a;
+    joined(first ? mine : other, first ? other : mine, fork.condition, [&](const Value& a, const Value& b, Carrier) {
+      const Value &here = first ? a : b, &there = first ? b : a;
+      refs.push_back(here.get<Missing>() ? stand_in(there) : carried_ref(here));
       return Value(None{});
     });
   }
-  const bool any = std::any_of(chosen.begin(), chosen.end(), [](const auto& list) { return !list.empty(); });
-  // The refs of one way, given the pairs as that way sees them now.
-  const auto emit_of = [&](bool first) {
-    return [&, first](const Outcome& outcome) {
-      Refs refs;
-      for (size_t i = 0; i < pairs.size(); ++i) {
-        if (chosen[i].empty()) continue;
-        const Changed* changed = find(outcome.changed, pairs[i].spot);
-        Value mine = changed ? changed->after : first ? pairs[i].a : pairs[i].b;
-        const Value& other = first ? pairs[i].b : pairs[i].a;
-        joined(first ? mine : other, first ? other : mine, condition, [&](const Value& a, const Value& b, Carrier) {
-          const Value &here = first ? a : b, &there = first ? b : a;
-          refs.push_back(here.get<Missing>() ? stand_in(there) : carried_ref(here));
-          return Value(None{});
-        });
-      }
-      return refs;
-    };
-  };
+  return refs;
+}
+
+// Runs both ways again with what has to be chosen as their outputs, and gives every spot its value.
+Status Evaluator::join(const Fork& fork) {
+  const Condition yes = fork.condition ? *fork.condition : Condition::always();
+  const Condition no = fork.condition ? !*fork.condition : Condition::always();
+  const bool any = std::any_of(fork.chosen.begin(), fork.chosen.end(), [](const auto& list) { return !list.empty(); });
   Refs outputs;
   if (any) {
-    TRY_OK(run_way(statement.body, yes, "then", emit_of(true), then_graph).map([](Outcome) {}));
-    TRY_OK(run_way(statement.otherwise, no, "else", emit_of(false), else_graph).map([](Outcome) {}));
-    frame().line = statement.line;
+    std::shared_ptr<Graph> then_graph, else_graph;
+    const Emit first = [&](const Outcome& outcome) { return parts_on(fork, true, outcome); };
+    const Emit second = [&](const Outcome& outcome) { return parts_on(fork, false, outcome); };
+    TRY_OK(run_way(fork.yes, yes, "then", first, then_graph).map([](Outcome) {}));
+    TRY_OK(run_way(fork.no, no, "else", second, else_graph).map([](Outcome) {}));
+    frame().line = fork.line;
     show_place();
-    outputs = in_.emit("If", {numbers_.ref(truth)}, {attr("then_branch", then_graph), attr("else_branch", else_graph)},
-                       then_graph->outputs.size());
+    outputs = in_.emit("If", {numbers_.ref(fork.truth)},
+                       {attr("then_branch", then_graph), attr("else_branch", else_graph)}, then_graph->outputs.size());
     if (in_.failed()) return tl::unexpected(in_.status().error());
   }
   size_t next = 0;
-  for (const Pair& pair : pairs) {
-    TRY_OK(put(pair.spot, joined(pair.a, pair.b, condition, [&](const Value&, const Value&, Carrier carrier) {
+  for (const Pair& pair : fork.pairs) {
+    TRY_OK(put(pair.spot, joined(pair.a, pair.b, fork.condition, [&](const Value&, const Value&, Carrier carrier) {
                  return next < outputs.size() ? carried_value(carrier, outputs[next++])
                                               : Value(Missing{"a value was lost"});
                })));
   }
-  return Flow::next;
+  return {};
 }
 
 }  // namespace anyshape::lower::script

@@ -69,19 +69,23 @@ class Evaluator {
   void add_input_symbol(Dim symbol) { input_symbols_.insert(symbol); }
 
  private:
+  using Body = std::vector<torchscript::Statement>;
   struct Frame {
     const torchscript::Function* function = nullptr;
     Names names;
     std::string module;  // path
     Value result;
     int line = 0;
+    // The blocks that run now, outermost first, each with the statement it goes on with.
+    std::vector<std::pair<const Body*, size_t>> open;
+    int held = 0;  // > 0: the rest of the function is not only what `open` says (a loop, one way of a branch)
   };
   enum class Flow { next, leave, again, give };
   using Maybe = Result<std::optional<Value>>;
-  using Body = std::vector<torchscript::Statement>;
 
   // Statements.
-  Result<Flow> run(const Body& body);
+  Result<Flow> run(const Body& body, size_t first = 0);
+  Result<Flow> run_held(const Body& body);
   Result<Flow> run(const torchscript::Statement& statement);
   Result<Flow> run_simple(const torchscript::Statement& statement);
   Result<Flow> branch(const torchscript::Statement& statement);
@@ -99,8 +103,15 @@ class Evaluator {
   struct LoopPart;
   struct LoopPlan;
   using Emit = std::function<Refs(const Outcome&)>;
+  using Way = std::function<Result<Flow>()>;
+  struct Fork;
   Result<Flow> conditional(const torchscript::Statement& statement, const Value& truth);
-  Result<Outcome> run_way(const Body& body, const Condition& path, const std::string& name, const Emit& emit,
+  Result<Flow> to_the_end(const torchscript::Statement& statement, const Value& truth);
+  Status learn(Fork& fork);
+  Status join(const Fork& fork);
+  bool torn(const Fork& fork);
+  Refs parts_on(const Fork& fork, bool first, const Outcome& outcome);
+  Result<Outcome> run_way(const Way& way, const Condition& path, const std::string& name, const Emit& emit,
                           std::shared_ptr<Graph>& graph);
   Value joined(const Value& a, const Value& b, const std::optional<Condition>& condition,
                const std::function<Value(const Value&, const Value&, Carrier)>& choose);
@@ -124,7 +135,9 @@ class Evaluator {
   void note_change(const std::shared_ptr<List>& list);
   void note_change(const std::shared_ptr<Dict>& dict);
   void note_change(const std::shared_ptr<Instance>& instance);
-  std::vector<Var> reachable() const;
+  // The tensors the program can still name, each once; `seen` gets all containers on the way to them.
+  std::vector<Var> reachable(std::unordered_set<const void*>* seen = nullptr) const;
+  bool was_there(const Mark& mark, const void* container) const;
 
   // Expressions.
   Result<Value> eval(const torchscript::Expr& expr);
@@ -209,6 +222,8 @@ class Evaluator {
   Lowering& in_;
   Numbers numbers_;
   std::vector<std::unique_ptr<Frame>> frames_;
+  bool padding_checked_ = false;  // the program asks whether a mask is left-aligned
+  int ends_ = 0;                  // branches whose ways run to the end of the function, now open
   std::unordered_map<const torchscript::Pickled*, Value> unpickled_;
   std::map<std::string, Var> storages_;
   std::map<std::string, Value> given_state_;

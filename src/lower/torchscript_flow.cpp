@@ -87,8 +87,7 @@ void Evaluator::note_change(const std::shared_ptr<Instance>& instance) {
   }
 }
 
-// The tensors the program can still name, each once.
-std::vector<Var> Evaluator::reachable() const {
+std::vector<Var> Evaluator::reachable(std::unordered_set<const void*>* containers) const {
   std::vector<Var> found;
   std::unordered_set<const void*> seen;
   std::function<void(const Value&)> visit = [&](const Value& value) {
@@ -110,7 +109,18 @@ std::vector<Var> Evaluator::reachable() const {
     for (const auto& [name, value] : open->names) visit(value);
   }
   for (const auto& [path, tensor] : module_tensors_) visit(Value(tensor));
+  if (containers) *containers = std::move(seen);
   return found;
+}
+
+// What a way makes for itself is nobody's concern after it, unless some name gets it. Lists of the archive are read
+// when they are first used, which may be on one way.
+bool Evaluator::was_there(const Mark& mark, const void* container) const {
+  if (mark.there.count(container) != 0) return true;
+  return std::any_of(unpickled_.begin(), unpickled_.end(), [&](const auto& entry) {
+    const Value& value = entry.second;
+    return value.list() == container || static_cast<const void*>(value.dict()) == container;
+  });
 }
 
 // Views are brought up to date, so that none of them is first computed inside a body.
@@ -121,7 +131,7 @@ void Evaluator::settle() {
 void Evaluator::open_mark(Mark& mark) {
   settle();
   mark.names = frame().names;
-  for (const Var& tensor : reachable()) {
+  for (const Var& tensor : reachable(&mark.there)) {
     if (!tensor->base) mark.memories.push_back({tensor, tensor->value, tensor->writes});
   }
   marks_.push_back(&mark);
@@ -139,6 +149,7 @@ Evaluator::Outcome Evaluator::since(const Mark& mark) {
     add(spot, old == mark.names.end() ? Value(Missing{"a variable has a value on one way only"}) : old->second, value);
   }
   for (const auto& [list, old] : mark.lists) {
+    if (!was_there(mark, list.get())) continue;
     if (list->items.size() != old.items.size() || !(list->stacked == old.stacked)) {
       out.grown.push_back(list);
       continue;
@@ -149,6 +160,7 @@ Evaluator::Outcome Evaluator::since(const Mark& mark) {
     }
   }
   for (const auto& [dict, old] : mark.dicts) {
+    if (!was_there(mark, dict.get())) continue;
     for (size_t i = 0; i < dict->entries.size(); ++i) {
       Spot spot{Spot::Kind::entry, {}, {}, dict, {}, {}, i};
       const Value before = i < old.entries.size() ? old.entries[i].second : Value(Missing{"a dict grows on one way"});
@@ -213,7 +225,11 @@ Status Evaluator::put(const Spot& spot, Value value) {
 }
 
 Ref Evaluator::carried_ref(const Value& value) {
-  if (const Var* tensor = value.get<Var>()) return in_.read(*tensor);
+  if (const Var* tensor = value.get<Var>()) {
+    const Ref ref = in_.read(*tensor);
+    if (in_.nested_mask(ref)) in_.refuse("aten.nested", "a nested tensor comes out of a branch or a loop");
+    return ref;
+  }
   const Ref ref = numbers_.ref(value);
   return carrier_of(value) == Carrier::real ? in_.cast(ref, DType::f64) : ref;
 }

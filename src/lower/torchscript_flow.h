@@ -41,6 +41,7 @@ struct Evaluator::Mark {
     uint64_t writes;
   };
   std::vector<Memory> memories;
+  std::unordered_set<const void*> there;  // containers and tensors that the program could name
 };
 
 struct Evaluator::Outcome {

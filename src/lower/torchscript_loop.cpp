@@ -153,7 +153,7 @@ Result<bool> Evaluator::loop_once(const Statement& statement, const Value* count
     in_.assumptions().assume(Condition::lt(index, *count->get<Dim>()));
     TRY_OK(assign_to(statement.targets[0], index));
   }
-  TRY(const Flow flow, run(statement.body));
+  TRY(const Flow flow, run_held(statement.body));
   if (flow != Flow::next) return wrong("script.loop", "a loop of unknown length is left from inside");
   Value again = true;
   if (count == nullptr) {

@@ -29,15 +29,27 @@ bool raises(const std::vector<Statement>& body) {
 
 }  // namespace
 
-Result<Evaluator::Flow> Evaluator::run(const Body& body) {
-  for (const Statement& statement : body) {
-    frame().line = statement.line;
-    auto flow = run(statement);
-    if (!flow) return placed(std::move(flow).error());
+Result<Evaluator::Flow> Evaluator::run(const Body& body, size_t first) {
+  const size_t depth = frame().open.size();
+  Flow flow = Flow::next;
+  for (size_t i = first; i < body.size() && flow == Flow::next; ++i) {
+    frame().line = body[i].line;
+    frame().open.resize(depth);
+    frame().open.emplace_back(&body, i + 1);
+    auto after = run(body[i]);
+    if (!after) return placed(std::move(after).error());
     if (in_.failed()) return placed(in_.status().error());
-    if (*flow != Flow::next) return flow;
+    flow = *after;
   }
-  return Flow::next;
+  frame().open.resize(depth);
+  return flow;
+}
+
+Result<Evaluator::Flow> Evaluator::run_held(const Body& body) {
+  ++frame().held;
+  TRY(const Flow flow, run(body));
+  --frame().held;
+  return flow;
 }
 
 Result<Evaluator::Flow> Evaluator::run(const Statement& statement) {
@@ -188,7 +200,7 @@ Result<Evaluator::Flow> Evaluator::repeat(const Statement& statement) {
     const auto known = numbers_.decide(truth);
     if (known == false) return Flow::next;
     if (!known || round >= kMaxUnrolled) return looped(statement, nullptr);
-    TRY(const Flow flow, run(statement.body));
+    TRY(const Flow flow, run_held(statement.body));
     if (flow == Flow::leave) return Flow::next;
     if (flow == Flow::give) return flow;
   }
@@ -217,7 +229,7 @@ Result<Evaluator::Flow> Evaluator::iterate(const Statement& statement) {
         return wrong("script.loop", "a loop's items differ");
       for (size_t i = 0; i < parts->items.size(); ++i) TRY_OK(assign_to(statement.targets[i], parts->items[i]));
     }
-    TRY(const Flow flow, run(statement.body));
+    TRY(const Flow flow, run_held(statement.body));
     if (flow == Flow::leave) break;
     if (flow == Flow::give) return flow;
   }
@@ -232,7 +244,7 @@ Result<Evaluator::Flow> Evaluator::scope(const Statement& statement) {
     TRY(Value result, call_method(*self, "__enter__", {}));
     if (!statement.targets.empty()) TRY_OK(assign_to(statement.targets[0], std::move(result)));
   }
-  TRY(const Flow flow, run(statement.body));
+  TRY(const Flow flow, run_held(statement.body));
   if (entered && (*self)->type->methods.count("__exit__") != 0) {
     TRY_OK(call_method(*self, "__exit__", {{}, {None{}, None{}, None{}}, {}}).map([](Value) {}));
   }

@@ -40,9 +40,9 @@ constexpr std::array<std::string_view, 13> kSame = {
     "cpu",  "cuda", "detach",       "detach_",     "requires_grad_",           "data", "alias", "lift_fresh_copy",
     "lift", "wait", "resolve_conj", "resolve_neg", "unchecked_unwrap_optional"};
 
-constexpr std::array<std::string_view, 12> kNever = {"is_cuda",   "is_sparse", "is_quantized",  "is_mkldnn",
-                                                     "is_nested", "is_meta",   "is_xpu",        "is_mps",
-                                                     "is_vulkan", "is_ipu",    "is_sparse_csr", "is_complex_view"};
+constexpr std::array<std::string_view, 11> kNever = {"is_cuda", "is_sparse",     "is_quantized",   "is_mkldnn",
+                                                     "is_meta", "is_xpu",        "is_mps",         "is_vulkan",
+                                                     "is_ipu",  "is_sparse_csr", "is_complex_view"};
 
 }  // namespace
 
@@ -50,8 +50,9 @@ Evaluator::Maybe Evaluator::setting(const Call& call) {
   const std::string& name = call.name;
   if (among(name, kSilent)) return some(None{});
   if (among(name, kSame) && !call.args.empty()) return some(call.args[0]);
-  // Gradients change no value; saying they are wanted keeps programs off fused paths made for inference.
-  if (name == "is_grad_enabled" || name == "is_scripting") return some(true);
+  // An exported model infers. Which fused paths that opens matters for entries that a mask leaves out.
+  if (name == "is_grad_enabled") return some(false);
+  if (name == "is_scripting") return some(true);
   if (name == "is_autocast_enabled" || name == "is_autocast_cpu_enabled" || name == "is_tracing") return some(false);
   if (name == "get_default_dtype") return some(Dim(6));
   if (name == "device") {
@@ -102,6 +103,7 @@ Evaluator::Maybe Evaluator::tensor_property(std::string_view name, const Var& te
   }
   if (name == "device") return some(Device{"cpu"});
   if (name == "layout") return some(Dim(0));
+  if (name == "is_nested") return some(static_cast<bool>(in_.nested_mask(value)));
   if (name == "requires_grad") return some(anyshape::is_float(fact.dtype));
   if (among(name, kNever)) return some(false);
   if (name == "is_floating_point") return some(anyshape::is_float(fact.dtype));
@@ -124,11 +126,9 @@ Evaluator::Maybe Evaluator::tensor_property(std::string_view name, const Var& te
   }
   Dims numbers = dims;
   if (name == "stride") {
-    Dim step = 1;
-    for (size_t i = dims.size(); i-- > 0;) {
-      numbers[i] = step;
-      step = step * dims[i];
-    }
+    const auto strides = in_.strides(tensor);
+    if (!strides) return wrong("script.stride", "how a tensor lies in memory is not known; call .contiguous() before");
+    numbers = *strides;
   }
   const Value* axis = call.arg(1, "dim");
   if (axis != nullptr) {
@@ -334,6 +334,13 @@ Result<Value> Evaluator::aten(const Call& call) {
     auto converted = to_arg(value);
     if (!converted) return wrong("script.type", "aten::{} is given {}", call.name, kind_of(value));
     named.push_back({name, *std::move(converted)});
+  }
+  if (call.name == "_nested_tensor_from_mask_left_aligned") padding_checked_ = true;
+  if (call.name == "_nested_tensor_from_mask" && !padding_checked_) {
+    notes_.push_back(fmt::format(
+        "{}: the program takes the padding to be at the end of each row, without looking; a mask of another kind gives "
+        "other values than the module it was captured from may give",
+        place()));
   }
   keep_old_meaning(in_, script_.version, call.name, args, named);
   show_place();

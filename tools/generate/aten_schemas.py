@@ -15,6 +15,20 @@ SKIPPED = re.compile(
     r"shifted)|^linalg_(ldl|lu|solve|lstsq|svd|eig|qr|cholesky|inv|det|slogdet|matrix_(exp|power|rank))"
 )
 
+# Of torchvision, which need not be there when this runs.
+TORCHVISION = (
+    "deform_conv2d(Tensor input, Tensor weight, Tensor offset, Tensor mask, Tensor bias, SymInt stride_h, SymInt stride_w, "
+    "SymInt pad_h, SymInt pad_w, SymInt dilation_h, SymInt dilation_w, SymInt groups, SymInt offset_groups, bool use_mask) "
+    "-> Tensor",
+    "nms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor",
+    "ps_roi_align(Tensor input, Tensor rois, float spatial_scale, SymInt pooled_height, SymInt pooled_width, "
+    "int sampling_ratio) -> (Tensor, Tensor)",
+    "roi_align(Tensor input, Tensor rois, float spatial_scale, SymInt pooled_height, SymInt pooled_width, "
+    "int sampling_ratio, bool aligned) -> Tensor",
+    "roi_pool(Tensor input, Tensor rois, float spatial_scale, SymInt pooled_height, SymInt pooled_width) "
+    "-> (Tensor, Tensor)",
+)
+
 HEAD = """// Written by tools/generate/aten_schemas.py from PyTorch {version}. Do not edit.
 #include "lower/schema_table.h"
 
@@ -44,6 +58,8 @@ def texts():
         if any(ord(c) > 126 for c in text) or "out" in [a.name for a in schema.arguments if a.kwarg_only]:
             continue
         yield name, text
+    for text in TORCHVISION:
+        yield "torchvision::" + text.partition("(")[0], "torchvision::" + text
 
 
 def main():

@@ -37,10 +37,10 @@ Ref row_seen(Lowering& l, Ref mask) {
   return l.cast(l.reduce("ReduceMax", l.cast(mask, DType::i32), {-1}, true), DType::boolean);
 }
 
-Masking mask_of(Lowering& l, Ref mask, DType dtype) {
+Masking mask_of(Lowering& l, Ref mask, DType dtype, bool blind_nan) {
   if (!mask) return {};
   if (l.rank(mask) == 0) mask = l.unsqueeze(mask, {0});
-  const Ref seen = row_seen(l, mask);
+  const Ref seen = blind_nan ? Ref() : row_seen(l, mask);
   if (l.dtype(mask) != DType::boolean) return {l.cast(mask, dtype), seen};
   return {l.op("Where", {mask, l.number(0.0, dtype), l.number(kLowest, dtype)}), seen};
 }
@@ -93,6 +93,7 @@ bool has_operator(Lowering& l, const Attention& a) {
   const DType dtype = l.dtype(a.query);
   if (l.opset() < 23 || a.dropout != 0 || (dtype != DType::f32 && dtype != DType::f16)) return false;
   if (l.rank(a.query) != 4 || l.rank(a.key) != 4 || l.rank(a.value) != 4 || (a.causal && a.mask)) return false;
+  if (a.mask && a.blind_nan) return false;
   if (a.mask && (l.rank(a.mask) < 2 || !l.same(l.dim(a.mask, l.rank(a.mask) - 1), l.dim(a.key, 2)) ||
                  !l.same(l.dim(a.mask, l.rank(a.mask) - 2), l.dim(a.query, 2))))
     return false;
@@ -171,7 +172,7 @@ Attended attend(Lowering& l, Attention a) {
     if (a.mask && l.rank(a.mask) >= 3) a.mask = split_heads(l, a.mask, *heads);
   }
   Ref scores = scaled(l, a, l.op("MatMul", {a.query, swap_last(l, a.key)}));
-  const Masking mask = mask_of(l, a.mask, dtype);
+  const Masking mask = mask_of(l, a.mask, dtype, a.blind_nan);
   if (mask.added) scores = l.op("Add", {scores, mask.added});
   if (a.causal) scores = l.op("Add", {scores, causal_mask(l, rows, columns, dtype)});
   Ref weights = l.softmax(scores, -1);

@@ -41,6 +41,8 @@ std::span<const AtenOp> sampler_ops();
 std::span<const AtenOp> scan_ops();
 std::span<const AtenOp> scatter_ops();
 std::span<const AtenOp> stft_ops();
+std::span<const AtenOp> strided_ops();
+std::span<const AtenOp> torchvision_ops();
 std::span<const AtenOp> transformer_ops();
 std::span<const AtenOp> unary_ops();
 std::span<const AtenOp> view_ops();

@@ -42,6 +42,8 @@ std::vector<AtenOp> sorted_table() {
       scan_ops(),
       scatter_ops(),
       stft_ops(),
+      strided_ops(),
+      torchvision_ops(),
       transformer_ops(),
       unary_ops(),
       view_ops(),

@@ -21,6 +21,7 @@ Ref join_heads(Lowering& l, Ref x) {
 
 // These masks say what is not seen. 0: [rows, columns]; 1: padding, [batch, columns]; 2: as the scores.
 Ref seen_of(Lowering& l, const Args& a) {
+  if (const Ref there = l.nested_mask(a.self())) return l.unsqueeze(there, {1, 2});
   Ref mask = a.tensor("mask");
   if (!mask) return {};
   mask = l.op("Not", {l.cast(mask, DType::boolean)});
@@ -51,6 +52,7 @@ Attention heads_of(Lowering& l, const Args& a, const Refs& qkv, int64_t heads) {
   attention.key = split_heads(l, qkv[1], heads);
   attention.value = split_heads(l, qkv[2], heads);
   attention.mask = seen_of(l, a);
+  attention.blind_nan = true;
   return attention;
 }
 
@@ -79,9 +81,7 @@ Ref feed_forward(Lowering& l, const Args& a, Ref x) {
   return affine(l, active, a.tensor("ffn_weight_2"), a.tensor("ffn_bias_2"));
 }
 
-Arg encoder_layer(Lowering& l, const Args& a) {
-  const Ref x = a.tensor("src");
-  if (!l.need_rank(x, 3, 3)) return {};
+Ref encoded(Lowering& l, const Args& a, Ref x) {
   const bool norm_first = a.flag("norm_first");
   const Weights w = weights_of(a);
   const auto self_attention = [&](Ref y) {
@@ -98,19 +98,55 @@ Arg encoder_layer(Lowering& l, const Args& a) {
   return norm_2(l.op("Add", {y, feed_forward(l, a, y)}));
 }
 
-Arg nested(Lowering& l, const Args& a) {
-  l.refuse("aten.nested",
-           "aten::{} makes a nested tensor, which ONNX has not; build the encoder with enable_nested_tensor=False",
-           a.schema().name);
-  return {};
+Arg encoder_layer(Lowering& l, const Args& a) {
+  const Ref x = a.tensor("src");
+  if (!l.need_rank(x, 3, 3)) return {};
+  const Ref y = encoded(l, a, x), places = l.nested_mask(x);
+  return places ? l.nested_of(y, places) : y;
+}
+
+// Which places of [batch, longest] a nested tensor fills that has as many entries in each row as the mask.
+Ref filled_places(Lowering& l, Ref mask) {
+  const Ref counts = l.reduce("ReduceSum", l.cast(mask, DType::i64), {1}, true);
+  return l.op("Less", {counted(l, l.dim(mask, 1), DType::i64), counts});
+}
+
+Arg left_aligned(Lowering& l, const Args& a) {
+  const Ref mask = l.cast(a.tensor("mask"), DType::boolean);
+  if (!l.need_rank(mask, 2, 2)) return {};
+  const Ref wrong = l.cast(l.op("Xor", {filled_places(l, mask), mask}), DType::i64);
+  return l.op("Equal", {l.reduce("ReduceSum", wrong, {0, 1}, false), l.number(int64_t{0})});
+}
+
+// What lies in the padding is never looked at, not even where it is not a number.
+Arg nested_from_mask(Lowering& l, const Args& a) {
+  const Ref x = a.self(), mask = l.cast(a.tensor("mask"), DType::boolean);
+  if (!l.need_rank(x, 3, 3) || !l.need_rank(mask, 2, 2)) return {};
+  const Ref places = filled_places(l, mask);
+  return l.nested_of(l.op("Where", {l.unsqueeze(places, {2}), x, l.number(0.0, l.dtype(x))}), places);
+}
+
+Arg padded(Lowering& l, const Args& a) {
+  Ref x = a.self(), places = l.nested_mask(x);
+  if (!places) return x;
+  if (!a.has("output_size")) {
+    const Ref counts = l.reduce("ReduceSum", l.cast(places, DType::i64), {1}, false);
+    const Dim longest = l.item(l.reduce("ReduceMax", counts, {0}, false));
+    x = l.slice(x, 1, 0, longest);
+    places = l.slice(places, 1, 0, longest);
+  } else if (const Dims wanted = a.dims("output_size"); wanted.size() != 3 || !l.same(wanted[1], l.dim(x, 1))) {
+    l.refuse("aten.nested", "a nested tensor is padded to other sizes than those it was made of");
+    return {};
+  }
+  return l.op("Where", {l.unsqueeze(places, {2}), x, l.number(a.f("padding"), l.dtype(x))});
 }
 
 constexpr AtenOp kOps[] = {
-    {"_native_multi_head_attention", multi_head},
-    {"_nested_tensor_from_mask", nested},
-    {"_nested_tensor_from_mask_left_aligned", nested},
-    {"_transformer_encoder_layer_fwd", encoder_layer},
-    {"to_padded_tensor", nested},
+    {.name = "_native_multi_head_attention", .lower = multi_head},
+    {.name = "_nested_tensor_from_mask", .lower = nested_from_mask},
+    {.name = "_nested_tensor_from_mask_left_aligned", .lower = left_aligned},
+    {.name = "_transformer_encoder_layer_fwd", .lower = encoder_layer, .nested = true},
+    {.name = "to_padded_tensor", .lower = padded, .nested = true},
 };
 
 }  // namespace

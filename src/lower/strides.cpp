@@ -1,0 +1,158 @@
+#include "lower/strides.h"
+
+#include <algorithm>
+
+#include "base/among.h"
+#include "lower/lowering.h"
+
+namespace anyshape::lower {
+namespace {
+
+// Their results are in the order of their axes, whatever the arguments' memory is like.
+constexpr std::string_view kPacks[] = {
+    "linear",  "addmm",     "mm",       "bmm",      "pad",         "constant_pad_nd", "embedding",
+    "softmax", "gather",    "stack",    "cat",      "log_softmax", "repeat",          "index_select",
+    "roll",    "new_zeros", "new_ones", "new_full", "layer_norm",  "contiguous"};
+// Theirs may not be, even where those of all arguments are.
+constexpr std::string_view kLoose[] = {"einsum",    "matmul",   "tensordot", "lstm",
+                                       "gru",       "rnn_tanh", "rnn_relu",  "scaled_dot_product_attention",
+                                       "as_strided"};
+
+constexpr std::string_view kLooseFamilies[] = {"fft_",    "_fft",        "stft",         "istft",
+                                               "linalg_", "_scaled_dot", "_native_multi"};
+
+bool is_loose(std::string_view name) {
+  return among(name, kLoose) || std::any_of(std::begin(kLooseFamilies), std::end(kLooseFamilies),
+                                            [&](std::string_view prefix) { return name.starts_with(prefix); });
+}
+
+// The strides of the same memory seen under other sizes; nullopt where it has to be copied for that.
+std::optional<Dims> viewed(const Lowering& l, const Dims& from, const Dims& strides, const Dims& to) {
+  Dims out(to.size(), Dim(1));
+  Dim chunk = 1, filled = 1, step = strides.empty() ? Dim(1) : strides.back();
+  size_t next = to.size();
+  for (size_t i = from.size(); i-- > 0;) {
+    chunk = chunk * from[i];
+    if (i > 0 && (from[i - 1] == Dim(1) || l.same(strides[i - 1], chunk * step))) continue;
+    // The counts of both agree: a chunk is full, too, when what is left of both is the same.
+    const Dim left = product(Dims(from.begin(), from.begin() + static_cast<std::ptrdiff_t>(i)));
+    const auto full = [&] {
+      return l.same(filled, chunk) ||
+             l.same(product(Dims(to.begin(), to.begin() + static_cast<std::ptrdiff_t>(next))), left);
+    };
+    while (next > 0 && (!full() || to[next - 1] == Dim(1))) {
+      out[--next] = filled * step;
+      filled = filled * to[next];
+    }
+    if (!full()) return std::nullopt;
+    if (i > 0) step = strides[i - 1];
+    chunk = filled = 1;
+  }
+  if (next != 0) return std::nullopt;
+  return out;
+}
+
+}  // namespace
+
+Dims row_major(const Dims& sizes) {
+  Dims out(sizes.size(), Dim(1));
+  for (size_t i = sizes.size(); i-- > 1;) out[i - 1] = out[i] * sizes[i];
+  return out;
+}
+
+// Which axis of the argument each axis of the result is; empty where the operator does more than that.
+std::vector<int64_t> Lowering::order_of_view(const AtenOp& op, const Args& args, size_t rank) {
+  constexpr size_t kMost = 7;
+  if (rank > kMost) return {};
+  std::vector<int64_t> sizes;
+  for (size_t i = 0; i < rank; ++i) sizes.push_back(static_cast<int64_t>(i) + 2);
+  const auto probe = Tensor::allocate(dtype(args.self()), sizes);
+  if (!probe) return {};
+  const Arg turned = op.lower(*this, args.with_self(constant(*probe)));
+  std::vector<int64_t> order;
+  for (const Dim size : dims(ref(turned))) {
+    const auto number = size.constant();
+    if (!number || *number < 2 || *number >= static_cast<int64_t>(rank) + 2) return {};
+    order.push_back(*number - 2);
+  }
+  return order.size() == rank ? order : std::vector<int64_t>();
+}
+
+std::optional<Dims> Lowering::strides_of_view(const AtenOp& op, const Args& args, Ref from, const Dims& strides,
+                                              Ref to) {
+  if (!op.reorders) return viewed(*this, dims(from), strides, dims(to));
+  if (op.name == "as_strided") return args.dims("stride");
+  Dims out = strides;
+  if (!op.cuts.empty()) {
+    const auto at = static_cast<size_t>(axis(from, args.i(op.cuts)));
+    if (rank(to) + 1 == rank(from)) out.erase(out.begin() + static_cast<std::ptrdiff_t>(at));
+    if (rank(to) == rank(from)) out[at] = out[at] * Dim(args.i("step", 1));
+    return out;
+  }
+  if (op.name.starts_with("expand") || op.name == "broadcast_to") {
+    const Dims sizes = dims(to), before = dims(from);
+    out.insert(out.begin(), sizes.size() - before.size(), Dim(0));
+    for (size_t i = sizes.size() - before.size(); i < sizes.size(); ++i)
+      if (!same(sizes[i], before[i - (sizes.size() - before.size())])) out[i] = 0;
+    return out;
+  }
+  const std::vector<int64_t> order = order_of_view(op, args, strides.size());
+  if (order.empty()) return std::nullopt;
+  for (size_t i = 0; i < order.size(); ++i) out[i] = strides[static_cast<size_t>(order[i])];
+  return out;
+}
+
+std::optional<Dims> Lowering::strides(const Var& variable) {
+  if (failed()) return std::nullopt;
+  if (!variable->base) {
+    if (variable->layout) return variable->layout;
+    return variable->ordered ? std::optional(row_major(dims(variable->value))) : std::nullopt;
+  }
+  const auto base = strides(variable->base);
+  if (!base) return std::nullopt;
+  return strides_of_view(*variable->view, *variable->args, read(variable->base), *base, read(variable));
+}
+
+// Of a new tensor. A reshape of memory in another order is a view wherever the sizes allow it; here it has a value of
+// its own, and the memory it really has is noted.
+void Lowering::note_order(const Var& made, const Args& args, const AtenOp& op, const Var& self) {
+  const std::string& name = args.schema().name;
+  if (op.copies_reordered && op.put && self) {
+    const auto own = strides(self);
+    made->ordered = own.has_value();
+    if (own && name != "contiguous") made->layout = viewed(*this, dims(args.self()), *own, dims(made->value));
+    return;
+  }
+  if (among(name, kPacks)) return;
+  // A new tensor is dense, and its axes lie in memory in the order in which those of the arguments do.
+  const auto in_order = [&](const Var& one) {
+    const Var* root = &one;
+    while ((*root)->base) root = &(*root)->base;
+    if (one->contiguous && (*root)->ordered && !(*root)->layout) return true;
+    const auto own = strides(one);
+    const Dims sizes = own ? dims(read(one)) : Dims();
+    std::optional<Dim> before;
+    for (size_t i = 0; i < sizes.size(); ++i) {
+      if (sizes[i] == Dim(1) || (*own)[i] == Dim(0)) continue;
+      if (before && !proves(Condition::ge(*before, (*own)[i]))) return false;
+      before = (*own)[i];
+    }
+    return own.has_value();
+  };
+  std::vector<Var> all = args.variables();
+  if (name == "type_as" && !all.empty()) all.resize(1);
+  made->ordered = !is_loose(name) && std::all_of(all.begin(), all.end(), in_order);
+}
+
+bool Lowering::is_baked(Dim given, Dim own) const {
+  const auto number = given.constant();
+  if (!number || *number < 2 || own.is_constant()) return false;
+  const auto at_example = evaluate(own, [&](Dim symbol) -> std::optional<int64_t> {
+    const auto it =
+        std::find_if(watched_.begin(), watched_.end(), [&](const auto& one) { return one.first == symbol; });
+    return it == watched_.end() ? std::nullopt : std::optional(it->second);
+  });
+  return at_example && *at_example > 1 && (*at_example % *number == 0 || *number % *at_example == 0);
+}
+
+}  // namespace anyshape::lower
