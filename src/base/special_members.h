@@ -10,10 +10,10 @@
   T& operator=(T&&) noexcept;       \
   ~T()
 
-#define ANYSHAPE_DEFINE_SPECIAL_MEMBERS(T)  \
-  T::T() = default;                         \
-  T::T(const T&) = default;                 \
-  T::T(T&&) noexcept = default;             \
-  T& T::operator=(const T&) = default;      \
-  T& T::operator=(T&&) noexcept = default;  \
+#define ANYSHAPE_DEFINE_SPECIAL_MEMBERS(T) \
+  T::T() = default;                        \
+  T::T(const T&) = default;                \
+  T::T(T&&) noexcept = default;            \
+  T& T::operator=(const T&) = default;     \
+  T& T::operator=(T&&) noexcept = default; \
   T::~T() = default;
