@@ -1,73 +1,11 @@
 // After reserve() a run allocates nothing: every way to get memory is counted here.
 #include <anyshape/c.h>
 
-#include <atomic>
-#include <cerrno>
-
+#include "../counting_malloc.h"
 #include "testing.h"
-
-namespace {
-
-std::atomic<bool> counting = false;
-std::atomic<int64_t> allocations = 0;
-
-void count() {
-  if (counting.load(std::memory_order_relaxed)) allocations.fetch_add(1, std::memory_order_relaxed);
-}
-
-}  // namespace
-
-// operator new of libstdc++ calls malloc or aligned_alloc.
-extern "C" {
-
-void* __libc_malloc(size_t);
-void* __libc_calloc(size_t, size_t);
-void* __libc_realloc(void*, size_t);
-void* __libc_memalign(size_t, size_t);
-
-void* malloc(size_t size) noexcept {
-  count();
-  return __libc_malloc(size);
-}
-void* calloc(size_t n, size_t size) noexcept {
-  count();
-  return __libc_calloc(n, size);
-}
-void* realloc(void* p, size_t size) noexcept {
-  count();
-  return __libc_realloc(p, size);
-}
-void* aligned_alloc(size_t alignment, size_t size) noexcept {
-  count();
-  return __libc_memalign(alignment, size);
-}
-void* memalign(size_t alignment, size_t size) noexcept {
-  count();
-  return __libc_memalign(alignment, size);
-}
-int posix_memalign(void** p, size_t alignment, size_t size) noexcept {
-  count();
-  *p = __libc_memalign(alignment, size);
-  return *p ? 0 : ENOMEM;
-}
-
-}  // extern "C"
 
 namespace anyshape::testing {
 namespace {
-
-class Counted {
- public:
-  Counted() {
-    allocations = 0;
-    counting = true;
-  }
-  ~Counted() { counting = false; }
-  static int64_t stop() {
-    counting = false;
-    return allocations;
-  }
-};
 
 TEST(Allocation, TheCounterCounts) {
   Counted counted;
