@@ -207,7 +207,8 @@ Status Executor::reserve(std::span<const Datum> inputs, const Refusal* refusal) 
   while (bindings_.size() < kBindings) bindings_.push_back(std::make_unique<BoundPlan>(*plan_));
   if (!binding_) return {};
   TRY_OK(enter_stage(0));
-  return reserve_outputs();
+  TRY_OK(reserve_outputs());
+  return rehearse(inputs);
 }
 
 }  // namespace anyshape
