@@ -25,6 +25,7 @@ namespace anyshape {
 namespace {
 
 constexpr size_t kLine = 64, kSmallest = 4096;
+// Lists with less room do not go round: any one must do for the next tensor.
 constexpr size_t kSpareSizes = 256, kUsualRank = 8;
 
 }  // namespace
@@ -159,7 +160,7 @@ std::vector<int64_t> TemporaryMemory::take_sizes(std::span<const int64_t> sizes)
 }
 
 void TemporaryMemory::give_sizes(std::vector<int64_t>&& sizes) noexcept {
-  if (!current_ || sizes.capacity() == 0) return;
+  if (!current_ || sizes.capacity() < kUsualRank) return;
   auto& spare = current_->sizes_;
   if (spare.size() < spare.capacity()) spare.push_back(std::move(sizes));
 }
