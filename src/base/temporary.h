@@ -63,10 +63,10 @@ class TemporaryMemory {
   static thread_local constinit TemporaryMemory* current_;
 
   std::vector<Chunk> chunks_;
-  size_t chunk_ = 0;         // the one that memory is taken from
-  Header* last_ = nullptr;   // taken last
-  size_t below_ = 0;         // bytes used in the chunks before it
-  size_t most_ = 0;          // bytes ever used at once
+  size_t chunk_ = 0;        // the one that memory is taken from
+  Header* last_ = nullptr;  // taken last
+  size_t below_ = 0;        // bytes used in the chunks before it
+  size_t most_ = 0;         // bytes ever used at once
   std::vector<std::vector<int64_t>> sizes_;
 };
 

@@ -36,8 +36,7 @@ Status require_dims(const Tensor& tensor, std::initializer_list<int64_t> dims) {
 
 // out[i * keys + j] = scale * q_i k_j of one head.
 template <class T>
-void head_scores(const Sizes& s, double scale, const Tensor& q, const Tensor& k, int64_t head,
-                 Temporary<double>& out) {
+void head_scores(const Sizes& s, double scale, const Tensor& q, const Tensor& k, int64_t head, Temporary<double>& out) {
   std::fill(out.begin(), out.end(), 0.0);
   multiply_add(Matrix<T>{q.as<T>().data() + head * s.queries * s.size, s.size, 1},
                Matrix<T>{k.as<T>().data() + head / s.shared * s.keys * s.size, 1, s.size}, s.queries, s.keys, s.size,

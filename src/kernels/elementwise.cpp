@@ -27,8 +27,7 @@ BroadcastIndex::BroadcastIndex(std::span<const int64_t> dims, std::span<const in
   strides_.resize(inner);
 }
 
-BroadcastRows::BroadcastRows(std::span<const int64_t> a, std::span<const int64_t> b,
-                             std::span<const int64_t> to) {
+BroadcastRows::BroadcastRows(std::span<const int64_t> a, std::span<const int64_t> b, std::span<const int64_t> to) {
   const auto strides_a = broadcast_strides(a, to.size()), strides_b = broadcast_strides(b, to.size());
   size_t inner = to.size();
   for (; inner > 0; --inner) {

@@ -48,8 +48,12 @@ Fft::Fft(size_t length) : length_(length) {
   if (length < 2) return;
   const bool whole = std::has_single_bit(length) || length <= kShort;
   const size_t size = whole ? length : std::bit_ceil(2 * length - 1);
+  // A shorter length may need more than this one: memory for all up to it is there from now on.
+  if (TemporaryMemory::in_scope()) Temporary<Complex>().reserve(5 * std::bit_ceil(2 * length));
+  roots_.reserve(size);
   for (size_t k = 0; k < size; ++k) roots_.push_back(turn(k, size));
   if (whole) return;
+  chirp_.reserve(length);
   chirp_spectrum_.resize(size);
   for (size_t k = 0; k < length; ++k) {
     chirp_.push_back(turn(k * k % (2 * length), 2 * length));

@@ -29,9 +29,7 @@ void fill_empty(const PlanePool& pool, int64_t i, float* out) {
 
 }  // namespace
 
-int64_t PoolAxis::first(int64_t k) const {
-  return std::clamp<int64_t>(ceil_div(pad - k * dilation, stride), 0, out);
-}
+int64_t PoolAxis::first(int64_t k) const { return std::clamp<int64_t>(ceil_div(pad - k * dilation, stride), 0, out); }
 
 int64_t PoolAxis::last(int64_t k) const {
   return std::clamp<int64_t>(ceil_div(in + pad - k * dilation, stride), 0, out);

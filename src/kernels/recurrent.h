@@ -41,7 +41,7 @@ struct Recurrent {
   Cell cell = Cell::rnn;
   Temporary<bool> reverse = {false};  // one entry per direction
   Temporary<Activation> activations;  // f of RNN; f, g of GRU; f, g, h of LSTM; per direction
-  std::optional<double> clip;           // of the inputs of activations
+  std::optional<double> clip;         // of the inputs of activations
   bool batch_first = false;
   bool input_forget = false;         // LSTM: the forget gate is 1 - the input gate
   bool linear_before_reset = false;  // GRU

@@ -152,8 +152,8 @@ void combine(const Tap& tap, const double* from, int64_t size, int64_t inner, do
 }
 
 // One axis of the numbers, `inner` of them side by side.
-Temporary<double> along(const Axis& axis, const Temporary<Tap>& taps, double outside,
-                          const Temporary<double>& from, int64_t outer, int64_t inner) {
+Temporary<double> along(const Axis& axis, const Temporary<Tap>& taps, double outside, const Temporary<double>& from,
+                        int64_t outer, int64_t inner) {
   Temporary<double> out(static_cast<size_t>(outer * axis.out * inner));
   double* to = out.data();
   for (int64_t o = 0; o < outer; ++o)
@@ -244,8 +244,7 @@ bool nearest_rows(const Temporary<Temporary<int64_t>>& places, const Tensor& in,
 }
 
 // The place on its axis that each output place reads; nothing where one is outside.
-std::optional<Temporary<Temporary<int64_t>>> places_of(const Temporary<Temporary<Tap>>& taps,
-                                                           const Tensor& out) {
+std::optional<Temporary<Temporary<int64_t>>> places_of(const Temporary<Temporary<Tap>>& taps, const Tensor& out) {
   Temporary<Temporary<int64_t>> places(taps.size());
   for (size_t axis = 0; axis < taps.size(); ++axis)
     for (int64_t i = 0; i < out.dims()[axis]; ++i) {

@@ -86,7 +86,7 @@ SvmVotes vote(const SvmPairs& pairs, std::span<const double> similarities) {
 }
 
 Temporary<double> couple(size_t classes, std::span<const double> scores, std::span<const float> a,
-                           std::span<const float> b) {
+                         std::span<const float> b) {
   Temporary<Temporary<double>> share(classes, Temporary<double>(classes)), q = share;
   size_t pair = 0;
   for (size_t i = 0; i < classes; ++i)

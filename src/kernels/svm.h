@@ -33,6 +33,6 @@ SvmVotes vote(const SvmPairs& pairs, std::span<const double> similarities);
 // The shares of the classes from those of each pair, as libsvm couples them. `a`, `b`: of the logistic curve of each
 // pair. REQUIRES: one score, a and b per pair of `classes`.
 Temporary<double> couple(size_t classes, std::span<const double> scores, std::span<const float> a,
-                           std::span<const float> b);
+                         std::span<const float> b);
 
 }  // namespace anyshape::kernels

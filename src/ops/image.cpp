@@ -47,7 +47,7 @@ Result<Facts> infer_nms(const Call& call, InferContext& context) {
 
 // One attribute of `count` numbers, each at least `least`.
 Result<Temporary<int64_t>> list_of(const Call& call, std::string_view name, size_t count, int64_t fallback,
-                                     int64_t least) {
+                                   int64_t least) {
   const auto* values = call.ints(name);
   auto out = values ? temporary(*values) : Temporary<int64_t>(count, fallback);
   if (out.size() != count)

@@ -125,7 +125,7 @@ Status check_size(std::string_view what, size_t given, size_t needed) {
 
 // The similarities of a row to each support vector.
 Temporary<double> similarities(const kernels::SvmKernel& kernel, std::span<const double> row,
-                                 const std::vector<float>& vectors, size_t count) {
+                               const std::vector<float>& vectors, size_t count) {
   Temporary<double> out;
   for (size_t v = 0; v < count; ++v)
     out.push_back(kernels::similarity(kernel, row, std::span(vectors).subspan(v * row.size(), row.size())));

@@ -50,7 +50,8 @@ namespace {
 std::optional<bool> sees(const Tensor& mask, const AttentionSizes& sizes, int64_t b, int64_t s, int64_t t) {
   const auto& dims = mask.dims();
   if (std::ranges::equal(dims, std::array{sizes.batch})) return t < mask.int_at(b);
-  if (std::ranges::equal(dims, std::array{2 * sizes.batch})) return t < mask.int_at(b) && t >= mask.int_at(sizes.batch + b);
+  if (std::ranges::equal(dims, std::array{2 * sizes.batch}))
+    return t < mask.int_at(b) && t >= mask.int_at(sizes.batch + b);
   if (std::ranges::equal(dims, std::array{sizes.batch, sizes.keys})) return mask.int_at(b * sizes.keys + t) != 0;
   if (std::ranges::equal(dims, std::array{sizes.batch, sizes.queries, sizes.keys}))
     return mask.int_at((b * sizes.queries + s) * sizes.keys + t) != 0;

@@ -10,7 +10,8 @@ namespace anyshape::ops {
 
 Status run_as(const OpDef& op, int64_t version, const Call& call, Temporary<Datum> in, std::span<Datum> out) {
   Temporary<Fact> facts;
-  for (const Datum& datum : in) facts.push_back(Fact::of(datum));
+  // As at run time: element types, no sizes.
+  for (const Datum& datum : in) facts.push_back(Fact::tensor_of_unknown_rank(datum.dtype()));
   Temporary<const Fact*> pointers;
   for (size_t i = 0; i < in.size(); ++i) pointers.push_back(in[i] ? &facts[i] : nullptr);
   KernelArgs args{in, out, nullptr, 0};

@@ -137,8 +137,8 @@ Status by_scales(const Call& call, InferContext& context, size_t input, Dims& di
 }
 
 // Where the aspect ratio is kept every axis is scaled by one factor: the least or the greatest of those asked for.
-Status keep_aspect(const Call& call, InferContext& context, Dims& dims, std::span<const size_t> axes,
-                   const Dims& sizes, bool larger) {
+Status keep_aspect(const Call& call, InferContext& context, Dims& dims, std::span<const size_t> axes, const Dims& sizes,
+                   bool larger) {
   bool numeric = true;
   for (size_t i = 0; i < axes.size(); ++i) numeric &= dims[axes[i]].is_constant() && sizes[i].is_constant();
   if (!numeric) {
@@ -273,7 +273,7 @@ Result<kernels::Resample> read_modes(const Call& call) {
 
 // The scales that lead from the sizes of the input to those asked for.
 Result<Temporary<double>> scales_of_sizes(const Call& call, const Tensor& x, const Tensor& sizes,
-                                            std::span<const size_t> axes) {
+                                          std::span<const size_t> axes) {
   TRY_OK(require_length(static_cast<size_t>(sizes.count()), axes.size(), "sizes"));
   Temporary<double> out;
   for (size_t i = 0; i < axes.size(); ++i) {

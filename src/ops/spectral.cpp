@@ -128,7 +128,7 @@ Status check_length(int64_t length) {
 
 // The numbers of one line of the input, cut or filled up with zeros to `length`.
 Temporary<Complex> line_of(const Temporary<double>& in, size_t parts, int64_t base, int64_t stride, int64_t size,
-                             int64_t length) {
+                           int64_t length) {
   Temporary<Complex> line(static_cast<size_t>(length));
   for (int64_t i = 0; i < std::min(size, length); ++i) {
     const size_t at = static_cast<size_t>(base + i * stride) * parts;

@@ -19,7 +19,7 @@ Result<AutoPad> read_auto_pad(const Call& call) {
 }  // namespace
 
 Result<Temporary<int64_t>> axis_ints(const Call& call, std::string_view name, size_t count, int64_t fallback,
-                                       int64_t lo) {
+                                     int64_t lo) {
   const auto* given = call.ints(name);
   if (!given || given->empty()) return Temporary<int64_t>(count, fallback);
   if (given->size() != count)

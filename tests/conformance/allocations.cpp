@@ -1,9 +1,9 @@
-// allocations DATA_DIR|--folders DIR [--known FILE] [--op NAME] [--list]: plans every case under DATA_DIR/<kind>/<case>
+// allocations DIR [--known FILE] [--op NAME] [--list]: plans every model.onnx below DIR that has a test_data_set_0,
 // with no size known but those of constants, reserves memory for the sizes of its data, runs it, and counts what each
 // step allocates. Inputs whose entries decide sizes are constants. Not counted, as the plan says: steps whose sizes
-// depend on data, and those with strings, containers or elements smaller than a byte. Prints each case that allocates
-// and `N of M operators, ...`. --known FILE: operators that do, each with its reason; one that no longer does is an
-// error, too.
+// depend on data and those after them, and those with strings, containers or elements smaller than a byte. Prints each
+// case that allocates and `N of M operators, ...`. --known FILE: operators that do, each with its reason; one that no
+// longer does is an error, too.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -32,7 +32,7 @@ namespace {
 struct Options {
   fs::path data;
   std::string op;
-  bool list = false, folders = false;
+  bool list = false;
   std::set<std::string> known;
 };
 
@@ -94,13 +94,13 @@ bool has_dynamic(const Plan& plan, const PlanStep& step) {
   const auto dynamic = [&](uint32_t value) {
     return value != kNone && plan.values[value].kind == PlanValue::Kind::dynamic;
   };
-  return std::any_of(step.in.begin(), step.in.end(), dynamic) ||
-         std::any_of(step.out.begin(), step.out.end(), dynamic);
+  return std::any_of(step.in.begin(), step.in.end(), dynamic) || std::any_of(step.out.begin(), step.out.end(), dynamic);
 }
 
-// Outside of the promise: what the plan itself says depends on data, or is no tensor of numbers.
+// Outside of the promise: what the plan itself says depends on data or comes after it, or is no tensor of numbers.
 bool is_outside(const Plan& plan, const PlanStep& step) {
-  return step.kind == PlanStep::Kind::dynamic || has_dynamic(plan, step);
+  const bool later = plan.stages.size() > 1 && &step - plan.steps.data() >= plan.stages[1].first_step;
+  return later || step.kind == PlanStep::Kind::dynamic || has_dynamic(plan, step);
 }
 
 struct Counts {

@@ -57,8 +57,8 @@ class Executor {
   // The sizes of the outputs at these input sizes, where they follow from them.
   Result<std::vector<std::optional<std::vector<int64_t>>>> output_sizes(std::span<const Datum> inputs,
                                                                         const Refusal* refusal);
-  // Memory for these input sizes is there when run() needs it. Steps with a reference kernel run once on zeros, for what
-  // they take beside their outputs.
+  // Memory for these input sizes is there when run() needs it. Steps with a reference kernel run once on zeros, for
+  // what they take beside their outputs.
   Status reserve(std::span<const Datum> inputs, const Refusal* refusal);
 
   // The plan at these input sizes; nothing where they are outside of what it is for, but not refused.
