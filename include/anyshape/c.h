@@ -68,8 +68,8 @@ ANYSHAPE_C_API anyshape_error* anyshape_session_overriding(const anyshape_sessio
 ANYSHAPE_C_API anyshape_error* anyshape_context_create(const anyshape_session* session, int threads,
                                                        anyshape_context** context);
 ANYSHAPE_C_API void anyshape_context_free(anyshape_context* context);
-/* Runs up to these input shapes allocate nothing, but for values whose size depends on data and steps that run by a
- * reference kernel. `inputs` in order of the session's inputs; data is not looked at. */
+/* Runs up to these input shapes allocate nothing, but for values whose size depends on data, strings, sequences, bodies
+ * of control flow and operators of the caller. `inputs` in order of the session's inputs; data is not looked at. */
 ANYSHAPE_C_API anyshape_error* anyshape_context_reserve(anyshape_context* context, const anyshape_tensor* inputs,
                                                         size_t count);
 /* The shape of one output at these input shapes, without running. `dims` has room for `*rank` sizes; `*rank` becomes

@@ -1,8 +1,10 @@
 #include "kernels/attention.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
+#include "base/temporary.h"
 #include "kernels/copy.h"
 #include "kernels/elementwise.h"
 #include "kernels/multiply.h"
@@ -26,16 +28,15 @@ Result<Sizes> sizes_of(const Tensor& q, const Tensor& k) {
   return Sizes{dq[0], dq[1], dq[1] / dk[1], dq[2], dk[2], dq[3]};
 }
 
-Status require_dims(const Tensor& tensor, const std::vector<int64_t>& dims) {
-  if (tensor && tensor.dims() != dims)
+Status require_dims(const Tensor& tensor, std::initializer_list<int64_t> dims) {
+  if (tensor && !std::ranges::equal(tensor.dims(), dims))
     return refuse("kernel.shape", "the tensors of an attention do not fit each other");
   return {};
 }
 
 // out[i * keys + j] = scale * q_i k_j of one head.
 template <class T>
-void head_scores(const Sizes& s, double scale, const Tensor& q, const Tensor& k, int64_t head,
-                 std::vector<double>& out) {
+void head_scores(const Sizes& s, double scale, const Tensor& q, const Tensor& k, int64_t head, Temporary<double>& out) {
   std::fill(out.begin(), out.end(), 0.0);
   multiply_add(Matrix<T>{q.as<T>().data() + head * s.queries * s.size, s.size, 1},
                Matrix<T>{k.as<T>().data() + head / s.shared * s.keys * s.size, 1, s.size}, s.queries, s.keys, s.size,
@@ -46,7 +47,7 @@ void head_scores(const Sizes& s, double scale, const Tensor& q, const Tensor& k,
 template <class T>
 void head_values(const Sizes& s, const double* weights, const Tensor& v, int64_t head, Tensor& y) {
   const int64_t width = v.dims()[3];
-  std::vector<double> sums(static_cast<size_t>(s.queries * width));
+  Temporary<double> sums(static_cast<size_t>(s.queries * width));
   multiply_add(Matrix<double>{weights, s.keys, 1},
                Matrix<T>{v.as<T>().data() + head / s.shared * s.keys * width, width, 1}, s.queries, width, s.keys,
                sums.data());
@@ -54,7 +55,7 @@ void head_values(const Sizes& s, const double* weights, const Tensor& v, int64_t
   for (double sum : sums) *to++ = static_cast<T>(sum);
 }
 
-void round_all(DType storage, std::vector<double>& values) {
+void round_all(DType storage, Temporary<double>& values) {
   if (storage != DType::f16 && storage != DType::bf16) return;
   for (double& value : values) value = rounded(storage, value);
 }
@@ -80,7 +81,7 @@ class Bias {
       return refuse("kernel.shape", "one number of keys per batch is needed");
     if (!in.mask) return bias;
     bias.covered_ = in.mask.rank() > 0 && attention.short_mask ? in.mask.dims().back() : s.keys;
-    std::vector<int64_t> covered{s.batch, s.heads, s.queries, bias.covered_};
+    Temporary<int64_t> covered{s.batch, s.heads, s.queries, bias.covered_};
     if (bias.covered_ > s.keys || !broadcasts(in.mask.dims(), covered))
       return refuse("kernel.shape", "the mask does not broadcast to the scores");
     TRY(bias.mask_, converted(in.mask, DType::f64));
@@ -96,7 +97,7 @@ class Bias {
   }
 
   // The bias of one query to all keys.
-  void row(int64_t head, int64_t query, std::vector<double>& out) const {
+  void row(int64_t head, int64_t query, Temporary<double>& out) const {
     const int64_t batch = head / s_.heads, length = in_.lengths ? in_.lengths.int_at(batch) : s_.keys;
     const int64_t offset = in_.lengths ? length - s_.queries : attention_.past, place = query + offset;
     const int64_t base = batch * strides_[0] + head % s_.heads * strides_[1] + query * strides_[2];
@@ -122,7 +123,7 @@ class Bias {
 };
 
 // The softmax of one row, in place; a row whose bias masks all of it becomes 0.
-void soften(DType storage, double* scores, const std::vector<double>& bias) {
+void soften(DType storage, double* scores, const Temporary<double>& bias) {
   double top = kMasked, sum = 0;
   bool all_masked = true;
   for (size_t i = 0; i < bias.size(); ++i) {
@@ -139,7 +140,7 @@ void soften(DType storage, double* scores, const std::vector<double>& bias) {
 }
 
 template <class T>
-void keep(const std::vector<double>& values, int64_t head, Tensor& scores) {
+void keep(const Temporary<double>& values, int64_t head, Tensor& scores) {
   T* to = scores.as_mutable<T>().data() + head * static_cast<int64_t>(values.size());
   for (double value : values) *to++ = static_cast<T>(value);
 }
@@ -147,7 +148,7 @@ void keep(const std::vector<double>& values, int64_t head, Tensor& scores) {
 template <class T>
 void run(const Attention& attention, const AttentionInputs& in, const Sizes& s, const Bias& bias, Tensor& y,
          Tensor& scores) {
-  std::vector<double> all(static_cast<size_t>(s.queries * s.keys)), row(static_cast<size_t>(s.keys));
+  Temporary<double> all(static_cast<size_t>(s.queries * s.keys)), row(static_cast<size_t>(s.keys));
   const auto wants = [&](Attention::Scores stage) { return scores && attention.scores == stage; };
   for (int64_t head = 0; head < s.batch * s.heads; ++head) {
     head_scores<T>(s, attention.scale, in.q, in.k, head, all);
@@ -200,7 +201,7 @@ Status attention_scores(double scale, const Tensor& q, const Tensor& k, Tensor& 
   TRY(const Sizes s, sizes_of(q, k));
   TRY_OK(require_dims(scores, {s.batch, s.heads, s.queries, s.keys}));
   return visit_real(scores.dtype(), [&]<class T>(T) -> Status {
-    std::vector<double> all(static_cast<size_t>(s.queries * s.keys));
+    Temporary<double> all(static_cast<size_t>(s.queries * s.keys));
     for (int64_t head = 0; head < s.batch * s.heads; ++head) {
       head_scores<T>(s, scale, q, k, head, all);
       keep<T>(all, head, scores);
@@ -221,7 +222,7 @@ Status attention_values(const Tensor& weights, const Tensor& v, Tensor& y) {
     const auto from = weights.as<T>();
     const auto plane = static_cast<ptrdiff_t>(s.queries * s.keys);
     for (int64_t head = 0; head < s.batch * s.heads; ++head) {
-      const std::vector<double> wide(from.begin() + head * plane, from.begin() + (head + 1) * plane);
+      const Temporary<double> wide(from.begin() + head * plane, from.begin() + (head + 1) * plane);
       head_values<T>(s, wide.data(), v, head, y);
     }
     return {};

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/temporary.h"
 #include "kernels/dispatch.h"
 
 namespace anyshape::kernels {
@@ -29,8 +30,8 @@ bool overlap(const Box& a, const Box& b, float limit) {
 }
 
 // Best first; scores that are no number come last.
-std::vector<int64_t> ranked(const Suppression& how, const Tensor& scores, int64_t base, int64_t count) {
-  std::vector<int64_t> order;
+Temporary<int64_t> ranked(const Suppression& how, const Tensor& scores, int64_t base, int64_t count) {
+  Temporary<int64_t> order;
   const auto score = [&](int64_t i) { return scores.at<float>(base + i); };
   for (int64_t i = 0; i < count; ++i)
     if (!how.has_least || score(i) > how.least) order.push_back(i);
@@ -48,7 +49,7 @@ std::vector<std::array<int64_t, 3>> suppress(const Suppression& how, const Tenso
   const int64_t batch = scores.dims()[0], classes = scores.dims()[1], count = scores.dims()[2];
   for (int64_t b = 0; b < batch; ++b)
     for (int64_t c = 0; c < classes; ++c) {
-      std::vector<Box> kept;
+      Temporary<Box> kept;
       for (int64_t i : ranked(how, scores, (b * classes + c) * count, count)) {
         if (static_cast<int64_t>(kept.size()) >= how.most) break;
         const Box box = box_at(boxes, b * count + i, how.centers);
@@ -124,8 +125,8 @@ Result<Region<C>> region_of(const RoiAlign& how, const Tensor& rois, int64_t r, 
 }
 
 template <class C>
-std::vector<Sample<C>> samples_of(const Region<C>& region, int64_t row, int64_t column, int64_t height, int64_t width) {
-  std::vector<Sample<C>> out;
+Temporary<Sample<C>> samples_of(const Region<C>& region, int64_t row, int64_t column, int64_t height, int64_t width) {
+  Temporary<Sample<C>> out;
   for (int64_t i = 0; i < region.rows; ++i)
     for (int64_t k = 0; k < region.columns; ++k) {
       const C y = region.y + static_cast<C>(row) * region.cell_height +
@@ -139,7 +140,7 @@ std::vector<Sample<C>> samples_of(const Region<C>& region, int64_t row, int64_t 
 
 // The maximum is over the weighted pixels, as ONNX's text has it.
 template <class T, class C>
-C pooled(const RoiAlign& how, const std::vector<Sample<C>>& samples, const Tensor& x, int64_t base) {
+C pooled(const RoiAlign& how, const Temporary<Sample<C>>& samples, const Tensor& x, int64_t base) {
   double sum = 0;
   C best = 0;
   for (size_t s = 0; s < samples.size(); ++s)
@@ -153,7 +154,7 @@ C pooled(const RoiAlign& how, const std::vector<Sample<C>>& samples, const Tenso
 
 }  // namespace
 
-Status roi_align(const RoiAlign& how, const Tensor& x, const Tensor& rois, const std::vector<int64_t>& batch,
+Status roi_align(const RoiAlign& how, const Tensor& x, const Tensor& rois, std::span<const int64_t> batch,
                  Tensor& out) {
   const int64_t channels = out.dims()[1], rows = out.dims()[2], columns = out.dims()[3];
   const int64_t height = x.dims()[2], width = x.dims()[3];

@@ -28,8 +28,7 @@ struct RoiAlign {
 
 // Error "roi.size" when a cell has more than 2^22 samples. REQUIRES: x [N, C, H, W] and rois [R, 4] of one float type,
 // batch of each region in 0..N-1, out [R, C, h, w].
-Status roi_align(const RoiAlign& how, const Tensor& x, const Tensor& rois, const std::vector<int64_t>& batch,
-                 Tensor& out);
+Status roi_align(const RoiAlign& how, const Tensor& x, const Tensor& rois, std::span<const int64_t> batch, Tensor& out);
 
 // REQUIRES: x [N, C, H, W] and rois [R, 5] of one float type, out [R, C, h, w]. Error "roi.batch" when the first
 // number of a region names no image.

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "base/temporary.h"
 #include "kernels/conv_shape.h"
 #include "kernels/wide.h"
 
@@ -27,12 +28,12 @@ void run(const Conv& conv, const ConvShape& s, const Tensor& x, const Tensor& w,
 // Adds w(:, m) * x of one image and group to the plane of one output channel.
 template <class T>
 void scatter_channel(const Conv& conv, const ConvShape& s, const T* x, const T* w, int64_t w_stride,
-                     std::vector<double>& products, std::vector<double>& plane) {
+                     Temporary<double>& products, Temporary<double>& plane) {
   std::fill(products.begin(), products.end(), 0.0);
   const int64_t depth = s.channels / conv.group;
   multiply_add(Matrix<T>{w, 1, w_stride}, Matrix<T>{x, s.in_plane, 1}, s.kernel_plane, s.in_plane, depth,
                products.data());
-  std::vector<int64_t> position(s.rank), cell(s.rank);
+  Temporary<int64_t> position(s.rank), cell(s.rank);
   for (int64_t k = 0; k < s.kernel_plane; ++k) {
     unravel(k, s.kernel, cell);
     for (int64_t i = 0; i < s.in_plane; ++i) {
@@ -53,8 +54,8 @@ template <class T>
 void run_transposed(const Conv& conv, const ConvShape& s, const Tensor& x, const Tensor& w, const Tensor& bias,
                     Tensor& out) {
   const int64_t in_group = s.channels / conv.group, out_group = s.out_channels / conv.group;
-  std::vector<double> products(static_cast<size_t>(s.kernel_plane * s.in_plane));
-  std::vector<double> plane(static_cast<size_t>(s.out_plane));
+  Temporary<double> products(static_cast<size_t>(s.kernel_plane * s.in_plane));
+  Temporary<double> plane(static_cast<size_t>(s.out_plane));
   const T *px = x.as<T>().data(), *pw = w.as<T>().data();
   T* to = out.as_mutable<T>().data();
   for (int64_t n = 0; n < s.batch; ++n)
@@ -120,7 +121,7 @@ Status causal_conv(const Tensor& x, const Tensor& w, const Tensor& bias, const T
   if (x.rank() != 3 || w.rank() != 3) return refuse("kernel.shape", "rank 3 is needed");
   const int64_t rows = x.dims()[0] * x.dims()[1], channels = x.dims()[1], steps = x.dims()[2], k = w.dims()[2];
   return visit_real(x.dtype(), [&]<class T>(T) -> Status {
-    std::vector<T> line(static_cast<size_t>(steps + k - 1));
+    Temporary<T> line(static_cast<size_t>(steps + k - 1));
     T *to = out.as_mutable<T>().data(), *state = present ? present.as_mutable<T>().data() : nullptr;
     for (int64_t row = 0; row < rows; ++row) {
       if (past) std::copy_n(past.as<T>().data() + row * (k - 1), k - 1, line.begin());

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/temporary.h"
 #include "tensor/tensor.h"
 
 // Convolutions over [batch, channels, spatial axes...] of f32 or f64, summed in double. An absent bias is 0. Errors
@@ -11,7 +12,7 @@ namespace anyshape::kernels {
 
 // One entry per spatial axis; `pads` are the cells of padding before the first one of the input.
 struct Conv {
-  std::vector<int64_t> strides, dilations, pads;
+  Temporary<int64_t> strides, dilations, pads;
   int64_t group = 1;
 };
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "base/temporary.h"
 #include "kernels/conv.h"
 #include "kernels/window.h"
 
@@ -8,7 +9,7 @@ namespace anyshape::kernels {
 // The sizes of a convolution; `plane` counts the cells of all spatial axes.
 struct ConvShape {
   size_t rank = 0;
-  std::vector<int64_t> in, kernel, out;
+  Temporary<int64_t> in, kernel, out;
   int64_t batch = 0, channels = 0, out_channels = 0;
   int64_t in_plane = 1, out_plane = 1, kernel_plane = 1;
 };
@@ -35,8 +36,8 @@ void convolve(const ConvShape& s, int64_t group, const T* w, const T* bias, T* o
   const int64_t depth = in_group * s.kernel_plane;
   const int64_t block = std::clamp<int64_t>((1 << 22) / std::max<int64_t>(1, depth), 16, 256);
   const int64_t widest = std::min(block, s.out_plane);
-  std::vector<T> columns(static_cast<size_t>(depth * widest));
-  std::vector<double> sums(static_cast<size_t>(out_group * widest));
+  Temporary<T> columns(static_cast<size_t>(depth * widest));
+  Temporary<double> sums(static_cast<size_t>(out_group * widest));
   for (int64_t n = 0; n < s.batch; ++n)
     for (int64_t first = 0; first < s.out_plane; first += block)
       for (int64_t g = 0; g < group; ++g) {

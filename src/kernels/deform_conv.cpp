@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "base/temporary.h"
 #include "kernels/conv.h"
 #include "kernels/conv_shape.h"
 #include "kernels/wide.h"
@@ -16,13 +17,13 @@ struct Part {
 };
 
 // The cells around a point, those inside of the input; none for a point that is no number.
-void cells_around(const ConvShape& s, const std::vector<double>& point, std::vector<Part>& parts) {
+void cells_around(const ConvShape& s, const Temporary<double>& point, Temporary<Part>& parts) {
   parts.assign(1, {0, 1.0});
   for (size_t a = 0; a < s.rank; ++a) {
     if (!(point[a] > -1 && point[a] < static_cast<double>(s.in[a]))) return parts.clear();
     const double low = std::floor(point[a]), above = point[a] - low;
     const auto first = static_cast<int64_t>(low);
-    std::vector<Part> next;
+    Temporary<Part> next;
     for (const Part& part : parts)
       for (int side = 0; side < 2; ++side) {
         const int64_t at = first + side;
@@ -79,9 +80,9 @@ class Sampler {
   const DeformConv& deform_;
   const ConvShape& s_;
   const T *x_, *offset_, *mask_ = nullptr;
-  std::vector<int64_t> position_, cell_;
-  std::vector<double> point_;
-  std::vector<Part> parts_;
+  Temporary<int64_t> position_, cell_;
+  Temporary<double> point_;
+  Temporary<Part> parts_;
 };
 
 }  // namespace

@@ -1,3 +1,4 @@
+#include "base/temporary.h"
 #include "kernels/elementwise.h"
 #include "kernels/matmul.h"
 #include "kernels/multiply.h"
@@ -8,9 +9,9 @@ namespace {
 
 // Offsets of all operands while the loops turn.
 struct Walk {
-  std::vector<int64_t> sizes, index;
-  std::vector<std::vector<int64_t>> strides;  // per loop, per operand
-  std::vector<int64_t> offsets;
+  Temporary<int64_t> sizes, index;
+  Temporary<Temporary<int64_t>> strides;  // per loop, per operand
+  Temporary<int64_t> offsets;
 
   // Turns the loops first..last - 1 one step; false after a full turn.
   bool next(size_t first, size_t last) {
@@ -29,7 +30,7 @@ Result<Walk> make_walk(const Einsum& einsum, std::span<const Tensor> operands) {
   walk.sizes = einsum.loops;
   walk.index.resize(einsum.loops.size());
   walk.offsets.resize(operands.size());
-  walk.strides.assign(einsum.loops.size(), std::vector<int64_t>(operands.size()));
+  walk.strides.assign(einsum.loops.size(), Temporary<int64_t>(operands.size()));
   for (size_t n = 0; n < operands.size(); ++n) {
     const auto& loops = einsum.operands[n];
     if (loops.size() != operands[n].rank()) return refuse("kernel.shape", "a term does not fit its tensor");
@@ -71,7 +72,7 @@ Status run(const Einsum& einsum, std::span<const Tensor> operands, Tensor& out) 
   padded.loops.push_back(1);
   if (padded.loops.size() - 1 > einsum.kept) padded.loops.pop_back();
   TRY(Walk walk, make_walk(padded, operands));
-  std::vector<const T*> data;
+  Temporary<const T*> data;
   for (const Tensor& operand : operands) data.push_back(operand.as<T>().data());
   const size_t last = walk.sizes.size() - 1;
   bool empty = false;

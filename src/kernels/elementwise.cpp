@@ -1,11 +1,13 @@
 #include "kernels/elementwise.h"
 
+#include "base/temporary.h"
+
 namespace anyshape::kernels {
 
 namespace {
 
-std::vector<int64_t> broadcast_strides(const std::vector<int64_t>& dims, size_t rank) {
-  std::vector<int64_t> strides(rank, 0);
+Temporary<int64_t> broadcast_strides(std::span<const int64_t> dims, size_t rank) {
+  Temporary<int64_t> strides(rank, 0);
   int64_t step = 1;
   for (size_t i = dims.size(); i-- > 0;) {
     strides[rank - dims.size() + i] = dims[i] == 1 ? 0 : step;
@@ -16,17 +18,16 @@ std::vector<int64_t> broadcast_strides(const std::vector<int64_t>& dims, size_t 
 
 }  // namespace
 
-BroadcastIndex::BroadcastIndex(const std::vector<int64_t>& dims, const std::vector<int64_t>& to)
+BroadcastIndex::BroadcastIndex(std::span<const int64_t> dims, std::span<const int64_t> to)
     : BroadcastIndex(dims, to, to.size()) {}
 
-BroadcastIndex::BroadcastIndex(const std::vector<int64_t>& dims, const std::vector<int64_t>& to, size_t inner)
-    : to_(to), strides_(broadcast_strides(dims, to.size())), index_(inner, 0) {
+BroadcastIndex::BroadcastIndex(std::span<const int64_t> dims, std::span<const int64_t> to, size_t inner)
+    : to_(to.begin(), to.end()), strides_(broadcast_strides(dims, to.size())), index_(inner, 0) {
   to_.resize(inner);
   strides_.resize(inner);
 }
 
-BroadcastRows::BroadcastRows(const std::vector<int64_t>& a, const std::vector<int64_t>& b,
-                             const std::vector<int64_t>& to) {
+BroadcastRows::BroadcastRows(std::span<const int64_t> a, std::span<const int64_t> b, std::span<const int64_t> to) {
   const auto strides_a = broadcast_strides(a, to.size()), strides_b = broadcast_strides(b, to.size());
   size_t inner = to.size();
   for (; inner > 0; --inner) {
@@ -51,7 +52,7 @@ void BroadcastIndex::next() {
   }
 }
 
-bool broadcasts(const std::vector<int64_t>& dims, const std::vector<int64_t>& to) {
+bool broadcasts(std::span<const int64_t> dims, std::span<const int64_t> to) {
   if (dims.size() > to.size()) return false;
   for (size_t i = 0; i < dims.size(); ++i)
     if (dims[i] != 1 && dims[i] != to[to.size() - dims.size() + i]) return false;

@@ -3,6 +3,7 @@
 #include <array>
 #include <vector>
 
+#include "base/temporary.h"
 #include "kernels/dispatch.h"
 
 namespace anyshape::kernels {
@@ -11,21 +12,21 @@ namespace anyshape::kernels {
 class BroadcastIndex {
  public:
   BroadcastIndex() = default;
-  BroadcastIndex(const std::vector<int64_t>& dims, const std::vector<int64_t>& to);
+  BroadcastIndex(std::span<const int64_t> dims, std::span<const int64_t> to);
   // Over the axes before `inner` only.
-  BroadcastIndex(const std::vector<int64_t>& dims, const std::vector<int64_t>& to, size_t inner);
+  BroadcastIndex(std::span<const int64_t> dims, std::span<const int64_t> to, size_t inner);
   int64_t offset() const { return offset_; }
   void next();
 
  private:
-  std::vector<int64_t> to_, strides_, index_;
+  Temporary<int64_t> to_, strides_, index_;
   int64_t offset_ = 0;
 };
 
 // Two tensors broadcast to `to`, by rows: as many of its last axes as can be walked with one step in each of the two.
 class BroadcastRows {
  public:
-  BroadcastRows(const std::vector<int64_t>& a, const std::vector<int64_t>& b, const std::vector<int64_t>& to);
+  BroadcastRows(std::span<const int64_t> a, std::span<const int64_t> b, std::span<const int64_t> to);
   int64_t length() const { return length_; }  // of a row
   int64_t step_a() const { return step_a_; }  // 0 or 1
   int64_t step_b() const { return step_b_; }
@@ -42,7 +43,7 @@ class BroadcastRows {
 };
 
 // True when every axis of `dims` is 1 or that of `to`, counted from the back.
-bool broadcasts(const std::vector<int64_t>& dims, const std::vector<int64_t>& to);
+bool broadcasts(std::span<const int64_t> dims, std::span<const int64_t> to);
 
 // out[i] = fn(a[i]), elements of type In and Out.
 template <class In, class Out, class Fn>

@@ -4,6 +4,8 @@
 #include <numbers>
 #include <utility>
 
+#include "base/temporary.h"
+
 namespace anyshape::kernels {
 namespace {
 
@@ -15,7 +17,7 @@ Complex turn(size_t part, size_t whole) {
   return std::polar(1.0, -2 * std::numbers::pi * static_cast<double>(part) / static_cast<double>(whole));
 }
 
-void by_powers_of_two(std::vector<Complex>& values, const std::vector<Complex>& roots) {
+void by_powers_of_two(Temporary<Complex>& values, const Temporary<Complex>& roots) {
   const size_t n = values.size();
   for (size_t i = 1, j = 0; i < n; ++i) {
     size_t bit = n >> 1;
@@ -32,9 +34,9 @@ void by_powers_of_two(std::vector<Complex>& values, const std::vector<Complex>& 
       }
 }
 
-void by_definition(std::vector<Complex>& values, const std::vector<Complex>& roots) {
+void by_definition(Temporary<Complex>& values, const Temporary<Complex>& roots) {
   const size_t n = values.size();
-  std::vector<Complex> sums(n);
+  Temporary<Complex> sums(n);
   for (size_t k = 0; k < n; ++k)
     for (size_t i = 0; i < n; ++i) sums[k] += values[i] * roots[i * k % n];
   values = std::move(sums);
@@ -46,8 +48,12 @@ Fft::Fft(size_t length) : length_(length) {
   if (length < 2) return;
   const bool whole = std::has_single_bit(length) || length <= kShort;
   const size_t size = whole ? length : std::bit_ceil(2 * length - 1);
+  // A shorter length may need more than this one: memory for all up to it is there from now on.
+  if (TemporaryMemory::in_scope()) Temporary<Complex>().reserve(5 * std::bit_ceil(2 * length));
+  roots_.reserve(size);
   for (size_t k = 0; k < size; ++k) roots_.push_back(turn(k, size));
   if (whole) return;
+  chirp_.reserve(length);
   chirp_spectrum_.resize(size);
   for (size_t k = 0; k < length; ++k) {
     chirp_.push_back(turn(k * k % (2 * length), 2 * length));
@@ -56,9 +62,9 @@ Fft::Fft(size_t length) : length_(length) {
   by_powers_of_two(chirp_spectrum_, roots_);
 }
 
-void Fft::by_convolution(std::vector<Complex>& values) const {
+void Fft::by_convolution(Temporary<Complex>& values) const {
   const size_t size = chirp_spectrum_.size();
-  std::vector<Complex> work(size);
+  Temporary<Complex> work(size);
   for (size_t k = 0; k < length_; ++k) work[k] = values[k] * chirp_[k];
   by_powers_of_two(work, roots_);
   for (size_t k = 0; k < size; ++k) work[k] = std::conj(work[k] * chirp_spectrum_[k]);
@@ -66,7 +72,7 @@ void Fft::by_convolution(std::vector<Complex>& values) const {
   for (size_t k = 0; k < length_; ++k) values[k] = std::conj(work[k]) / static_cast<double>(size) * chirp_[k];
 }
 
-void Fft::forward(std::vector<Complex>& values) const {
+void Fft::forward(Temporary<Complex>& values) const {
   if (length_ < 2) return;
   if (!chirp_.empty())
     by_convolution(values);
@@ -76,7 +82,7 @@ void Fft::forward(std::vector<Complex>& values) const {
     by_definition(values, roots_);
 }
 
-void Fft::run(std::vector<Complex>& values, bool inverse) const {
+void Fft::run(Temporary<Complex>& values, bool inverse) const {
   if (!inverse) return forward(values);
   for (Complex& value : values) value = std::conj(value);
   forward(values);

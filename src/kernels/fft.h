@@ -3,6 +3,8 @@
 #include <complex>
 #include <vector>
 
+#include "base/temporary.h"
+
 namespace anyshape::kernels {
 
 // The discrete Fourier transform of one length, any length, in n log n steps.
@@ -12,16 +14,16 @@ class Fft {
   size_t length() const { return length_; }
   // values[k] = sum over n of values[n] * exp(-2 pi i k n / length); the inverse has exp(+...) and divides by length.
   // REQUIRES: values.size() == length().
-  void run(std::vector<std::complex<double>>& values, bool inverse) const;
+  void run(Temporary<std::complex<double>>& values, bool inverse) const;
 
  private:
-  void forward(std::vector<std::complex<double>>& values) const;
-  void by_convolution(std::vector<std::complex<double>>& values) const;
+  void forward(Temporary<std::complex<double>>& values) const;
+  void by_convolution(Temporary<std::complex<double>>& values) const;
 
   size_t length_;
-  std::vector<std::complex<double>> roots_;  // of the length that is transformed
+  Temporary<std::complex<double>> roots_;  // of the length that is transformed
   // Of long lengths that are no power of two: the transform is a convolution with a chirp.
-  std::vector<std::complex<double>> chirp_, chirp_spectrum_;
+  Temporary<std::complex<double>> chirp_, chirp_spectrum_;
 };
 
 }  // namespace anyshape::kernels

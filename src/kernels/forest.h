@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/temporary.h"
 
 namespace anyshape::kernels {
 
@@ -24,18 +25,18 @@ struct Forest {
     int64_t target = 0;
     double weight = 0;
   };
-  std::vector<Node> nodes;
-  std::vector<int64_t> roots;
-  std::vector<Vote> votes;
-  std::vector<double> members;
+  Temporary<Node> nodes;
+  Temporary<int64_t> roots;
+  Temporary<Vote> votes;
+  Temporary<double> members;
   Aggregate aggregate = Aggregate::sum;
   // Sums are rounded to float after each vote: which class a row at the threshold gets hangs on it.
   bool in_float = false;
 };
 
 struct ForestScores {
-  std::vector<double> score;
-  std::vector<bool> voted;  // some leaf voted for this target
+  Temporary<double> score;
+  Temporary<bool> voted;  // some leaf voted for this target
 };
 
 // Errors: "treeensemble.feature" when a node looks past the row, "treeensemble.cycle". REQUIRES: node, vote and target

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <span>
 
+#include "base/temporary.h"
 #include "kernels/copy.h"
 #include "kernels/reals.h"
 
@@ -114,8 +115,8 @@ void copy_nearest(std::span<const Taps> taps, std::span<const int64_t> sizes, co
 Status grid_sample(const GridSample& how, const Tensor& x, const Tensor& grid, Tensor& out) {
   if (out.count() == 0) return {};
   const bool nearest = how.interpolation == Interpolation::nearest;
-  TRY(const std::vector<double> positions, to_reals(grid));
-  std::vector<double> values, results;
+  TRY(const Temporary<double> positions, to_reals(grid));
+  Temporary<double> values, results;
   if (!nearest) {
     TRY(values, to_reals(x));
   }
@@ -124,7 +125,7 @@ Status grid_sample(const GridSample& how, const Tensor& x, const Tensor& grid, T
   const std::span<const int64_t> sizes = std::span(x.dims()).subspan(2);
   const int64_t batch = out.dims()[0], channels = out.dims()[1], points = out.count() / (batch * channels);
   const auto rank = static_cast<int64_t>(sizes.size());
-  std::vector<Taps> taps(sizes.size());
+  Temporary<Taps> taps(sizes.size());
   for (int64_t n = 0; n < batch; ++n)
     for (int64_t p = 0; p < points; ++p) {
       for (int64_t k = 0; k < rank; ++k) {

@@ -2,6 +2,7 @@
 
 #include <fmt/ranges.h>
 
+#include "base/temporary.h"
 #include "kernels/copy.h"
 
 namespace anyshape::kernels {
@@ -11,7 +12,7 @@ struct Sides {
   int64_t outer = 1, inner = 1;
 };
 
-Sides sides(const std::vector<int64_t>& dims, size_t axis) {
+Sides sides(std::span<const int64_t> dims, size_t axis) {
   Sides out;
   for (size_t i = 0; i < axis; ++i) out.outer *= dims[i];
   for (size_t i = axis + 1; i < dims.size(); ++i) out.inner *= dims[i];
@@ -31,7 +32,7 @@ Status check_fits(const Tensor& first, const Tensor& next, size_t axis) {
 }  // namespace
 
 Result<Tensor> part(const Tensor& whole, size_t axis, int64_t start, int64_t count) {
-  std::vector<int64_t> dims = whole.dims();
+  auto dims = temporary(whole.dims());
   const int64_t size = dims[axis];
   dims[axis] = count;
   TRY(Tensor out, Tensor::allocate(whole.dtype(), dims));
@@ -43,7 +44,7 @@ Result<Tensor> part(const Tensor& whole, size_t axis, int64_t start, int64_t cou
 }
 
 Result<Tensor> join(std::span<const Tensor> parts, size_t axis) {
-  std::vector<int64_t> dims = parts[0].dims();
+  auto dims = temporary(parts[0].dims());
   if (axis >= dims.size())
     return refuse("axis.range", "axis {} is out of range for parts of rank {}", axis, dims.size());
   int64_t total = 0;
@@ -69,10 +70,10 @@ Result<Tensor> join(std::span<const Tensor> parts, size_t axis) {
 Result<Tensor> stack(std::span<const Tensor> parts, size_t axis) {
   if (axis > parts[0].rank())
     return refuse("axis.range", "axis {} is out of range for parts of rank {}", axis, parts[0].rank());
-  std::vector<Tensor> widened;
+  Temporary<Tensor> widened;
   for (const Tensor& one : parts) {
     TRY_OK(check_fits(parts[0], one, one.rank()));
-    std::vector<int64_t> dims = one.dims();
+    auto dims = temporary(one.dims());
     dims.insert(dims.begin() + static_cast<ptrdiff_t>(axis), 1);
     widened.push_back(one.reshaped(std::move(dims)));
   }

@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "base/temporary.h"
 #include "kernels/attention.h"
 #include "kernels/wide.h"
 
@@ -23,7 +24,7 @@ class Line {
   }
 
   void run(Tensor& out, Tensor& present) {
-    std::vector<double> value(static_cast<size_t>(s_.values));
+    Temporary<double> value(static_cast<size_t>(s_.values));
     for (int64_t t = 0; t < s_.steps; ++t) {
       const int64_t row = b_ * s_.steps + t;
       const T* key = in_.key.as<T>().data() + (row * attention_.kv_heads + h_) * s_.keys;
@@ -55,7 +56,7 @@ class Line {
     }
   }
 
-  void correct(int64_t row, const T* key, std::vector<double>& value) {
+  void correct(int64_t row, const T* key, Temporary<double>& value) {
     const int64_t width = in_.beta.dims()[2];
     const auto beta = static_cast<double>(in_.beta.as<T>()[static_cast<size_t>(row * width + (width == 1 ? 0 : h_))]);
     for (int64_t j = 0; j < s_.values; ++j) {
@@ -82,7 +83,7 @@ class Line {
   const LinearAttentionInputs& in_;
   const Steps& s_;
   int64_t b_, h_;
-  std::vector<double> state_;
+  Temporary<double> state_;
 };
 
 Result<Steps> steps_of(const LinearAttention& a, const LinearAttentionInputs& in, const Tensor& out) {

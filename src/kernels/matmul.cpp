@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "base/temporary.h"
 #include "kernels/elementwise.h"
 #include "kernels/multiply.h"
 #include "kernels/wide.h"
@@ -11,7 +12,7 @@ namespace {
 
 struct Shapes {
   int64_t m = 1, n = 1, k = 1;
-  std::vector<int64_t> a, b, out;  // leading axes
+  Temporary<int64_t> a, b, out;  // leading axes
 };
 
 Result<Shapes> shapes_of(const Tensor& a, const Tensor& b, const Tensor& out) {
@@ -37,7 +38,7 @@ template <class T>
 void multiply_all(const Shapes& s, const Tensor& a, const Tensor& b, Tensor& out) {
   const T *pa = a.as<T>().data(), *pb = b.as<T>().data();
   T* to = out.as_mutable<T>().data();
-  std::vector<Sum<T>> sums(static_cast<size_t>(s.m * s.n));
+  Temporary<Sum<T>> sums(static_cast<size_t>(s.m * s.n));
   BroadcastIndex ia(s.a, s.out), ib(s.b, s.out);
   for (int64_t done = 0; done < out.count(); done += s.m * s.n, ia.next(), ib.next()) {
     std::fill(sums.begin(), sums.end(), Sum<T>{});
@@ -68,16 +69,16 @@ Status run_gemm(const Gemm& gemm, const Tensor& a, const Tensor& b, const Tensor
     const int64_t width = t.dims()[1];
     return transposed ? Matrix<T>{t.as<T>().data(), 1, width} : Matrix<T>{t.as<T>().data(), width, 1};
   };
-  std::vector<Sum<T>> sums(static_cast<size_t>(out.count()));
+  Temporary<Sum<T>> sums(static_cast<size_t>(out.count()));
   multiply_add(matrix(a, gemm.transpose_a), matrix(b, gemm.transpose_b), m, n, k, sums.data());
   auto to = out.as_mutable<T>();
-  BroadcastIndex bias(c ? c.dims() : std::vector<int64_t>(), out.dims());
+  BroadcastIndex bias(c ? std::span<const int64_t>(c.dims()) : std::span<const int64_t>(), out.dims());
   for (size_t i = 0; i < to.size(); ++i, bias.next())
     to[i] = scaled_sum<T>(gemm, sums[i], c ? c.as<T>()[static_cast<size_t>(bias.offset())] : T{});
   return {};
 }
 
-double determinant(std::vector<double> m, size_t n) {
+double determinant(Temporary<double> m, size_t n) {
   double product = 1;
   for (size_t column = 0; column < n; ++column) {
     size_t pivot = column;
@@ -130,7 +131,7 @@ Status determinants(const Tensor& matrices, Tensor& out) {
     const auto from = matrices.as<T>();
     for (size_t i = 0; i < to.size(); ++i) {
       const auto first = from.begin() + static_cast<ptrdiff_t>(i * n * n);
-      to[i] = static_cast<T>(determinant(std::vector<double>(first, first + static_cast<ptrdiff_t>(n * n)), n));
+      to[i] = static_cast<T>(determinant(Temporary<double>(first, first + static_cast<ptrdiff_t>(n * n)), n));
     }
     return {};
   });

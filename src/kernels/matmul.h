@@ -1,6 +1,7 @@
 #pragma once
 
 #include "base/error.h"
+#include "base/temporary.h"
 #include "tensor/tensor.h"
 
 namespace anyshape::kernels {
@@ -20,9 +21,9 @@ Status gemm(const Gemm& gemm, const Tensor& a, const Tensor& b, const Tensor& c,
 // Products summed over named indices. Axis i of operand n, and axis i of the output, runs along loop n_axes[i]; loops
 // that the output lacks are summed. An axis of size 1 stands still.
 struct Einsum {
-  std::vector<int64_t> loops;                 // their sizes, those of the output first and in its order
-  std::vector<std::vector<size_t>> operands;  // per operand, per axis: its loop
-  size_t kept = 0;                            // loops of the output
+  Temporary<int64_t> loops;               // their sizes, those of the output first and in its order
+  Temporary<Temporary<size_t>> operands;  // per operand, per axis: its loop
+  size_t kept = 0;                        // loops of the output
 };
 Status einsum(const Einsum& einsum, std::span<const Tensor> operands, Tensor& out);
 

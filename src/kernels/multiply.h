@@ -5,6 +5,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "base/temporary.h"
+
 namespace anyshape::kernels {
 
 // The type sums of products are made in: double for floats, 64 bits that wrap for integers.
@@ -46,7 +48,7 @@ void panel(const Matrix<A>& a, const Matrix<B>& b, int64_t i, int64_t first, int
 // out[i * n + j] += sum over p of a(i, p) * b(p, j), for a of m x k and b of k x n entries.
 template <class A, class B>
 void multiply_add(const Matrix<A>& a, Matrix<B> b, int64_t m, int64_t n, int64_t k, Sum<B>* out) {
-  std::vector<B> packed;
+  Temporary<B> packed;
   if (b.column != 1 && n > 1) {
     packed.resize(static_cast<size_t>(k * n));
     for (int64_t p = 0; p < k; ++p)

@@ -22,7 +22,7 @@ class Trie {
   }
 
   struct Node {
-    std::map<int64_t, size_t> next;
+    std::map<int64_t, size_t, std::less<>, TemporaryAllocator<std::pair<const int64_t, size_t>>> next;
     int64_t ngram = kNone;
   };
   const Node& root() const { return nodes_[0]; }
@@ -32,7 +32,7 @@ class Trie {
   }
 
  private:
-  std::vector<Node> nodes_ = std::vector<Node>(1);
+  Temporary<Node> nodes_ = Temporary<Node>(1);
 };
 
 Status load(const NgramRules& rules, Trie& trie) {
@@ -65,7 +65,7 @@ Status check(const NgramRules& rules, int64_t columns) {
 }
 
 template <class Found>
-void find_all(const NgramRules& rules, const Trie& trie, const std::vector<int64_t>& row, Found found) {
+void find_all(const NgramRules& rules, const Trie& trie, std::span<const int64_t> row, Found found) {
   const auto length = static_cast<int64_t>(row.size());
   int64_t least = rules.least;
   // A distance that leads out of the row finds single words only, and those are counted once.
@@ -93,13 +93,13 @@ float weighed(const NgramRules& rules, size_t column, int64_t count) {
 
 }  // namespace
 
-Status count_ngrams(const NgramRules& rules, const std::vector<std::vector<int64_t>>& rows, Tensor& y) {
+Status count_ngrams(const NgramRules& rules, const Temporary<Temporary<int64_t>>& rows, Tensor& y) {
   const int64_t columns = y.rank() == 0 ? 1 : y.dims().back();
   TRY_OK(check(rules, columns));
   Trie trie;
   TRY_OK(load(rules, trie));
   auto out = y.as_mutable<float>();
-  std::vector<int64_t> counts(static_cast<size_t>(columns));
+  Temporary<int64_t> counts(static_cast<size_t>(columns));
   for (size_t r = 0; r < rows.size(); ++r) {
     std::fill(counts.begin(), counts.end(), 0);
     find_all(rules, trie, rows[r],

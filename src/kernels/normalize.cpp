@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "base/temporary.h"
 #include "kernels/elementwise.h"
 #include "kernels/wide.h"
 
@@ -134,11 +135,11 @@ Status layer_norm(const LayerNorm& norm, const Tensor& x, const Tensor& scale, c
   });
 }
 
-Status mean_variance_norm(const std::vector<bool>& axes, const Tensor& x, Tensor& out) {
+Status mean_variance_norm(const Temporary<bool>& axes, const Tensor& x, Tensor& out) {
   TRY_OK(require_one_type({&x, &out}));
   if (axes.size() != x.rank() || out.count() != x.count())
     return refuse("kernel.shape", "the tensors of a normalisation do not fit each other");
-  std::vector<int64_t> kept = x.dims();
+  auto kept = temporary(x.dims());
   for (size_t i = 0; i < kept.size(); ++i)
     if (axes[i]) kept[i] = 1;
   const auto groups = static_cast<size_t>(element_count(kept).value_or(0));
@@ -147,7 +148,7 @@ Status mean_variance_norm(const std::vector<bool>& axes, const Tensor& x, Tensor
   return visit_real(x.dtype(), [&]<class T>(T) -> Status {
     const auto from = x.as<T>();
     auto to = out.as_mutable<T>();
-    std::vector<double> mean(groups), variance(groups);
+    Temporary<double> mean(groups), variance(groups);
     const auto each = [&](auto visit) {
       BroadcastIndex group(kept, x.dims());
       for (size_t i = 0; i < from.size(); ++i, group.next()) visit(i, static_cast<size_t>(group.offset()));

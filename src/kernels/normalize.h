@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/temporary.h"
 #include "tensor/tensor.h"
 
 // Normalisations of f32 or f64 (one type in all tensors of a call), computed in double. Absent tensors are empty ones.
@@ -43,7 +44,7 @@ Status layer_norm(const LayerNorm& norm, const Tensor& x, const Tensor& scale, c
                   Tensor& mean, Tensor& inverse);
 
 // (x - mean) / (standard deviation + 1e-9) over the axes marked.
-Status mean_variance_norm(const std::vector<bool>& axes, const Tensor& x, Tensor& out);
+Status mean_variance_norm(const Temporary<bool>& axes, const Tensor& x, Tensor& out);
 
 // x divided by its p-norm (1 or 2) along the middle axis; 0 where the norm is 0.
 Status lp_norm(const Channels& layout, int64_t p, const Tensor& x, Tensor& out);

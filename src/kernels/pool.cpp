@@ -4,6 +4,7 @@
 #include <limits>
 #include <span>
 
+#include "base/temporary.h"
 #include "kernels/copy.h"
 #include "kernels/wide.h"
 
@@ -38,8 +39,8 @@ Result<Planes> planes_of(const Pool& pool, const Tensor& x, const Tensor& out) {
 template <class Visit>
 void for_each_window(const Pool& pool, const Planes& planes, Visit visit) {
   WindowReader reader(pool.windows);
-  std::vector<int64_t> inside;
-  std::vector<size_t> ends;
+  Temporary<int64_t> inside;
+  Temporary<size_t> ends;
   const int64_t block = std::clamp<int64_t>((1 << 16) / std::max<int64_t>(1, reader.kernel_plane()), 1, kBlock);
   for (int64_t first = 0; first < planes.out; first += block) {
     const int64_t count = std::min(block, planes.out - first);
@@ -57,8 +58,8 @@ void for_each_window(const Pool& pool, const Planes& planes, Visit visit) {
   }
 }
 
-int64_t column_major_offset(int64_t flat, const std::vector<int64_t>& sizes) {
-  std::vector<int64_t> index(sizes.size());
+int64_t column_major_offset(int64_t flat, std::span<const int64_t> sizes) {
+  Temporary<int64_t> index(sizes.size());
   unravel(flat, sizes, index);
   int64_t offset = 0;
   for (size_t a = sizes.size(); a-- > 0;) offset = offset * sizes[a] + index[a];
@@ -68,7 +69,7 @@ int64_t column_major_offset(int64_t flat, const std::vector<int64_t>& sizes) {
 // The cells of a window between the first cell of padding and the last one.
 int64_t padded_cells(const Pool& pool, int64_t position) {
   const Windows& w = pool.windows;
-  std::vector<int64_t> index(w.out.size());
+  Temporary<int64_t> index(w.out.size());
   unravel(position, w.out, index);
   int64_t cells = 1;
   for (size_t a = 0; a < index.size(); ++a) {
@@ -152,12 +153,12 @@ Status lp_pool(const Pool& pool, const Tensor& x, double p, Tensor& out) {
   });
 }
 
-Status max_unpool(const Tensor& x, const Tensor& indices, const std::vector<int64_t>& plain, Tensor& out) {
+Status max_unpool(const Tensor& x, const Tensor& indices, std::span<const int64_t> plain, Tensor& out) {
   TRY_OK(require_one_type({&x, &out}));
   const auto cells = element_count(plain);
   if (!cells || plain.size() != out.rank() || indices.count() != x.count())
     return refuse("kernel.shape", "the indices of MaxUnpool do not fit its input");
-  std::vector<int64_t> place(plain.size());
+  Temporary<int64_t> place(plain.size());
   for (int64_t i = 0; i < x.count(); ++i) {
     const int64_t index = indices.int_at(i);
     if (index < 0 || index >= *cells) return refuse("maxunpool.index", "index {} is not in 0..{}", index, *cells - 1);

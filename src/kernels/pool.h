@@ -1,6 +1,7 @@
 #pragma once
 
 #include "base/error.h"
+#include "base/temporary.h"
 #include "kernels/window.h"
 #include "tensor/tensor.h"
 
@@ -9,7 +10,7 @@ namespace anyshape::kernels {
 
 struct Pool {
   Windows windows;
-  std::vector<int64_t> pads_end;
+  Temporary<int64_t> pads_end;
 };
 // One window over all of x.
 Pool global_pool(const Tensor& x);
@@ -24,6 +25,6 @@ Status lp_pool(const Pool& pool, const Tensor& x, double p, Tensor& out);
 
 // out[index of i] = x[i] in a tensor of sizes `plain`, laid into the corner of `out`; any dtype. Error
 // "maxunpool.index".
-Status max_unpool(const Tensor& x, const Tensor& indices, const std::vector<int64_t>& plain, Tensor& out);
+Status max_unpool(const Tensor& x, const Tensor& indices, std::span<const int64_t> plain, Tensor& out);
 
 }  // namespace anyshape::kernels

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/temporary.h"
 #include "tensor/half.h"
 #include "tensor/real.h"
 #include "tensor/small_float.h"
@@ -30,7 +31,7 @@ double rounded_to(DType precision, double value) {
 // The offset of the scale of each entry in row-major order.
 class ScaleIndex {
  public:
-  static Result<ScaleIndex> make(const std::vector<int64_t>& x, const Tensor& scale, const QuantizeLayout& layout) {
+  static Result<ScaleIndex> make(std::span<const int64_t> x, const Tensor& scale, const QuantizeLayout& layout) {
     ScaleIndex out;
     if (scale.count() == 1) return out;
     const auto misfit = [&] {
@@ -41,10 +42,10 @@ class ScaleIndex {
     out.size_ = x[layout.axis];
     for (size_t i = layout.axis + 1; i < x.size(); ++i) out.inner_ *= x[i];
     if (layout.block > 0) {
-      std::vector<int64_t> wanted = x;
+      auto wanted = temporary(x);
       out.block_ = layout.block;
       out.blocks_ = wanted[layout.axis] = x[layout.axis] / layout.block + (x[layout.axis] % layout.block != 0);
-      if (scale.dims() != wanted) return misfit();
+      if (!std::ranges::equal(scale.dims(), wanted)) return misfit();
       out.kind_ = Kind::block;
       return out;
     }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/temporary.h"
 #include "kernels/dispatch.h"
 
 namespace anyshape::kernels {
@@ -34,8 +35,8 @@ int64_t part_count(const Tensor& tensor) {
 
 }  // namespace
 
-Result<std::vector<double>> to_reals(const Tensor& tensor) {
-  std::vector<double> out(static_cast<size_t>(part_count(tensor)));
+Result<Temporary<double>> to_reals(const Tensor& tensor) {
+  Temporary<double> out(static_cast<size_t>(part_count(tensor)));
   if (is_integer(tensor.dtype()) && bits(tensor.dtype()) < 8) {
     for (size_t i = 0; i < out.size(); ++i) out[i] = static_cast<double>(tensor.int_at(static_cast<int64_t>(i)));
     return out;

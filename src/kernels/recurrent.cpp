@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/temporary.h"
 #include "kernels/multiply.h"
 #include "kernels/wide.h"
 
@@ -42,8 +43,8 @@ Result<Sizes> sizes_of(const Recurrent& layer, const RecurrentInputs& in, const 
   return s;
 }
 
-Result<std::vector<int64_t>> lengths_of(const Sizes& s, const Tensor& lengths) {
-  std::vector<int64_t> out(static_cast<size_t>(s.batch), s.steps);
+Result<Temporary<int64_t>> lengths_of(const Sizes& s, const Tensor& lengths) {
+  Temporary<int64_t> out(static_cast<size_t>(s.batch), s.steps);
   if (!lengths) return out;
   if (!is_integer(lengths.dtype())) return unknown("dtype", "no lengths of type {}", name(lengths.dtype()));
   for (size_t b = 0; b < out.size(); ++b) {
@@ -74,7 +75,7 @@ class Pass {
     reset_.resize(count);
   }
 
-  void run(const Tensor& x, const std::vector<int64_t>& lengths, RecurrentOutputs& out) {
+  void run(const Tensor& x, std::span<const int64_t> lengths, RecurrentOutputs& out) {
     const bool reverse = layer_.reverse[static_cast<size_t>(direction_)];
     for (int64_t step = 0; step < s_.steps; ++step) {
       const auto time = [&](int64_t b) {
@@ -99,22 +100,22 @@ class Pass {
   }
 
  private:
-  static std::vector<T> transposed(const T* from, int64_t rows, int64_t columns) {
-    std::vector<T> out(static_cast<size_t>(rows * columns));
+  static Temporary<T> transposed(const T* from, int64_t rows, int64_t columns) {
+    Temporary<T> out(static_cast<size_t>(rows * columns));
     for (int64_t i = 0; i < rows; ++i)
       for (int64_t j = 0; j < columns; ++j) out[static_cast<size_t>(j * rows + i)] = from[i * columns + j];
     return out;
   }
 
-  std::vector<double> initial(const Tensor& given, size_t count) const {
-    std::vector<double> out(count);
+  Temporary<double> initial(const Tensor& given, size_t count) const {
+    Temporary<double> out(count);
     if (given)
       for (int64_t b = 0; b < s_.batch; ++b)
         std::copy_n(given.as<T>().data() + s_.state(direction_, b), s_.hidden, out.begin() + b * s_.hidden);
     return out;
   }
 
-  void store(const std::vector<double>& state, Tensor& to) const {
+  void store(const Temporary<double>& state, Tensor& to) const {
     if (!to) return;
     for (int64_t b = 0; b < s_.batch; ++b)
       for (int64_t i = 0; i < s_.hidden; ++i)
@@ -156,7 +157,7 @@ class Pass {
   void advance_gru(const double* from_x, const double* from_h, double* h) {
     const int64_t n = s_.hidden;
     for (int64_t i = 0; i < n; ++i) reset_[static_cast<size_t>(i)] = apply(0, from_x[n + i] + from_h[n + i]);
-    std::vector<double> candidate(from_h + 2 * n, from_h + 3 * n);
+    Temporary<double> candidate(from_h + 2 * n, from_h + 3 * n);
     if (layer_.linear_before_reset) {
       for (int64_t i = 0; i < n; ++i) candidate[static_cast<size_t>(i)] *= reset_[static_cast<size_t>(i)];
     } else {
@@ -192,17 +193,17 @@ class Pass {
   const Recurrent& layer_;
   const Sizes& s_;
   int64_t direction_, width_;
-  std::vector<T> w_, r_, x_;
+  Temporary<T> w_, r_, x_;
   const T *bias_ = nullptr, *peepholes_ = nullptr;
   const Activation* f_ = nullptr;
-  std::vector<double> h_, c_, from_x_, from_h_, reset_;
+  Temporary<double> h_, c_, from_x_, from_h_, reset_;
 };
 
 }  // namespace
 
 Status recurrent(const Recurrent& layer, const RecurrentInputs& in, RecurrentOutputs& out) {
   TRY(const Sizes s, sizes_of(layer, in, out));
-  TRY(const std::vector<int64_t> lengths, lengths_of(s, in.lengths));
+  TRY(const Temporary<int64_t> lengths, lengths_of(s, in.lengths));
   return visit_real(in.x.dtype(), [&]<class T>(T) -> Status {
     for (int64_t d = 0; d < s.directions; ++d) Pass<T>(layer, s, in, d).run(in.x, lengths, out);
     return {};

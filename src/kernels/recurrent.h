@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/temporary.h"
 #include "tensor/tensor.h"
 
 namespace anyshape::kernels {
@@ -38,9 +39,9 @@ struct Activation {
 struct Recurrent {
   enum class Cell { rnn, gru, lstm };
   Cell cell = Cell::rnn;
-  std::vector<bool> reverse = {false};  // one entry per direction
-  std::vector<Activation> activations;  // f of RNN; f, g of GRU; f, g, h of LSTM; per direction
-  std::optional<double> clip;           // of the inputs of activations
+  Temporary<bool> reverse = {false};  // one entry per direction
+  Temporary<Activation> activations;  // f of RNN; f, g of GRU; f, g, h of LSTM; per direction
+  std::optional<double> clip;         // of the inputs of activations
   bool batch_first = false;
   bool input_forget = false;         // LSTM: the forget gate is 1 - the input gate
   bool linear_before_reset = false;  // GRU

@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 
+#include "base/temporary.h"
 #include "kernels/copy.h"
 #include "kernels/reals.h"
 
@@ -18,7 +19,7 @@ constexpr double kFarthest = 1e15;
 struct Tap {
   int64_t first = 0;
   bool outside = false;  // the extrapolation value instead
-  std::vector<double> weights;
+  Temporary<double> weights;
 };
 
 struct Axis {
@@ -76,11 +77,11 @@ double cubic_at(double x, double a) {
 }
 
 // Triangle or cubic, stretched to the width of an output cell; the weights sum up to 1.
-std::vector<double> smooth_weights(const Resample& how, double ratio, double scale) {
+Temporary<double> smooth_weights(const Resample& how, double ratio, double scale) {
   scale = std::min(scale, 1.0);
   const bool cubic = how.interpolation == Interpolation::cubic;
   const auto first = static_cast<int64_t>(std::floor((cubic ? -2 : -1) / scale)) + 1;
-  std::vector<double> weights;
+  Temporary<double> weights;
   double sum = 0;
   for (int64_t i = first; i < 2 - first; ++i) {
     const double x = (static_cast<double>(i) - ratio) * scale;
@@ -91,7 +92,7 @@ std::vector<double> smooth_weights(const Resample& how, double ratio, double sca
   return weights;
 }
 
-std::vector<double> weights_at(const Resample& how, double ratio, double scale) {
+Temporary<double> weights_at(const Resample& how, double ratio, double scale) {
   if (how.antialias) return smooth_weights(how, ratio, scale);
   if (how.interpolation == Interpolation::linear) return {1 - ratio, ratio};
   double weights[4];
@@ -130,8 +131,8 @@ Result<Tap> tap_at(const Resample& how, const Axis& axis, int64_t i) {
   return tap;
 }
 
-Result<std::vector<Tap>> taps_of(const Resample& how, const Axis& axis) {
-  std::vector<Tap> taps;
+Result<Temporary<Tap>> taps_of(const Resample& how, const Axis& axis) {
+  Temporary<Tap> taps;
   taps.reserve(static_cast<size_t>(axis.out));
   for (int64_t i = 0; i < axis.out; ++i) {
     TRY(Tap tap, tap_at(how, axis, i));
@@ -151,9 +152,9 @@ void combine(const Tap& tap, const double* from, int64_t size, int64_t inner, do
 }
 
 // One axis of the numbers, `inner` of them side by side.
-std::vector<double> along(const Axis& axis, const std::vector<Tap>& taps, double outside,
-                          const std::vector<double>& from, int64_t outer, int64_t inner) {
-  std::vector<double> out(static_cast<size_t>(outer * axis.out * inner));
+Temporary<double> along(const Axis& axis, const Temporary<Tap>& taps, double outside, const Temporary<double>& from,
+                        int64_t outer, int64_t inner) {
+  Temporary<double> out(static_cast<size_t>(outer * axis.out * inner));
   double* to = out.data();
   for (int64_t o = 0; o < outer; ++o)
     for (const Tap& tap : taps) {
@@ -171,7 +172,7 @@ struct Split {
   int64_t outer = 1, inner = 1;
 };
 
-Split split_at(const std::vector<int64_t>& dims, size_t axis) {
+Split split_at(std::span<const int64_t> dims, size_t axis) {
   Split split;
   for (size_t i = 0; i < axis; ++i) split.outer *= dims[i];
   for (size_t i = axis + 1; i < dims.size(); ++i) split.inner *= dims[i];
@@ -179,9 +180,9 @@ Split split_at(const std::vector<int64_t>& dims, size_t axis) {
 }
 
 Status resample_numbers(const Resample& how, const Tensor& in, Tensor& out) {
-  TRY(std::vector<double> values, to_reals(in));
+  TRY(Temporary<double> values, to_reals(in));
   const int64_t parts = in.count() > 0 ? static_cast<int64_t>(values.size()) / in.count() : 1;
-  std::vector<int64_t> dims = in.dims();
+  auto dims = temporary(in.dims());
   for (const ResampledAxis& resampled : how.axes) {
     const Axis axis{in.dims()[resampled.axis], out.dims()[resampled.axis], resampled};
     const bool whole = resampled.roi_start == 0 && resampled.roi_end == 1;
@@ -204,17 +205,17 @@ Result<Tensor> cell_of(DType dtype, double value) {
 }
 
 template <class T>
-void pick(const T* from, const std::vector<int64_t>& places, T* to) {
+void pick(const T* from, std::span<const int64_t> places, T* to) {
   for (size_t i = 0; i < places.size(); ++i) to[i] = from[places[i]];
 }
 
 // The same where every place is inside and elements are whole bytes: row after row of the last axis.
-bool nearest_rows(const std::vector<std::vector<int64_t>>& places, const Tensor& in, Tensor& out) {
+bool nearest_rows(const Temporary<Temporary<int64_t>>& places, const Tensor& in, Tensor& out) {
   const int width = out.dtype() == DType::string ? 0 : bits(out.dtype());
   if (out.rank() == 0 || (width != 8 && width != 16 && width != 32 && width != 64)) return false;
   const size_t last = out.rank() - 1, size = static_cast<size_t>(width) / 8;
   const int64_t row = out.dims()[last], rows = out.count() / row;
-  std::vector<int64_t> index(last, 0);
+  Temporary<int64_t> index(last, 0);
   std::byte* to = out.data();
   int64_t before = -1;
   for (int64_t n = 0; n < rows; ++n, to += static_cast<size_t>(row) * size) {
@@ -243,9 +244,8 @@ bool nearest_rows(const std::vector<std::vector<int64_t>>& places, const Tensor&
 }
 
 // The place on its axis that each output place reads; nothing where one is outside.
-std::optional<std::vector<std::vector<int64_t>>> places_of(const std::vector<std::vector<Tap>>& taps,
-                                                           const Tensor& out) {
-  std::vector<std::vector<int64_t>> places(taps.size());
+std::optional<Temporary<Temporary<int64_t>>> places_of(const Temporary<Temporary<Tap>>& taps, const Tensor& out) {
+  Temporary<Temporary<int64_t>> places(taps.size());
   for (size_t axis = 0; axis < taps.size(); ++axis)
     for (int64_t i = 0; i < out.dims()[axis]; ++i) {
       const Tap* tap = taps[axis].empty() ? nullptr : &taps[axis][static_cast<size_t>(i)];
@@ -256,13 +256,13 @@ std::optional<std::vector<std::vector<int64_t>>> places_of(const std::vector<std
 }
 
 Status resample_nearest(const Resample& how, const Tensor& in, Tensor& out) {
-  std::vector<std::vector<Tap>> taps(out.rank());
+  Temporary<Temporary<Tap>> taps(out.rank());
   for (const ResampledAxis& resampled : how.axes) {
     const size_t axis = resampled.axis;
     TRY(taps[axis], taps_of(how, {in.dims()[axis], out.dims()[axis], resampled}));
   }
   if (const auto places = places_of(taps, out); places && nearest_rows(*places, in, out)) return {};
-  std::vector<int64_t> index(out.rank(), 0);
+  Temporary<int64_t> index(out.rank(), 0);
   TRY(const Tensor blank, cell_of(out.dtype(), how.extrapolation));
   for (int64_t n = 0; n < out.count(); ++n) {
     int64_t from = 0;

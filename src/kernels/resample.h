@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/temporary.h"
 #include "tensor/tensor.h"
 
 namespace anyshape::kernels {
@@ -33,7 +34,7 @@ struct Resample {
   NearestRule nearest = NearestRule::round_prefer_floor;
   bool antialias = false, exclude_outside = false;
   double cubic_a = -0.75, extrapolation = 0;
-  std::vector<ResampledAxis> axes;
+  Temporary<ResampledAxis> axes;
 };
 
 // Resizes `axes` of `in` to the sizes `out` has. Nearest takes any element type, the others numbers. Error

@@ -24,10 +24,10 @@ double squared_distance(std::span<const double> a, std::span<const float> b) {
 }
 
 // The shares p that are nearest to what all pairs say, by Gauss-Seidel steps on p' Q p.
-std::vector<double> solve_shares(const std::vector<std::vector<double>>& q) {
+Temporary<double> solve_shares(const Temporary<Temporary<double>>& q) {
   const size_t k = q.size();
   const double tolerance = 0.005 / static_cast<double>(k);
-  std::vector<double> p(k, 1 / static_cast<double>(k)), qp(k);
+  Temporary<double> p(k, 1 / static_cast<double>(k)), qp(k);
   for (size_t round = 0; round < std::max<size_t>(100, k); ++round) {
     double whole = 0, worst = 0;
     for (size_t t = 0; t < k; ++t) {
@@ -68,10 +68,10 @@ double similarity(const SvmKernel& kernel, std::span<const double> a, std::span<
 
 SvmVotes vote(const SvmPairs& pairs, std::span<const double> similarities) {
   const size_t classes = pairs.vectors_per_class.size();
-  std::vector<size_t> start{0};
+  Temporary<size_t> start{0};
   for (int64_t n : pairs.vectors_per_class) start.push_back(start.back() + static_cast<size_t>(n));
   const size_t vectors = start.back();
-  SvmVotes out{{}, std::vector<int64_t>(classes)};
+  SvmVotes out{{}, Temporary<int64_t>(classes)};
   const auto part = [&](size_t row, size_t of) {
     const size_t count = start[of + 1] - start[of];
     return dot(similarities.subspan(start[of], count), pairs.coefficients.subspan(row * vectors + start[of], count));
@@ -85,9 +85,9 @@ SvmVotes vote(const SvmPairs& pairs, std::span<const double> similarities) {
   return out;
 }
 
-std::vector<double> couple(size_t classes, std::span<const double> scores, std::span<const float> a,
-                           std::span<const float> b) {
-  std::vector<std::vector<double>> share(classes, std::vector<double>(classes)), q = share;
+Temporary<double> couple(size_t classes, std::span<const double> scores, std::span<const float> a,
+                         std::span<const float> b) {
+  Temporary<Temporary<double>> share(classes, Temporary<double>(classes)), q = share;
   size_t pair = 0;
   for (size_t i = 0; i < classes; ++i)
     for (size_t j = i + 1; j < classes; ++j, ++pair) {

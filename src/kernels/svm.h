@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/temporary.h"
+
 namespace anyshape::kernels {
 
 struct SvmKernel {
@@ -22,15 +24,15 @@ struct SvmPairs {
   std::span<const float> coefficients, rho;  // [classes - 1, vectors], one per pair
 };
 struct SvmVotes {
-  std::vector<double> scores;  // of the pairs (0, 1), (0, 2), ..., (1, 2), ...
-  std::vector<int64_t> votes;  // per class
+  Temporary<double> scores;  // of the pairs (0, 1), (0, 2), ..., (1, 2), ...
+  Temporary<int64_t> votes;  // per class
 };
 // `similarities`: to each support vector. REQUIRES: sizes fit.
 SvmVotes vote(const SvmPairs& pairs, std::span<const double> similarities);
 
 // The shares of the classes from those of each pair, as libsvm couples them. `a`, `b`: of the logistic curve of each
 // pair. REQUIRES: one score, a and b per pair of `classes`.
-std::vector<double> couple(size_t classes, std::span<const double> scores, std::span<const float> a,
-                           std::span<const float> b);
+Temporary<double> couple(size_t classes, std::span<const double> scores, std::span<const float> a,
+                         std::span<const float> b);
 
 }  // namespace anyshape::kernels

@@ -9,7 +9,7 @@
 namespace anyshape::kernels {
 namespace {
 
-Status require_fit(const Parameter& parameter, const std::vector<int64_t>& dims) {
+Status require_fit(const Parameter& parameter, std::span<const int64_t> dims) {
   if (!parameter.tensor) return {};
   if (element_count(parameter.dims) != parameter.tensor.count() || !broadcasts(parameter.dims, dims))
     return refuse("kernel.shape", "a scale or zero point does not fit the tensor");

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "base/error.h"
+#include "base/temporary.h"
 #include "tensor/tensor.h"
 
 // Products of quantized tensors are computed on f64: sums of 8-bit products are exact there.
@@ -9,7 +10,7 @@ namespace anyshape::kernels {
 // A scale or zero point with the dims under which it broadcasts; an absent zero point is 0.
 struct Parameter {
   Tensor tensor;
-  std::vector<int64_t> dims;
+  Temporary<int64_t> dims;
 };
 
 // values - zero as f64. i8, u8 and 8-bit floats. Errors "dtype", "kernel.shape".

@@ -158,13 +158,13 @@ Result<Facts> infer_swiglu(const Call& call, InferContext& context) {
 
 // The slope laid under the input: before opset 7 one entry per channel, later by the rules of broadcasting.
 Tensor laid_slope(const Call& call, const Tensor& x, const Tensor& slope) {
-  std::vector<int64_t> dims = slope.dims();
+  auto dims = temporary(slope.dims());
   if (call.version() < 7) {
     dims.assign(x.rank() > 2 ? x.rank() - 1 : 1, 1);
     dims[0] = slope.count();
   }
   while (dims.size() > x.rank() && dims.front() == 1) dims.erase(dims.begin());
-  return slope.reshaped(std::move(dims));
+  return slope.reshaped(dims);
 }
 
 Status reference_prelu(const Call& call, KernelArgs& args) {

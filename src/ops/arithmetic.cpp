@@ -179,7 +179,7 @@ T compute(T a, T b, bool fmod) {
 template <Arith op>
 Status reference(const Call& call, KernelArgs& args) {
   const Tensor& a = args.in(0);
-  const Tensor b = args.in(1).reshaped(legacy_dims(call, a.rank(), args.in(1).dims()));
+  const Tensor b = args.in(1).reshaped(legacy_dims(call, a.rank(), temporary(args.in(1).dims())));
   if (a.dtype() != b.dtype() || a.dtype() != args.out(0).dtype())
     return unknown("dtype", "{} of {} and {}", call.type(), name(a.dtype()), name(b.dtype()));
   const bool fmod = call.i("fmod", 0) != 0;

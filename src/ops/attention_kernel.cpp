@@ -106,7 +106,7 @@ Status run_flex_attention(const Call& call, KernelArgs& args) {
   }
   return run_wide(args, [&](KernelArgs& wide) -> Status {
     const Tensor &q = wide.in(0), &k = wide.in(1);
-    const std::vector<int64_t> dims{q.dims()[0], q.dims()[1], q.dims()[2], k.dims()[2]};
+    const int64_t dims[] = {q.dims()[0], q.dims()[1], q.dims()[2], k.dims()[2]};
     const double scale = call.has_attr("scale") ? static_cast<double>(call.f("scale", 1)) : default_scale(q.dims()[3]);
     TRY(Tensor scores, Tensor::allocate(q.dtype(), dims));
     TRY_OK(kernels::attention_scores(scale, q, k, scores));

@@ -92,8 +92,8 @@ Result<size_t> normalize_axis(int64_t axis, size_t rank) {
   return static_cast<size_t>(axis < 0 ? axis + n : axis);
 }
 
-Result<std::vector<size_t>> normalize_axes(std::span<const int64_t> axes, size_t rank) {
-  std::vector<size_t> out;
+Result<Temporary<size_t>> normalize_axes(std::span<const int64_t> axes, size_t rank) {
+  Temporary<size_t> out;
   for (int64_t axis : axes) {
     TRY(const size_t normal, normalize_axis(axis, rank));
     if (std::find(out.begin(), out.end(), normal) != out.end())

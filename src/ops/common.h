@@ -5,6 +5,7 @@
 #include <span>
 
 #include "base/error.h"
+#include "base/temporary.h"
 #include "ir/call.h"
 #include "ir/fact.h"
 #include "ir/infer.h"
@@ -15,7 +16,7 @@ namespace anyshape::ops {
 
 // -rank <= axis < rank, counted from the front. Error "axis.range".
 Result<size_t> normalize_axis(int64_t axis, size_t rank);
-Result<std::vector<size_t>> normalize_axes(std::span<const int64_t> axes, size_t rank);  // also refuses a repeated one
+Result<Temporary<size_t>> normalize_axes(std::span<const int64_t> axes, size_t rank);  // also refuses a repeated one
 
 // The dims that all of `shapes` broadcast to (NumPy's rule), with the requirements this needs. Code "broadcast".
 Result<Dims> broadcast_dims(InferContext& context, std::span<const Dims> shapes);

@@ -126,7 +126,7 @@ Result<Facts> infer_deform(const Call& call, InferContext& context) {
                          "{} channels are no multiple of offset_group {}", print(o.x[1]), groups));
   TRY_OK(require_vector(call, context, 3, o.w[0], "conv.bias", "the bias"));
   TRY(Dims out, output_dims(context, o, "lenient.deformconv"));
-  const Dim points = product(o.window.kernel) * Dim(groups);
+  const Dim points = product(Dims(o.window.kernel.begin(), o.window.kernel.end())) * Dim(groups);
   Dims offset = out;
   offset[1] = points * Dim(o.window.rank());
   TRY_OK(require_dims(call, context, 2, offset, "deformconv.offset", "the offset"));
@@ -152,7 +152,8 @@ Result<Facts> infer_causal(const Call& call, InferContext& context) {
 Result<kernels::Conv> read_conv(const Call& call, const Tensor& x, const Tensor& w, const Tensor& out) {
   if (x.rank() < 3 || w.rank() != x.rank() || out.rank() != x.rank())
     return refuse("kernel.shape", "the tensors of a convolution do not fit each other");
-  TRY(const Window window, read_window(call, Dims(w.dims().begin() + 2, w.dims().end())));
+  const Temporary<Dim> kernel(w.dims().begin() + 2, w.dims().end());
+  TRY(const Window window, read_window(call, kernel));
   TRY(Padding pads, resolve_pads(window, std::span(x.dims()).subspan(2), std::span(out.dims()).subspan(2)));
   return kernels::Conv{window.strides, window.dilations, std::move(pads.before), call.i("group", 1)};
 }
@@ -165,7 +166,7 @@ Status reference(const Call& call, KernelArgs& args) {
 
 // One number, or one per output channel, which is axis 0 of `rank` axes.
 kernels::Parameter channel_parameter(const Tensor& tensor, size_t rank) {
-  std::vector<int64_t> dims;
+  Temporary<int64_t> dims;
   if (tensor && tensor.count() != 1) {
     dims.assign(rank, 1);
     dims[0] = tensor.count();

@@ -13,8 +13,8 @@ constexpr Port kOut[] = {{"Y"}};
 
 struct Plan {
   Window window;
-  std::vector<int64_t> output_padding;
-  std::vector<int64_t> output_shape;  // empty: computed
+  Temporary<int64_t> output_padding;
+  Temporary<int64_t> output_shape;  // empty: computed
 };
 
 Status require_operands(const Call& call, InferContext& context, const Dims& x, const Dims& w, int64_t group) {
@@ -37,9 +37,9 @@ Status require_operands(const Call& call, InferContext& context, const Dims& x, 
   return require_vector(call, context, 2, w[1] * Dim(group), "conv.bias", "the bias");
 }
 
-Result<Plan> read_plan(const Call& call, const Dims& w) {
+Result<Plan> read_plan(const Call& call, std::span<const Dim> w) {
   Plan p;
-  TRY(p.window, read_window(call, Dims(w.begin() + 2, w.end())));
+  TRY(p.window, read_window(call, w.subspan(2)));
   const size_t n = p.window.rank();
   const auto* pads = call.ints("pads");
   if (p.window.auto_pad != AutoPad::explicit_pads && pads && !pads->empty())
@@ -116,7 +116,7 @@ Status reference(const Call& call, KernelArgs& args) {
   const Tensor &x = args.in(0), &w = args.in(1), &out = args.out(0);
   if (x.rank() < 3 || w.rank() != x.rank() || out.rank() != x.rank())
     return refuse("kernel.shape", "the tensors of a convolution do not fit each other");
-  TRY(const Plan p, read_plan(call, Dims(w.dims().begin(), w.dims().end())));
+  TRY(const Plan p, read_plan(call, Temporary<Dim>(w.dims().begin(), w.dims().end())));
   kernels::Conv conv{p.window.strides, p.window.dilations, {}, call.i("group", 1)};
   for (size_t i = 0; i < p.window.rank(); ++i)
     conv.pads.push_back(cut_before(p, i, x.dims()[i + 2], out.dims()[i + 2]));

@@ -28,7 +28,7 @@ struct Layout {
   }
 };
 
-Layout layout_of(const Call& call, const std::vector<int64_t>& dims, size_t axis) {
+Layout layout_of(const Call& call, std::span<const int64_t> dims, size_t axis) {
   Layout l;
   for (size_t i = 0; i < axis; ++i) l.outer *= dims[i];
   for (size_t i = axis + 1; i < dims.size(); ++i) l.inner *= dims[i];
@@ -103,7 +103,7 @@ Status reference(const Call& call, KernelArgs& args) {
   return kernels::visit_type<kernels::kNumbers>(x.dtype(), [&]<class T>(T) -> Status {
     using C = kernels::Compute<T>;
     // Totals stay in the type of the arithmetic: rounding to 16 bits happens once per output.
-    std::vector<C> totals(static_cast<size_t>(x.count()));
+    Temporary<C> totals(static_cast<size_t>(x.count()));
     auto out = args.out(0).as_mutable<T>();
     layout_of(call, x.dims(), axis).walk([&](int64_t from, int64_t to, int64_t previous) {
       C total = previous < 0 ? C(product_of ? 1 : 0) : totals[static_cast<size_t>(previous)];

@@ -280,6 +280,8 @@ Status register_custom_op(std::string_view domain, std::string_view name, std::s
   return {};
 }
 
+bool is_custom(const OpDef& op) { return !op.kernels.empty() && op.kernels.back().run == run_custom; }
+
 Result<CustomRule> split_custom_rule(std::string_view text) {
   const size_t scope = text.find("::");
   const size_t colon = scope == std::string_view::npos ? scope : text.find(':', scope + 2);

@@ -21,6 +21,9 @@ using CustomKernel = std::function<Status(const Call&, KernelArgs&)>;
 // Without a kernel the operator can be checked but not run. Usage errors: "custom.rule", "custom.name".
 Status register_custom_op(std::string_view domain, std::string_view name, std::string_view rule, CustomKernel kernel);
 
+// True: its kernel is not ours.
+bool is_custom(const OpDef& op);
+
 struct CustomRule {
   std::string_view domain, name, rule;
 };

@@ -53,7 +53,7 @@ double uniform(std::mt19937& engine) {
 }
 
 // A tensor of bool, or of the element type of the data before opset 10.
-Status fill_mask(const std::vector<bool>& kept, Tensor& mask) {
+Status fill_mask(const Temporary<bool>& kept, Tensor& mask) {
   TRY(Tensor flags, Tensor::allocate(DType::boolean, mask.dims()));
   for (size_t i = 0; i < kept.size(); ++i) flags.set_int(static_cast<int64_t>(i), kept[i]);
   return kernels::convert(flags, mask);
@@ -63,7 +63,7 @@ Status reference(const Call& call, KernelArgs& args) {
   const Tensor& data = args.in(0);
   TRY(const double ratio, drop_ratio(call, args));
   if (!(ratio >= 0 && ratio < 1)) return refuse("dropout.ratio", "the ratio is {}, not in 0..1", ratio);
-  std::vector<bool> kept(static_cast<size_t>(data.count()), true);
+  Temporary<bool> kept(static_cast<size_t>(data.count()), true);
   if (ratio == 0) {
     kernels::copy_elements(args.out(0), 0, data, 0, data.count());
   } else {

@@ -16,7 +16,7 @@ constexpr Port kOut[] = {{"Output"}};
 using Term = std::string;
 
 struct Equation {
-  std::vector<Term> inputs;
+  Temporary<Term> inputs;
   std::optional<Term> output;
 };
 
@@ -169,18 +169,18 @@ class Loops {
     sizes_.push_back(size);
     return names_.size() - 1;
   }
-  const std::vector<int64_t>& sizes() const { return sizes_; }
+  const Temporary<int64_t>& sizes() const { return sizes_; }
 
  private:
-  std::vector<int> names_;
-  std::vector<int64_t> sizes_;
+  Temporary<int> names_;
+  Temporary<int64_t> sizes_;
 };
 
 // Axis by axis the loop of a term; ellipsis axis i from the back is called -1 - i.
-Result<std::vector<size_t>> loops_of(const Term& term, const std::vector<int64_t>& dims, Loops& loops) {
+Result<Temporary<size_t>> loops_of(const Term& term, std::span<const int64_t> dims, Loops& loops) {
   const size_t letters = term.size() - (term.find('.') != Term::npos);
   if (dims.size() < letters) return refuse("einsum.rank", "the term \"{}\" does not fit rank {}", term, dims.size());
-  std::vector<size_t> out;
+  Temporary<size_t> out;
   for (char c : term) {
     if (c != '.') {
       if (out.size() == dims.size()) break;
@@ -201,7 +201,7 @@ Status reference(const Call& call, KernelArgs& args) {
     kernels::Einsum einsum;
     TRY_OK(loops_of(equation.output.value_or(implicit_output(equation)), wide.out(0).dims(), loops));
     einsum.kept = loops.sizes().size();
-    std::vector<Tensor> operands;
+    Temporary<Tensor> operands;
     for (size_t i = 0; i < wide.inputs.size(); ++i) {
       operands.push_back(wide.in(i));
       TRY(auto axes, loops_of(equation.inputs[i], operands[i].dims(), loops));

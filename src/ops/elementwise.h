@@ -63,13 +63,13 @@ Dim choose(InferContext& context, const Condition& condition, Dim a, Dim b);
 // laid under the first. nullopt: not known, because a rank is not and the other inputs are scalars.
 Result<std::optional<Dims>> elementwise_dims(const Call& call, InferContext& context);
 // The dims of the second input with the 1s that `axis` of the old versions stands for.
-template <class T>
-std::vector<T> legacy_dims(const Call& call, size_t first_rank, std::vector<T> second) {
+template <class List>
+List legacy_dims(const Call& call, size_t first_rank, List second) {
   const int64_t rank = static_cast<int64_t>(first_rank), own = static_cast<int64_t>(second.size());
   if (call.version() >= 7 || call.i("broadcast", 0) == 0 || !call.has_attr("axis") || own > rank) return second;
   const int64_t axis = call.i("axis", 0) < 0 ? call.i("axis", 0) + rank : call.i("axis", 0);
   if (axis < 0 || axis + own > rank) return second;
-  second.resize(static_cast<size_t>(rank - axis), T(1));
+  second.resize(static_cast<size_t>(rank - axis), typename List::value_type(1));
   return second;
 }
 

@@ -18,7 +18,7 @@ Status reference(const Call&, KernelArgs& args) {
   if (!args.out(0) || args.out(0).rank() < data.rank()) return unknown("infer.rank", "the output is not known");
   const auto strides = row_strides(data.dims());
   const size_t shift = args.out(0).rank() - data.rank();
-  fill_by(args.out(0), data, [&](const std::vector<int64_t>& index) {
+  fill_by(args.out(0), data, [&](std::span<const int64_t> index) {
     int64_t offset = 0;
     for (size_t i = 0; i < data.rank(); ++i) offset += index[shift + i] % data.dims()[i] * strides[i];
     return offset;

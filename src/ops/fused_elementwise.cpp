@@ -41,9 +41,9 @@ T read(const Tensor& tensor, int64_t i) {
 template <class T>
 void interpret(const simd::ElementwiseProgram& p, KernelArgs& args) {
   Tensor& out = args.out(0);
-  std::vector<kernels::BroadcastIndex> index;
+  Temporary<kernels::BroadcastIndex> index;
   for (const Datum& input : args.inputs) index.emplace_back(input.tensor().dims(), out.dims());
-  std::vector<T> r(static_cast<size_t>(p.registers()));
+  Temporary<T> r(static_cast<size_t>(p.registers()));
   for (size_t i = 0; i < p.constants.size(); ++i) r[static_cast<size_t>(p.inputs) + i] = static_cast<T>(p.constants[i]);
   for (int64_t i = 0; i < out.count(); ++i) {
     for (size_t k = 0; k < index.size(); ++k, index[k - 1].next()) r[k] = read<T>(args.in(k), index[k].offset());

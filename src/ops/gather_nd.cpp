@@ -15,7 +15,7 @@ Status reference_elements(const Call& call, KernelArgs& args) {
   TRY(const size_t axis, normalize_axis(call.i("axis", 0), data.rank()));
   const auto strides = row_strides(data.dims());
   Status status;
-  for_each_index(indices.dims(), [&](const std::vector<int64_t>& at, int64_t n) {
+  for_each_index(indices.dims(), [&](std::span<const int64_t> at, int64_t n) {
     auto index = checked_index(indices.int_at(n), data.dims()[axis], "gatherelements.index");
     if (!index) {
       status = tl::unexpected(std::move(index).error());
@@ -72,9 +72,9 @@ Status reference_nd(const Call& call, KernelArgs& args) {
   const auto strides = row_strides(data.dims());
   int64_t inner = 1;
   for (size_t i = split.batch + split.tuple; i < data.rank(); ++i) inner *= data.dims()[i];
-  const std::vector<int64_t> outer(indices.dims().begin(), indices.dims().end() - 1);
+  const Temporary<int64_t> outer(indices.dims().begin(), indices.dims().end() - 1);
   Status status;
-  for_each_index(outer, [&](const std::vector<int64_t>& at, int64_t n) {
+  for_each_index(outer, [&](std::span<const int64_t> at, int64_t n) {
     int64_t offset = 0;
     for (size_t i = 0; i < split.batch; ++i) offset += at[i] * strides[i];
     for (size_t i = 0; i < split.tuple; ++i) {

@@ -46,10 +46,10 @@ Result<Facts> infer_nms(const Call& call, InferContext& context) {
 }
 
 // One attribute of `count` numbers, each at least `least`.
-Result<std::vector<int64_t>> list_of(const Call& call, std::string_view name, size_t count, int64_t fallback,
-                                     int64_t least) {
+Result<Temporary<int64_t>> list_of(const Call& call, std::string_view name, size_t count, int64_t fallback,
+                                   int64_t least) {
   const auto* values = call.ints(name);
-  std::vector<int64_t> out = values ? *values : std::vector<int64_t>(count, fallback);
+  auto out = values ? temporary(*values) : Temporary<int64_t>(count, fallback);
   if (out.size() != count)
     return refuse("col2im.attributes", "{} has {} numbers, {} are wanted", name, out.size(), count);
   for (int64_t value : out)
@@ -145,20 +145,20 @@ Status run_nms(const Call& call, KernelArgs& args) {
 }
 
 struct Blocks {
-  std::vector<int64_t> image, block, dilations, strides, pads;
+  Temporary<int64_t> image, block, dilations, strides, pads;
 };
 
 // Where the cells of the blocks lie in the image: visit(block cell, block, pixel) for those that are inside.
 template <class Visit>
 void for_each_block_cell(const Blocks& how, Visit visit) {
   const size_t rank = how.image.size();
-  std::vector<int64_t> blocks(rank);
+  Temporary<int64_t> blocks(rank);
   for (size_t i = 0; i < rank; ++i) {
     const int64_t room = how.image[i] + how.pads[i] + how.pads[rank + i] - how.dilations[i] * (how.block[i] - 1) - 1;
     blocks[i] = room / how.strides[i] + 1;
   }
-  for_each_index(how.block, [&](const std::vector<int64_t>& cell, int64_t c) {
-    for_each_index(blocks, [&](const std::vector<int64_t>& at, int64_t b) {
+  for_each_index(how.block, [&](std::span<const int64_t> cell, int64_t c) {
+    for_each_index(blocks, [&](std::span<const int64_t> at, int64_t b) {
       int64_t pixel = 0;
       for (size_t i = 0; i < rank; ++i) {
         const int64_t x = at[i] * how.strides[i] + cell[i] * how.dilations[i] - how.pads[i];
@@ -180,7 +180,7 @@ void add_blocks(const Blocks& how, const Tensor& in, int64_t parts, Tensor& out)
   const auto planes = out.dims()[0] * out.dims()[1];
   const auto* from = reinterpret_cast<const T*>(in.bytes().data());
   auto* to = reinterpret_cast<T*>(out.data());
-  std::vector<Sum<T>> sums(static_cast<size_t>(pixels * parts));
+  Temporary<Sum<T>> sums(static_cast<size_t>(pixels * parts));
   for (int64_t plane = 0; plane < planes; ++plane) {
     std::fill(sums.begin(), sums.end(), Sum<T>{});
     for_each_block_cell(how, [&](int64_t cell, int64_t b, int64_t pixel) {
@@ -224,8 +224,8 @@ Status run_grid(const Call& call, KernelArgs& args) {
   const bool align_corners = call.i("align_corners", 0) != 0;
   const auto& dims = args.out(0).dims();
   const size_t space = dims.size() - 2;
-  std::vector<double> grid(static_cast<size_t>(args.out(0).count()));
-  for_each_index(dims, [&](const std::vector<int64_t>& index, int64_t n) {
+  Temporary<double> grid(static_cast<size_t>(args.out(0).count()));
+  for_each_index(dims, [&](std::span<const int64_t> index, int64_t n) {
     const size_t row = (static_cast<size_t>(index[0]) * space + static_cast<size_t>(index.back())) * (space + 1);
     double sum = theta[row + space];
     for (size_t k = 0; k < space; ++k)

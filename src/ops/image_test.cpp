@@ -81,7 +81,7 @@ TEST(Roi, Kernel) {
 
 TEST(Spectral, LongLengths) {
   for (const size_t length : {1u, 2u, 64u, 65u, 97u, 100u, 1000u, 1021u, 1024u}) {
-    std::vector<std::complex<double>> signal(length);
+    Temporary<std::complex<double>> signal(length);
     for (size_t i = 0; i < length; ++i) signal[i] = {static_cast<double>(i * i % 7) - 3, static_cast<double>(i % 5)};
     auto got = signal;
     const kernels::Fft fft(length);

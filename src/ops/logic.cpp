@@ -115,7 +115,7 @@ Status equal_strings(const Tensor& a, const Tensor& b, Tensor& out) {
 template <Logic op>
 Status reference(const Call& call, KernelArgs& args) {
   const Tensor& a = args.in(0);
-  const Tensor b = args.in(1).reshaped(legacy_dims(call, a.rank(), args.in(1).dims()));
+  const Tensor b = args.in(1).reshaped(legacy_dims(call, a.rank(), temporary(args.in(1).dims())));
   if (a.dtype() != b.dtype()) return unknown("dtype", "{} of {} and {}", call.type(), name(a.dtype()), name(b.dtype()));
   if (op == Logic::equal && a.dtype() == DType::string) return equal_strings(a, b, args.out(0));
   constexpr unsigned types = is_comparison(op) ? kernels::kAll : kernels::kBool;

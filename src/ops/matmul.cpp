@@ -84,12 +84,12 @@ Status reference(const Call&, KernelArgs& args) {
 kernels::Parameter row_parameter(const Tensor& tensor) {
   if (!tensor || tensor.count() == 1) return {tensor, {}};
   if (tensor.rank() == 1) return {tensor, {tensor.count(), 1}};
-  return {tensor, tensor.dims()};
+  return {tensor, temporary(tensor.dims())};
 }
 
 kernels::Parameter column_parameter(const Tensor& tensor) {
   if (!tensor || tensor.count() == 1) return {tensor, {}};
-  return {tensor, tensor.dims()};
+  return {tensor, temporary(tensor.dims())};
 }
 
 // a * b as f64 without their zero points.

@@ -27,7 +27,7 @@ Labels labels_of(const Call& call, std::string_view ints, std::string_view strin
 // For kernels: the rows of a tensor [N, F] or [F]. Integers come by way of float, as runtimes read them.
 struct FeatureRows {
   size_t count = 0, features = 0;
-  std::vector<double> values;
+  Temporary<double> values;
 
   std::span<const double> row(size_t i) const { return std::span(values).subspan(i * features, features); }
 };

@@ -26,14 +26,14 @@ Status run_array_feature_extractor(const Call&, KernelArgs& args) {
 }
 
 Status run_binarizer(const Call& call, KernelArgs& args) {
-  TRY(std::vector<double> values, kernels::to_reals(args.in(0)));
+  TRY(Temporary<double> values, kernels::to_reals(args.in(0)));
   const double threshold = call.f("threshold", 0);
   for (double& value : values) value = value > threshold ? 1 : 0;
   return kernels::from_reals(values, args.out(0));
 }
 
 Status run_scaler(const Call& call, KernelArgs& args) {
-  TRY(std::vector<double> values, kernels::to_reals(args.in(0)));
+  TRY(Temporary<double> values, kernels::to_reals(args.in(0)));
   const auto *offset = call.floats("offset"), *scale = call.floats("scale");
   if (!offset || !scale || offset->empty() || offset->size() != scale->size())
     return refuse("scaler.size", "scale and offset must be equally long");
@@ -48,7 +48,7 @@ Status run_scaler(const Call& call, KernelArgs& args) {
 }
 
 Status run_normalizer(const Call& call, KernelArgs& args) {
-  TRY(std::vector<double> values, kernels::to_reals(args.in(0)));
+  TRY(Temporary<double> values, kernels::to_reals(args.in(0)));
   const std::string_view norm = call.s("norm", "MAX");
   const auto width = static_cast<size_t>(args.in(0).dims().back());
   for (size_t start = 0; start < values.size(); start += width) {
@@ -97,9 +97,9 @@ Status run_one_hot_encoder(const Call& call, KernelArgs& args) {
   const bool by_name = strings && !strings->empty();
   if (by_name != (x.dtype() == DType::string))
     return refuse("onehotencoder.categories", "the categories are not of the type of the input");
-  TRY(const auto values, by_name ? Result<std::vector<double>>(std::vector<double>()) : kernels::to_reals(x));
+  TRY(const auto values, by_name ? Result<Temporary<double>>(Temporary<double>()) : kernels::to_reals(x));
   const size_t width = by_name ? strings->size() : ints ? ints->size() : 0;
-  std::vector<double> out(static_cast<size_t>(x.count()) * width);
+  Temporary<double> out(static_cast<size_t>(x.count()) * width);
   for (size_t i = 0; i < static_cast<size_t>(x.count()); ++i) {
     bool found = false;
     for (size_t k = 0; k < width; ++k) {
@@ -116,7 +116,7 @@ Status run_one_hot_encoder(const Call& call, KernelArgs& args) {
 Status run_feature_vectorizer(const Call& call, KernelArgs& args) {
   const auto* sizes = call.ints("inputdimensions");
   const int64_t rows = args.out(0).dims()[0], width = args.out(0).dims()[1];
-  std::vector<double> out(static_cast<size_t>(rows * width));
+  Temporary<double> out(static_cast<size_t>(rows * width));
   int64_t column = 0;
   for (size_t i = 0; sizes && i < sizes->size(); ++i) {
     TRY(const auto values, kernels::to_reals(args.in(i)));
@@ -266,7 +266,7 @@ Status run_label_encoder(const Call& call, KernelArgs& args) {
   if (call.version() < 2) {
     const auto* classes = call.strings("classes_strings");
     if (!classes) return refuse("labelencoder.keys", "the classes are missing");
-    std::vector<int64_t> numbers;
+    Temporary<int64_t> numbers;
     for (size_t i = 0; i < classes->size(); ++i) numbers.push_back(static_cast<int64_t>(i));
     return translate_either(call, args, *classes, numbers);
   }
@@ -334,7 +334,7 @@ Status run_cast_map(const Call& call, KernelArgs& args) {
     return refuse("castmap.input", "the map must be from integers to floats or strings");
   const std::string_view to = call.s("cast_to", "TO_FLOAT");
   const DType dtype = to == "TO_STRING" ? DType::string : to == "TO_INT64" ? DType::i64 : DType::f32;
-  std::vector<std::pair<int64_t, int64_t>> order;
+  Temporary<std::pair<int64_t, int64_t>> order;
   for (int64_t i = 0; i < keys.count(); ++i) order.emplace_back(keys.int_at(i), i);
   std::sort(order.begin(), order.end());
   const bool sparse = call.s("map_form", "DENSE") == "SPARSE";

@@ -42,11 +42,11 @@ const std::vector<float>& floats_of(const Call& call, std::string_view name) {
 }
 
 // Scores of `sets` weight vectors, each `features` long, plus intercepts where there are any.
-Result<std::vector<double>> linear_scores(const Call& call, std::span<const double> row, size_t sets) {
+Result<Temporary<double>> linear_scores(const Call& call, std::span<const double> row, size_t sets) {
   const auto &weights = floats_of(call, "coefficients"), &intercepts = floats_of(call, "intercepts");
   if (weights.size() < row.size() * sets || (!intercepts.empty() && intercepts.size() < sets))
     return refuse("ml.features", "{} coefficients for {} times {} features", weights.size(), sets, row.size());
-  std::vector<double> out;
+  Temporary<double> out;
   for (size_t s = 0; s < sets; ++s) {
     double sum = intercepts.empty() ? 0 : static_cast<double>(intercepts[s]);
     for (size_t k = 0; k < row.size(); ++k) sum += row[k] * static_cast<double>(weights[s * row.size() + k]);
@@ -55,7 +55,7 @@ Result<std::vector<double>> linear_scores(const Call& call, std::span<const doub
   return out;
 }
 
-size_t largest(const std::vector<double>& scores) {
+size_t largest(const Temporary<double>& scores) {
   return static_cast<size_t>(std::max_element(scores.begin(), scores.end()) - scores.begin());
 }
 
@@ -65,7 +65,7 @@ Status run_linear_regressor(const Call& call, KernelArgs& args) {
   TRY(const FeatureRows rows, feature_rows(args.in(0)));
   TRY(const auto transform, transform_of(call));
   const auto targets = static_cast<size_t>(args.out(0).dims()[1]);
-  std::vector<double> out;
+  Temporary<double> out;
   for (size_t i = 0; i < rows.count; ++i) {
     TRY(auto scores, linear_scores(call, rows.row(i), targets));
     if (targets > 1 || transform == kernels::PostTransform::probit) kernels::transform_scores(transform, scores);
@@ -79,7 +79,7 @@ Status run_linear_classifier(const Call& call, KernelArgs& args) {
   TRY(const auto transform, transform_of(call));
   const size_t sets = floats_of(call, "intercepts").size();
   const auto width = static_cast<size_t>(args.out(1).dims()[1]);
-  std::vector<double> out;
+  Temporary<double> out;
   for (size_t i = 0; i < rows.count; ++i) {
     TRY(auto scores, linear_scores(call, rows.row(i), sets));
     const size_t label = sets == 1 ? (scores[0] > 0 ? 1 : 0) : largest(scores);
@@ -124,9 +124,9 @@ Status check_size(std::string_view what, size_t given, size_t needed) {
 }
 
 // The similarities of a row to each support vector.
-std::vector<double> similarities(const kernels::SvmKernel& kernel, std::span<const double> row,
-                                 const std::vector<float>& vectors, size_t count) {
-  std::vector<double> out;
+Temporary<double> similarities(const kernels::SvmKernel& kernel, std::span<const double> row,
+                               const std::vector<float>& vectors, size_t count) {
+  Temporary<double> out;
   for (size_t v = 0; v < count; ++v)
     out.push_back(kernels::similarity(kernel, row, std::span(vectors).subspan(v * row.size(), row.size())));
   return out;
@@ -134,7 +134,7 @@ std::vector<double> similarities(const kernels::SvmKernel& kernel, std::span<con
 
 struct Svm {
   size_t classes = 0, vectors = 0;
-  std::vector<int64_t> per_class;
+  Temporary<int64_t> per_class;
   kernels::SvmKernel kernel;
   kernels::PostTransform transform = kernels::PostTransform::none;
   bool shares = false;    // the machines of pairs are coupled to shares of classes
@@ -145,7 +145,7 @@ Result<Svm> read_svm(const Call& call, size_t features) {
   Svm svm;
   TRY(svm.transform, transform_of(call));
   TRY(svm.kernel, svm_kernel(call));
-  if (const auto* per_class = call.ints("vectors_per_class")) svm.per_class = *per_class;
+  if (const auto* per_class = call.ints("vectors_per_class")) svm.per_class = temporary(*per_class);
   const auto& coefficients = floats_of(call, "coefficients");
   svm.positive = std::all_of(coefficients.begin(), coefficients.end(), [](float c) { return c >= 0; });
   if (svm.per_class.empty()) {
@@ -168,7 +168,7 @@ Result<Svm> read_svm(const Call& call, size_t features) {
 
 struct SvmRow {
   size_t label = 0;
-  std::vector<double> scores;
+  Temporary<double> scores;
 };
 
 SvmRow classify_linear(const Call& call, const Svm& svm, std::span<const double> row) {
@@ -201,7 +201,7 @@ Status run_svm_classifier(const Call& call, KernelArgs& args) {
   TRY(const FeatureRows rows, feature_rows(args.in(0)));
   TRY(const Svm svm, read_svm(call, rows.features));
   const auto width = static_cast<size_t>(args.out(1).dims()[1]);
-  std::vector<double> out;
+  Temporary<double> out;
   for (size_t i = 0; i < rows.count; ++i) {
     SvmRow found =
         svm.per_class.empty() ? classify_linear(call, svm, rows.row(i)) : classify_pairs(call, svm, rows.row(i));
@@ -229,7 +229,7 @@ Status run_svm_regressor(const Call& call, KernelArgs& args) {
   TRY_OK(check_size("support_vectors", supports.size(), vectors * rows.features));
   TRY_OK(check_size("coefficients", coefficients.size(), linear ? 0 : vectors));
   TRY_OK(check_size("rho", floats_of(call, "rho").size(), 1));
-  std::vector<double> out;
+  Temporary<double> out;
   for (size_t i = 0; i < rows.count; ++i) {
     const auto near = similarities(kernel, rows.row(i), supports, vectors);
     double sum = static_cast<double>(floats_of(call, "rho")[0]);

@@ -12,11 +12,11 @@ namespace {
 using kernels::Forest;
 
 // Attribute `name` as a list of floats, or its twin `name`_as_tensor.
-Result<std::vector<double>> numbers_of(const Call& call, const std::string& name) {
+Result<Temporary<double>> numbers_of(const Call& call, const std::string& name) {
   if (const Tensor* tensor = call.version() >= 3 ? call.tensor(name + "_as_tensor") : nullptr)
     return kernels::to_reals(*tensor);
   const auto* list = call.floats(name);
-  return list ? std::vector<double>(list->begin(), list->end()) : std::vector<double>();
+  return list ? Temporary<double>(list->begin(), list->end()) : Temporary<double>();
 }
 
 Result<std::span<const int64_t>> ints_of_size(const Call& call, std::string_view name, size_t size) {
@@ -111,7 +111,7 @@ class ListForm {
     TRY(const auto trees, ints_of_size(call_, prefix + "_treeids", weights.size()));
     TRY(const auto nodes, ints_of_size(call_, prefix + "_nodeids", weights.size()));
     TRY(const auto ids, ints_of_size(call_, prefix + "_ids", weights.size()));
-    std::vector<std::pair<int64_t, size_t>> by_node;
+    Temporary<std::pair<int64_t, size_t>> by_node;
     for (size_t i = 0; i < weights.size(); ++i) {
       if (ids[i] < 0 || ids[i] >= targets)
         return refuse("treeensemble.target", "a leaf votes for {} of {} targets", ids[i], targets);
@@ -146,13 +146,13 @@ Result<Forest::Aggregate> aggregate_of(const Call& call) {
 }
 
 // Targets nobody voted for are zero. A single target is left as it is but by probit, as ONNX Runtime has it.
-Status run_regression(const Forest& forest, kernels::PostTransform transform, const std::vector<double>& base,
+Status run_regression(const Forest& forest, kernels::PostTransform transform, const Temporary<double>& base,
                       KernelArgs& args) {
   TRY(const FeatureRows rows, feature_rows(args.in(0)));
   const auto targets = static_cast<size_t>(args.out(0).dims()[1]);
   if (!base.empty() && base.size() != targets)
     return refuse("treeensemble.base", "there are {} base values for {} targets", base.size(), targets);
-  std::vector<double> out;
+  Temporary<double> out;
   for (size_t i = 0; i < rows.count; ++i) {
     TRY(kernels::ForestScores scores, kernels::evaluate(forest, rows.row(i), targets));
     for (size_t k = 0; k < base.size(); ++k) scores.score[k] += base[k];
@@ -164,18 +164,18 @@ Status run_regression(const Forest& forest, kernels::PostTransform transform, co
 
 struct Classified {
   size_t label = 0;
-  std::vector<double> scores;
+  Temporary<double> scores;
 };
 
 struct Classes {
   size_t count = 0;        // of labels
   bool one_sided = false;  // all leaves vote for one and the same of two classes
   bool positive = true;    // no weight is negative
-  std::vector<double> base;
+  Temporary<double> base;
   kernels::PostTransform transform = kernels::PostTransform::none;
 };
 
-size_t best_of(const std::vector<double>& scores, const std::vector<bool>& voted) {
+size_t best_of(const Temporary<double>& scores, const Temporary<bool>& voted) {
   std::optional<size_t> best;
   for (size_t k = 0; k < scores.size(); ++k)
     if (voted[k] && (!best || scores[k] > scores[*best])) best = k;
@@ -184,7 +184,7 @@ size_t best_of(const std::vector<double>& scores, const std::vector<bool>& voted
 
 // Where all votes are for the first class, its score says how positive the row is, as ONNX Runtime reads it.
 Classified classify_two(const Classes& classes, kernels::ForestScores found) {
-  std::vector<double>& score = found.score;
+  Temporary<double>& score = found.score;
   const double threshold = classes.one_sided && classes.positive ? 0.5 : 0;
   if (classes.one_sided && !found.voted[1]) {
     if (!classes.base.empty()) score[0] += classes.base[0];
@@ -245,7 +245,7 @@ Status run_tree_classifier(const Call& call, KernelArgs& args) {
   TRY(const Classes classes, read_classes(call, forest, static_cast<size_t>(labels.count)));
   TRY(const FeatureRows rows, feature_rows(args.in(0)));
   const auto width = static_cast<size_t>(args.out(1).dims()[1]);
-  std::vector<double> out;
+  Temporary<double> out;
   for (size_t i = 0; i < rows.count; ++i) {
     TRY(kernels::ForestScores scores, kernels::evaluate(forest, rows.row(i), classes.count));
     Classified found = classify(classes, std::move(scores));
@@ -280,9 +280,9 @@ class SplitForm {
   }
 
  private:
-  Result<std::vector<double>> reals(std::string_view name) const {
+  Result<Temporary<double>> reals(std::string_view name) const {
     const Tensor* tensor = call_.tensor(name);
-    if (!tensor) return std::vector<double>();
+    if (!tensor) return Temporary<double>();
     return kernels::to_reals(*tensor);
   }
 
@@ -345,7 +345,7 @@ class SplitForm {
   Status read_roots() {
     const auto* roots = call_.ints("tree_roots");
     size_t next = 0;
-    std::vector<bool> met(forest_.nodes.size());
+    Temporary<bool> met(forest_.nodes.size());
     for (size_t i = 0; roots && i < roots->size(); ++i) {
       const int64_t root = (*roots)[i];
       if (root < 0 || static_cast<size_t>(root) >= inner_)
@@ -358,8 +358,8 @@ class SplitForm {
     return {};
   }
 
-  Status take_members(int64_t root, size_t& next, std::vector<bool>& met) {
-    std::vector<int64_t> open{root};
+  Status take_members(int64_t root, size_t& next, Temporary<bool>& met) {
+    Temporary<int64_t> open{root};
     while (!open.empty()) {
       const auto at = static_cast<size_t>(open.back());
       open.pop_back();

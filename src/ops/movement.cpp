@@ -119,8 +119,8 @@ std::optional<Rationals> rationals_of_floats(const Tensor& tensor) {
 
 }  // namespace
 
-std::vector<int64_t> row_strides(std::span<const int64_t> dims) {
-  std::vector<int64_t> strides(dims.size(), 1);
+Temporary<int64_t> row_strides(std::span<const int64_t> dims) {
+  Temporary<int64_t> strides(dims.size(), 1);
   for (size_t i = dims.size(); i-- > 1;) strides[i - 1] = strides[i] * std::max<int64_t>(dims[i], 1);
   return strides;
 }
@@ -181,8 +181,8 @@ Fact source_of(const Call& call, std::initializer_list<size_t> inputs) {
   return source;
 }
 
-std::vector<int64_t> ints_of(const Tensor& tensor) {
-  std::vector<int64_t> out;
+Temporary<int64_t> ints_of(const Tensor& tensor) {
+  Temporary<int64_t> out;
   const bool integers = is_integer(tensor.dtype());
   for (int64_t i = 0; integers && i < tensor.count(); ++i) out.push_back(tensor.int_at(i));
   return out;
@@ -215,10 +215,10 @@ ViewRule whole_window(size_t rank) {
   return rule;
 }
 
-std::optional<std::vector<int64_t>> axes_in(const Call& call, const KernelArgs& args, std::optional<size_t> input) {
+std::optional<Temporary<int64_t>> axes_in(const Call& call, const KernelArgs& args, std::optional<size_t> input) {
   if (input) return args.in(*input) ? std::optional(ints_of(args.in(*input))) : std::nullopt;
   const auto* axes = call.ints("axes");
-  return axes ? std::optional(*axes) : std::nullopt;
+  return axes ? std::optional(temporary(*axes)) : std::nullopt;
 }
 
 Status require_integers(const Call& call, size_t input) {

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "base/temporary.h"
 #include "kernels/copy.h"
 #include "ops/common.h"
 
@@ -14,15 +15,15 @@ namespace anyshape::ops {
 // Positions past this are taken as "to the end": no axis is that long.
 inline constexpr int64_t kFar = int64_t{1} << 48;
 
-std::vector<int64_t> row_strides(std::span<const int64_t> dims);
+Temporary<int64_t> row_strides(std::span<const int64_t> dims);
 
 // visit(index, n) for every index of a tensor with these dims, row-major; n counts from 0.
 template <class Visit>
-void for_each_index(const std::vector<int64_t>& dims, Visit visit) {
+void for_each_index(std::span<const int64_t> dims, Visit visit) {
   const auto count = element_count(dims);
-  std::vector<int64_t> index(dims.size(), 0);
+  Temporary<int64_t> index(dims.size(), 0);
   for (int64_t n = 0; n < count.value_or(0); ++n) {
-    visit(index, n);
+    visit(std::span<const int64_t>(index), n);
     for (size_t axis = index.size(); axis-- > 0;) {
       if (++index[axis] < dims[axis]) break;
       index[axis] = 0;
@@ -33,7 +34,7 @@ void for_each_index(const std::vector<int64_t>& dims, Visit visit) {
 // out[index] = from[source(index)]; where source is negative, out stays 0.
 template <class Source>
 void fill_by(Tensor& out, const Tensor& from, Source source) {
-  for_each_index(out.dims(), [&](const std::vector<int64_t>& index, int64_t n) {
+  for_each_index(out.dims(), [&](std::span<const int64_t> index, int64_t n) {
     const int64_t offset = source(index);
     if (offset >= 0) kernels::copy_elements(out, n, from, offset, 1);
   });
@@ -70,8 +71,8 @@ Fact source_of(const Call& call, std::initializer_list<size_t> inputs);
 // version. nullopt inside: not named at all. The "unknown" error when they are not known before the model runs.
 Result<std::optional<std::vector<int64_t>>> axes_of(const Call& call, std::optional<size_t> input);
 // For kernels: the same from the tensors.
-std::optional<std::vector<int64_t>> axes_in(const Call& call, const KernelArgs& args, std::optional<size_t> input);
-std::vector<int64_t> ints_of(const Tensor& tensor);
+std::optional<Temporary<int64_t>> axes_in(const Call& call, const KernelArgs& args, std::optional<size_t> input);
+Temporary<int64_t> ints_of(const Tensor& tensor);
 
 // Input i, where its element type is known, has one of the integer types. Code "dtype".
 Status require_integers(const Call& call, size_t input);

@@ -65,11 +65,11 @@ double fast_gelu(double x) {
 }
 
 // Input 0 and what of inputs 1 and 2 is there, added up. One bias per entry of the last axis.
-Result<std::vector<double>> sum_of(const KernelArgs& args, std::initializer_list<size_t> addends) {
-  TRY(std::vector<double> values, kernels::to_reals(args.in(0)));
+Result<Temporary<double>> sum_of(const KernelArgs& args, std::initializer_list<size_t> addends) {
+  TRY(Temporary<double> values, kernels::to_reals(args.in(0)));
   for (size_t i : addends) {
     if (!args.in(i)) continue;
-    TRY(const std::vector<double> more, kernels::to_reals(args.in(i)));
+    TRY(const Temporary<double> more, kernels::to_reals(args.in(i)));
     if (more.empty() && !values.empty()) return refuse("kernel.shape", "input {} is empty", i);
     for (size_t k = 0; k < values.size(); ++k) values[k] += more[k % more.size()];
   }
@@ -78,7 +78,7 @@ Result<std::vector<double>> sum_of(const KernelArgs& args, std::initializer_list
 
 template <class Fn>
 Status run_elementwise(KernelArgs& args, Fn fn) {
-  TRY(std::vector<double> values, sum_of(args, {1}));
+  TRY(Temporary<double> values, sum_of(args, {1}));
   for (double& value : values) value = fn(value);
   return kernels::from_reals(values, args.out(0));
 }
@@ -94,16 +94,16 @@ Status run_sample(const Call&, KernelArgs& args) {
 }
 
 Status run_split_gelu(const Call&, KernelArgs& args) {
-  TRY(const std::vector<double> values, sum_of(args, {1}));
+  TRY(const Temporary<double> values, sum_of(args, {1}));
   const auto half = static_cast<size_t>(args.out(0).dims()[2]);
-  std::vector<double> out;
+  Temporary<double> out;
   for (size_t start = 0; start < values.size(); start += 2 * half)
     for (size_t k = 0; k < half; ++k) out.push_back(values[start + k] * gelu(values[start + half + k]));
   return kernels::from_reals(out, args.out(0));
 }
 
 Status run_bias_add(const Call&, KernelArgs& args) {
-  TRY(const std::vector<double> values, sum_of(args, {1, 2}));
+  TRY(const Temporary<double> values, sum_of(args, {1, 2}));
   return kernels::from_reals(values, args.out(0));
 }
 
@@ -117,9 +117,9 @@ Status run_bias_dropout(const Call& call, KernelArgs& args) {
     ratio = given[0];
   }
   if (!(ratio >= 0 && ratio < 1)) return refuse("dropout.ratio", "the ratio is {}", ratio);
-  TRY(std::vector<double> values, sum_of(args, {1}));
+  TRY(Temporary<double> values, sum_of(args, {1}));
   const kernels::Random random(call.has_attr("seed") ? static_cast<uint64_t>(call.i("seed", 0)) : args.seed);
-  std::vector<double> kept(values.size(), 1);
+  Temporary<double> kept(values.size(), 1);
   for (size_t i = 0; training && i < values.size(); ++i) {
     kept[i] = random.uniform(i) < ratio ? 0 : 1;
     values[i] *= kept[i] / (1 - ratio);

@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -18,7 +20,7 @@ Result<Tensor> columns(const Tensor& x, int64_t start, int64_t count) {
   const int64_t width = x.dims().back();
   if (start < 0 || count < 0 || start + count > width)
     return refuse("kernel.shape", "columns {}..{} of {}", start, start + count, width);
-  std::vector<int64_t> dims = x.dims();
+  auto dims = temporary(x.dims());
   dims.back() = count;
   TRY(Tensor out, Tensor::allocate(x.dtype(), dims));
   for (int64_t row = 0; count > 0 && row < out.count() / count; ++row)
@@ -31,7 +33,7 @@ Result<Tensor> joined(const Tensor& past, const Tensor& now) {
   if (past.rank() != 4 || now.rank() != 4 || past.dtype() != now.dtype() || past.dims()[3] != now.dims()[3] ||
       past.dims()[0] != now.dims()[0] || past.dims()[1] != now.dims()[1])
     return refuse("attention.past", "the past does not fit the present");
-  std::vector<int64_t> dims = now.dims();
+  auto dims = temporary(now.dims());
   dims[2] += past.dims()[2];
   TRY(Tensor out, Tensor::allocate(now.dtype(), dims));
   const int64_t before = past.dims()[2] * past.dims()[3], after = now.dims()[2] * now.dims()[3];
@@ -47,10 +49,11 @@ namespace {
 // Whether the mask lets query s of a batch see key t; nullopt for a mask of no known form.
 std::optional<bool> sees(const Tensor& mask, const AttentionSizes& sizes, int64_t b, int64_t s, int64_t t) {
   const auto& dims = mask.dims();
-  if (dims == std::vector{sizes.batch}) return t < mask.int_at(b);
-  if (dims == std::vector{2 * sizes.batch}) return t < mask.int_at(b) && t >= mask.int_at(sizes.batch + b);
-  if (dims == std::vector{sizes.batch, sizes.keys}) return mask.int_at(b * sizes.keys + t) != 0;
-  if (dims == std::vector{sizes.batch, sizes.queries, sizes.keys})
+  if (std::ranges::equal(dims, std::array{sizes.batch})) return t < mask.int_at(b);
+  if (std::ranges::equal(dims, std::array{2 * sizes.batch}))
+    return t < mask.int_at(b) && t >= mask.int_at(sizes.batch + b);
+  if (std::ranges::equal(dims, std::array{sizes.batch, sizes.keys})) return mask.int_at(b * sizes.keys + t) != 0;
+  if (std::ranges::equal(dims, std::array{sizes.batch, sizes.queries, sizes.keys}))
     return mask.int_at((b * sizes.queries + s) * sizes.keys + t) != 0;
   const bool square = dims.size() == 4 && dims[0] == sizes.batch && dims[1] == 1 && dims[2] == dims[3];
   if (square && dims[2] >= sizes.keys) return mask.int_at((b * dims[2] + s + sizes.past) * dims[2] + t) != 0;
@@ -65,7 +68,7 @@ Result<Tensor> additive_mask(const AttentionSizes& sizes, const Tensor& mask, co
   if (bias && bias.rank() != 4) return refuse("attention.bias", "attention_bias has rank {}", bias.rank());
   TRY(Tensor out, Tensor::allocate(dtype, {sizes.batch, bias ? bias.dims()[1] : 1, sizes.queries, sizes.keys}));
   if (bias) TRY_OK(add_to(out, bias));
-  TRY(std::vector<double> values, kernels::to_reals(out));
+  TRY(Temporary<double> values, kernels::to_reals(out));
   const double lowest = static_cast<double>(std::numeric_limits<float>::lowest());
   const int64_t heads = out.dims()[1];
   for (size_t i = 0; i < values.size(); ++i) {
@@ -166,7 +169,7 @@ Status attend_projected(const Call& call, const Tensor& qkv, const Tensor& mask,
 
 Status run_ms_attention(const Call& call, KernelArgs& args) {
   return run_wide(args, [&](KernelArgs& wide) -> Status {
-    std::vector<int64_t> dims = wide.in(0).dims();
+    auto dims = temporary(wide.in(0).dims());
     dims.back() = wide.in(1).dims().back();
     TRY(Tensor qkv, Tensor::allocate(wide.out(0).dtype(), dims));
     TRY_OK(kernels::matmul(wide.in(0), wide.in(1), qkv));
@@ -178,11 +181,11 @@ Status run_ms_attention(const Call& call, KernelArgs& args) {
 Status run_ms_q_attention(const Call& call, KernelArgs& args) {
   const Tensor &x = args.in(0), &w = args.in(1), &w_scale = args.in(4), &w_zero = args.in(7);
   const auto parameter = [](const Tensor& tensor) {
-    return kernels::Parameter{tensor, tensor && tensor.count() != 1 ? tensor.dims() : std::vector<int64_t>()};
+    return kernels::Parameter{tensor, tensor && tensor.count() != 1 ? temporary(tensor.dims()) : Temporary<int64_t>()};
   };
   TRY(const Tensor left, kernels::centered(x, {args.in(6), {}}));
   TRY(const Tensor right, kernels::centered(w, parameter(w_zero)));
-  std::vector<int64_t> dims = x.dims();
+  auto dims = temporary(x.dims());
   dims.back() = w.dims().back();
   TRY(Tensor sums, Tensor::allocate(DType::f64, dims));
   TRY_OK(kernels::matmul(left, right, sums));

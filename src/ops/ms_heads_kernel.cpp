@@ -202,7 +202,7 @@ struct Grouped {
 
 // One row of a batch, [1, heads, length, size].
 Result<Tensor> row_of(const Tensor& x, int64_t b) {
-  std::vector<int64_t> dims = x.dims();
+  auto dims = temporary(x.dims());
   dims[0] = 1;
   TRY(Tensor out, Tensor::allocate(x.dtype(), dims));
   kernels::copy_elements(out, 0, x, b * out.count(), out.count());
@@ -221,7 +221,7 @@ Status add_sink(const Tensor& sink, int64_t heads, Tensor& k, Tensor& v, Tensor&
   if (given != 1 && given != heads) return refuse("attention.bias", "attention_bias has {} heads of {}", given, heads);
   TRY(Tensor out, Tensor::allocate(mask.dtype(), {1, heads, queries, keys + 1}));
   TRY(const auto from, kernels::to_reals(mask));
-  std::vector<double> sinks(static_cast<size_t>(heads)), values;
+  Temporary<double> sinks(static_cast<size_t>(heads)), values;
   if (sink) {
     TRY(sinks, kernels::to_reals(sink));
   }

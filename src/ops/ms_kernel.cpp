@@ -8,10 +8,11 @@
 
 namespace anyshape::ops {
 
-Status run_as(const OpDef& op, int64_t version, const Call& call, std::vector<Datum> in, std::span<Datum> out) {
-  std::vector<Fact> facts;
-  for (const Datum& datum : in) facts.push_back(Fact::of(datum));
-  std::vector<const Fact*> pointers;
+Status run_as(const OpDef& op, int64_t version, const Call& call, Temporary<Datum> in, std::span<Datum> out) {
+  Temporary<Fact> facts;
+  // As at run time: element types, no sizes.
+  for (const Datum& datum : in) facts.push_back(Fact::tensor_of_unknown_rank(datum.dtype()));
+  Temporary<const Fact*> pointers;
   for (size_t i = 0; i < in.size(); ++i) pointers.push_back(in[i] ? &facts[i] : nullptr);
   KernelArgs args{in, out, nullptr, 0};
   TRY_OK(op.kernels.back().run(Call(call, version, pointers), args));
@@ -19,18 +20,19 @@ Status run_as(const OpDef& op, int64_t version, const Call& call, std::vector<Da
   return {};
 }
 
-Status run_as(const OpDef& op, int64_t version, const Call& call, std::vector<Datum> in, Tensor& out) {
+Status run_as(const OpDef& op, int64_t version, const Call& call, Temporary<Datum> in, Tensor& out) {
   Datum outputs[] = {Datum(out)};
   TRY_OK(run_as(op, version, call, std::move(in), outputs));
   out = outputs[0].tensor();
   return {};
 }
 
-Result<Tensor> permuted(const Tensor& tensor, const std::vector<size_t>& order) {
-  std::vector<int64_t> dims, strides = row_strides(tensor.dims());
+Result<Tensor> permuted(const Tensor& tensor, std::span<const size_t> order) {
+  const auto strides = row_strides(tensor.dims());
+  Temporary<int64_t> dims;
   for (size_t axis : order) dims.push_back(tensor.dims()[axis]);
   TRY(Tensor out, Tensor::allocate(tensor.dtype(), dims));
-  fill_by(out, tensor, [&](const std::vector<int64_t>& index) {
+  fill_by(out, tensor, [&](std::span<const int64_t> index) {
     int64_t offset = 0;
     for (size_t i = 0; i < order.size(); ++i) offset += index[i] * strides[order[i]];
     return offset;
@@ -40,7 +42,7 @@ Result<Tensor> permuted(const Tensor& tensor, const std::vector<size_t>& order) 
 
 Result<Tensor> channels_to_front(const Tensor& tensor) {
   if (tensor.rank() < 2) return refuse("kernel.shape", "a tensor of rank {} has no channels", tensor.rank());
-  std::vector<size_t> order(tensor.rank());
+  Temporary<size_t> order(tensor.rank());
   std::iota(order.begin(), order.end(), size_t{0});
   std::rotate(order.begin() + 1, order.end() - 1, order.end());
   return permuted(tensor, order);
@@ -48,7 +50,7 @@ Result<Tensor> channels_to_front(const Tensor& tensor) {
 
 Result<Tensor> channels_to_back(const Tensor& tensor) {
   if (tensor.rank() < 2) return refuse("kernel.shape", "a tensor of rank {} has no channels", tensor.rank());
-  std::vector<size_t> order(tensor.rank());
+  Temporary<size_t> order(tensor.rank());
   std::iota(order.begin(), order.end(), size_t{0});
   std::rotate(order.begin() + 1, order.begin() + 2, order.end());
   return permuted(tensor, order);
@@ -64,8 +66,8 @@ Status put(const Tensor& from, Tensor& to) {
 Status add_to(Tensor& tensor, const Tensor& addend) {
   if (!kernels::broadcasts(addend.dims(), tensor.dims()))
     return refuse("kernel.shape", "a tensor to be added does not fit");
-  TRY(std::vector<double> values, kernels::to_reals(tensor));
-  TRY(const std::vector<double> more, kernels::to_reals(addend));
+  TRY(Temporary<double> values, kernels::to_reals(tensor));
+  TRY(const Temporary<double> more, kernels::to_reals(addend));
   kernels::BroadcastIndex index(addend.dims(), tensor.dims());
   for (double& value : values) {
     value += more[static_cast<size_t>(index.offset())];

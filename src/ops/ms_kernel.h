@@ -1,5 +1,6 @@
 #pragma once
 
+#include "base/temporary.h"
 #include "ir/call.h"
 #include "ir/op.h"
 
@@ -8,11 +9,14 @@ namespace anyshape::ops {
 
 // Runs the reference kernel of another operator, as of that version, on these inputs (an empty Datum: absent); the
 // attributes are those of the node. Outputs are allocated where their sizes are known.
-Status run_as(const OpDef& op, int64_t version, const Call& call, std::vector<Datum> in, std::span<Datum> out);
-Status run_as(const OpDef& op, int64_t version, const Call& call, std::vector<Datum> in, Tensor& out);
+Status run_as(const OpDef& op, int64_t version, const Call& call, Temporary<Datum> in, std::span<Datum> out);
+Status run_as(const OpDef& op, int64_t version, const Call& call, Temporary<Datum> in, Tensor& out);
 
 // Axis i of the result is axis order[i] of the tensor. Any dtype.
-Result<Tensor> permuted(const Tensor& tensor, const std::vector<size_t>& order);
+Result<Tensor> permuted(const Tensor& tensor, std::span<const size_t> order);
+inline Result<Tensor> permuted(const Tensor& tensor, std::initializer_list<size_t> order) {
+  return permuted(tensor, std::span(order.begin(), order.size()));
+}
 // [N, C, D...] from [N, D..., C], and back.
 Result<Tensor> channels_to_front(const Tensor& tensor);
 Result<Tensor> channels_to_back(const Tensor& tensor);
@@ -41,7 +45,7 @@ namespace anyshape::ops {
 
 template <class Fn>
 Status map_reals(Tensor& tensor, Fn fn) {
-  TRY(std::vector<double> values, kernels::to_reals(tensor));
+  TRY(Temporary<double> values, kernels::to_reals(tensor));
   for (double& value : values) value = fn(value);
   return kernels::from_reals(values, tensor);
 }

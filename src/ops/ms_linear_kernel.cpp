@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 
@@ -55,7 +56,7 @@ Status activate_by_list(const Call& call, Tensor& out) {
 // As the rule arranges the dims: the first axis behind the other batch axes, then the last two swapped.
 Result<Tensor> arranged(const Tensor& tensor, bool swap_last, bool batch_inside) {
   const size_t rank = tensor.rank();
-  std::vector<size_t> order(rank);
+  Temporary<size_t> order(rank);
   std::iota(order.begin(), order.end(), size_t{0});
   if (batch_inside && rank > 2) std::rotate(order.begin(), order.begin() + 1, order.end() - 1);
   if (swap_last && rank >= 2) std::swap(order[rank - 1], order[rank - 2]);
@@ -67,7 +68,7 @@ Result<Tensor> arranged(const Tensor& tensor, bool swap_last, bool batch_inside)
 Status run_ms_fused_matmul(const Call& call, KernelArgs& args) {
   TRY(Tensor a, arranged(args.in(0), call.i("transA", 0) != 0, call.i("transBatchA", 0) != 0));
   TRY(Tensor b, arranged(args.in(1), call.i("transB", 0) != 0, call.i("transBatchB", 0) != 0));
-  const std::vector<Datum> in{std::move(a), std::move(b)};
+  const Temporary<Datum> in{std::move(a), std::move(b)};
   KernelArgs arranged_args{in, args.outputs, nullptr, 0};
   const auto product = [&](KernelArgs& wide) -> Status {
     TRY_OK(kernels::matmul(wide.in(0), wide.in(1), wide.out(0)));
@@ -92,7 +93,7 @@ Status run_ms_fused_conv(const Call& call, KernelArgs& args) {
 namespace {
 
 Result<Tensor> like_channels_first(const Tensor& tensor) {
-  std::vector<int64_t> dims = tensor.dims();
+  auto dims = temporary(tensor.dims());
   if (dims.size() < 3) return refuse("kernel.shape", "a tensor of rank {} has no channels", dims.size());
   std::rotate(dims.begin() + 1, dims.end() - 1, dims.end());
   return Tensor::allocate(tensor.dtype(), dims);
@@ -136,7 +137,7 @@ Status run_ms_conv_transpose_pads(const Call& call, KernelArgs& args) {
   conv.group = call.i("group", 1);
   if (conv.group < 1 || conv.group > kFar / std::max<int64_t>(1, w.dims()[1]))
     return refuse("convtranspose.group", "group is {}", conv.group);
-  std::vector<int64_t> dims{x.dims()[0], w.dims()[1] * conv.group};
+  Temporary<int64_t> dims{x.dims()[0], w.dims()[1] * conv.group};
   for (size_t i = 0; i < rank; ++i) {
     const int64_t before = pads.int_at(static_cast<int64_t>(i)), after = pads.int_at(static_cast<int64_t>(rank + i));
     if (before < 0 || after < 0 || before > kFar || after > kFar)
@@ -159,7 +160,7 @@ namespace {
 // One number, or one per column, which is the last axis.
 kernels::Parameter column_parameter(const Tensor& tensor) {
   if (!tensor || tensor.count() == 1) return {tensor, {}};
-  return {tensor, tensor.dims()};
+  return {tensor, temporary(tensor.dims())};
 }
 
 // a * b without zero points, times the scales, plus bias.
@@ -199,10 +200,10 @@ Status run_ms_integer_to_float(const Call&, KernelArgs& args) {
 namespace {
 
 // a * w^T for w [n, k] of doubles; a has k entries in its last axis.
-Status multiply_rows(const Tensor& a, const std::vector<double>& w, int64_t n, int64_t k, const Tensor& bias,
+Status multiply_rows(const Tensor& a, const Temporary<double>& w, int64_t n, int64_t k, const Tensor& bias,
                      Tensor& out) {
   TRY(const auto rows, kernels::to_reals(a));
-  std::vector<double> sums;
+  Temporary<double> sums;
   for (size_t start = 0; start < rows.size(); start += static_cast<size_t>(k))
     for (int64_t j = 0; j < n; ++j) {
       double sum = 0;
@@ -237,7 +238,7 @@ Result<NBits> read_nbits(const Call& call, const KernelArgs& args) {
   how.zero_row = (how.blocks * how.bits + 7) / 8;
   const Tensor &b = args.in(1), &scales = args.in(2), &zeros = args.in(3);
   const bool packed_zeros = zeros.dtype() == DType::u8;
-  const auto expected = element_count(std::vector<int64_t>{how.n, how.blocks, how.blob});
+  const auto expected = element_count(std::array{how.n, how.blocks, how.blob});
   if (b.dtype() != DType::u8 || !expected || b.count() != *expected || scales.count() != how.n * how.blocks ||
       (zeros && zeros.count() != how.n * (packed_zeros ? how.zero_row : how.blocks)))
     return refuse("matmul.packed", "the packed weights, scales or zero points do not fit K {} and N {}", how.k, how.n);
@@ -252,11 +253,11 @@ Status run_ms_matmul_nbits(const Call& call, KernelArgs& args) {
   TRY(const NBits how, read_nbits(call, args));
   const Tensor &b = args.in(1), &zeros = args.in(3), &groups = args.in(4);
   TRY(const auto scales, kernels::to_reals(args.in(2)));
-  std::vector<double> float_zeros;
+  Temporary<double> float_zeros;
   if (zeros && zeros.dtype() != DType::u8) {
     TRY(float_zeros, kernels::to_reals(zeros));
   }
-  std::vector<double> w(static_cast<size_t>(how.n * how.k));
+  Temporary<double> w(static_cast<size_t>(how.n * how.k));
   for (int64_t j = 0; j < how.n; ++j)
     for (int64_t i = 0; i < how.k; ++i) {
       const int64_t group = groups ? groups.int_at(i) : i / how.block;
@@ -306,13 +307,13 @@ Status run_ms_matmul_bnb4(const Call& call, KernelArgs& args) {
   TRY(const auto scales, kernels::to_reals(args.in(2)));
   if (static_cast<int64_t>(scales.size()) < (count + block - 1) / block)
     return refuse("matmul.packed", "absmax has {} entries", scales.size());
-  std::vector<double> w(static_cast<size_t>(count));
+  Temporary<double> w(static_cast<size_t>(count));
   for (int64_t i = 0; i < count; ++i) {
     const int byte = b.at<uint8_t>(i / 2), code = i % 2 == 0 ? byte >> 4 : byte & 15;
     w[static_cast<size_t>(i)] = (type == 0 ? kFp4 : kNf4)[code] * scales[static_cast<size_t>(i / block)];
   }
   if (call.i("transB", 1) != 0) return multiply_rows(args.in(0), w, n, k, {}, args.out(0));
-  std::vector<double> turned(w.size());
+  Temporary<double> turned(w.size());
   for (int64_t j = 0; j < n; ++j)
     for (int64_t i = 0; i < k; ++i) turned[static_cast<size_t>(i * n + j)] = w[static_cast<size_t>(j * k + i)];
   return multiply_rows(args.in(0), turned, k, n, {}, args.out(0));

@@ -41,7 +41,7 @@ Status run_ms_expand_dims(const Call&, KernelArgs& args) {
   const Tensor &x = args.in(0), &at = args.in(1);
   if (!is_integer(at.dtype()) || at.count() != 1) return refuse("expanddims.axis", "the axis must be one integer");
   TRY(const size_t axis, normalize_axis(at.int_at(0), x.rank() + 1));
-  std::vector<int64_t> dims = x.dims();
+  auto dims = temporary(x.dims());
   dims.insert(dims.begin() + static_cast<ptrdiff_t>(axis), 1);
   if (!args.out(0)) {
     TRY(args.out(0), Tensor::allocate(x.dtype(), dims));
@@ -57,7 +57,7 @@ Status run_ms_cdist(const Call& call, KernelArgs& args) {
   TRY(const auto b, kernels::to_reals(args.in(1)));
   const auto rows = static_cast<size_t>(args.out(0).dims()[0]), columns = static_cast<size_t>(args.out(0).dims()[1]);
   const auto width = static_cast<size_t>(args.in(0).dims()[1]);
-  std::vector<double> out;
+  Temporary<double> out;
   for (size_t i = 0; i < rows; ++i)
     for (size_t j = 0; j < columns; ++j) {
       double sum = 0;
@@ -73,14 +73,13 @@ Status run_ms_cdist(const Call& call, KernelArgs& args) {
 Status run_ms_complex_mul(const Call& call, KernelArgs& args) {
   TRY(const auto a, kernels::to_reals(args.in(0)));
   TRY(const auto b, kernels::to_reals(args.in(1)));
-  const auto numbers = [](std::vector<int64_t> dims) {
-    dims.pop_back();
-    return dims;
+  const auto numbers = [](const Tensor& tensor) {
+    return std::span<const int64_t>(tensor.dims()).first(tensor.rank() - 1);
   };
-  const auto dims = numbers(args.out(0).dims());
-  kernels::BroadcastIndex ia(numbers(args.in(0).dims()), dims), ib(numbers(args.in(1).dims()), dims);
+  const auto dims = numbers(args.out(0));
+  kernels::BroadcastIndex ia(numbers(args.in(0)), dims), ib(numbers(args.in(1)), dims);
   const double sign = call.type() == "ComplexMulConj" ? -1 : 1;
-  std::vector<double> out;
+  Temporary<double> out;
   for (int64_t n = 0; n < args.out(0).count() / 2; ++n, ia.next(), ib.next()) {
     const auto i = static_cast<size_t>(2 * ia.offset()), j = static_cast<size_t>(2 * ib.offset());
     out.push_back(a[i] * b[j] - sign * a[i + 1] * b[j + 1]);
@@ -93,7 +92,7 @@ namespace {
 
 // In place, by Gauss and Jordan with the largest pivot of each column.
 void invert(double* m, size_t n) {
-  std::vector<double> inverse(n * n);
+  Temporary<double> inverse(n * n);
   for (size_t i = 0; i < n; ++i) inverse[i * n + i] = 1;
   for (size_t c = 0; c < n; ++c) {
     size_t pivot = c;
@@ -118,7 +117,7 @@ void invert(double* m, size_t n) {
 }  // namespace
 
 Status run_ms_inverse(const Call&, KernelArgs& args) {
-  TRY(std::vector<double> values, kernels::to_reals(args.in(0)));
+  TRY(Temporary<double> values, kernels::to_reals(args.in(0)));
   const auto n = static_cast<size_t>(args.in(0).dims().back());
   for (size_t start = 0; start < values.size(); start += n * n) invert(&values[start], n);
   return kernels::from_reals(values, args.out(0));
@@ -157,9 +156,9 @@ Status run_ms_crop_and_resize(const Call& call, KernelArgs& args) {
   TRY(const auto boxes, kernels::to_reals(args.in(1)));
   const auto outside = static_cast<double>(call.f("extrapolation_value", 0));
   const int64_t channels = x.dims()[1], height = x.dims()[2], width = x.dims()[3];
-  std::vector<double> out(static_cast<size_t>(args.out(0).count()), outside);
+  Temporary<double> out(static_cast<size_t>(args.out(0).count()), outside);
   Status fine;
-  for_each_index(args.out(0).dims(), [&](const std::vector<int64_t>& index, int64_t n) {
+  for_each_index(args.out(0).dims(), [&](std::span<const int64_t> index, int64_t n) {
     const double* box = &boxes[static_cast<size_t>(4 * index[0])];
     const int64_t image = images.int_at(index[0]);
     if (image < 0 || image >= x.dims()[0]) {
@@ -219,8 +218,8 @@ Status run_ms_murmur_hash(const Call& call, KernelArgs& args) {
 // In order of first appearance.
 Status run_ms_unique(const Call&, KernelArgs& args) {
   TRY(const auto values, kernels::to_reals(args.in(0)));
-  std::vector<double> found;
-  std::vector<int64_t> place, counts;
+  Temporary<double> found;
+  Temporary<int64_t> place, counts;
   std::unordered_map<double, size_t> seen;
   for (double value : values) {
     const auto [at, fresh] = seen.emplace(value, found.size());

@@ -82,14 +82,14 @@ Status run_ms_embed_layer_norm(const Call& call, KernelArgs& args) {
   TRY_OK(check_ids(args, 8, 3));
   TRY(const auto words, kernels::to_reals(args.in(2)));
   TRY(const auto places, kernels::to_reals(args.in(3)));
-  std::vector<double> kinds;
+  Temporary<double> kinds;
   if (segments && args.in(4)) {
     TRY(kinds, kernels::to_reals(args.in(4)));
   }
   const auto hidden = static_cast<size_t>(args.in(2).dims()[1]);
   const int64_t length = ids.dims()[1];
   if (positions && positions.count() < length) return refuse("embedlayernormalization.ids", "positions are missing");
-  std::vector<double> values;
+  Temporary<double> values;
   for (int64_t token = 0; token < ids.count(); ++token) {
     TRY(const size_t word, row_of(ids, token, args.in(2)));
     const int64_t place = position_at(positions, token, length);
@@ -127,7 +127,7 @@ Status run_ms_group_norm(const Call& call, KernelArgs& args) {
   if (last) {
     TRY(x, channels_to_front(x));
   }
-  TRY(std::vector<double> values, kernels::to_reals(x));
+  TRY(Temporary<double> values, kernels::to_reals(x));
   TRY(const auto gamma, kernels::to_reals(args.in(1)));
   TRY(const auto beta, kernels::to_reals(args.in(2)));
   const auto channels = static_cast<size_t>(x.dims()[1]), groups = static_cast<size_t>(call.i("groups", 32));

@@ -29,8 +29,8 @@ Status between(KernelArgs& args, Fn fn) {
   return quantize_to(x, args.in(3), args.in(4), args.out(0));
 }
 
-Result<std::vector<int64_t>> moved_dims(const Tensor& tensor) {
-  std::vector<int64_t> dims = tensor.dims();
+Result<Temporary<int64_t>> moved_dims(const Tensor& tensor) {
+  auto dims = temporary(tensor.dims());
   if (dims.size() < 3) return refuse("kernel.shape", "a tensor of rank {} has no channels", dims.size());
   std::rotate(dims.begin() + 1, dims.end() - 1, dims.end());
   return dims;
@@ -100,7 +100,7 @@ Status run_ms_reduce_sum_integer(const Call& call, KernelArgs& args) {
 namespace {
 
 struct Quantity {
-  std::vector<double> values;
+  Temporary<double> values;
   float scale = 1, zero = 0;
 };
 
@@ -134,7 +134,7 @@ Status run_ms_q_binary(const Call& call, KernelArgs& args) {
   const bool sum = call.type() == "QLinearAdd";
   const float left = a.scale / scale, right = b.scale / scale, both = a.scale * b.scale / scale;
   const float fixed = zero - (left * a.zero + right * b.zero);
-  std::vector<double> out;
+  Temporary<double> out;
   for (int64_t n = 0; n < args.out(0).count(); ++n, ia.next(), ib.next()) {
     const auto u = static_cast<float>(a.values[static_cast<size_t>(ia.offset())]);
     const auto v = static_cast<float>(b.values[static_cast<size_t>(ib.offset())]);
@@ -153,7 +153,7 @@ Status run_ms_q_where(const Call& call, KernelArgs& args) {
 }
 
 Status run_ms_q_concat(const Call& call, KernelArgs& args) {
-  std::vector<Datum> parts;
+  Temporary<Datum> parts;
   for (size_t i = 2; i + 2 < args.inputs.size(); i += 3) {
     TRY(Tensor part, real_input(args, i));
     parts.emplace_back(std::move(part));
@@ -165,7 +165,7 @@ Status run_ms_q_concat(const Call& call, KernelArgs& args) {
 
 Status run_ms_q_conv(const Call& call, KernelArgs& args) {
   return with_channels(call, args.in(0), args.out(0), [&](const Tensor& x, Tensor& y) -> Status {
-    std::vector<Datum> in(args.inputs.begin(), args.inputs.end());
+    Temporary<Datum> in(args.inputs.begin(), args.inputs.end());
     in[0] = x;
     for (size_t i : {size_t{2}, size_t{5}, size_t{7}}) {
       if (i >= in.size() || in[i]) continue;
@@ -221,12 +221,12 @@ namespace {
 Result<Tensor> lstm_weights(const Tensor& w, const Tensor& scale, const Tensor& zero) {
   if (w.rank() != 3) return refuse("rank", "the weights of DynamicQuantizeLSTM have rank {}", w.rank());
   TRY(Tensor real, Tensor::allocate(DType::f32, w.dims()));
-  TRY(std::vector<double> values, kernels::to_reals(w));
+  TRY(Temporary<double> values, kernels::to_reals(w));
   TRY(const auto scales, kernels::to_reals(scale));
   TRY(const auto zeros, kernels::to_reals(zero));
   const auto directions = static_cast<size_t>(w.dims()[0]), gates = static_cast<size_t>(w.dims()[2]);
   const size_t inputs = static_cast<size_t>(w.dims()[1]);
-  const auto parameter = [&](const std::vector<double>& list, size_t direction, size_t gate) -> std::optional<double> {
+  const auto parameter = [&](const Temporary<double>& list, size_t direction, size_t gate) -> std::optional<double> {
     if (list.size() == 1) return list[0];
     if (list.size() == directions) return list[direction];
     if (list.size() == directions * gates) return list[direction * gates + gate];
@@ -248,7 +248,7 @@ Result<Tensor> lstm_weights(const Tensor& w, const Tensor& scale, const Tensor& 
 Status run_ms_dynamic_lstm(const Call& call, KernelArgs& args) {
   TRY(Tensor w, lstm_weights(args.in(1), args.in(8), args.in(9)));
   TRY(Tensor r, lstm_weights(args.in(2), args.in(10), args.in(11)));
-  std::vector<Datum> in{args.in(0), std::move(w), std::move(r)};
+  Temporary<Datum> in{args.in(0), std::move(w), std::move(r)};
   for (size_t i = 3; i < 8; ++i) in.emplace_back(args.in(i));
   return run_as(kLSTM1, 7, call, std::move(in), args.outputs);
 }

@@ -113,7 +113,7 @@ Status reference_compress(const Call& call, KernelArgs& args) {
   dims[axis] = static_cast<int64_t>(kept.size());
   TRY(args.out(0), Tensor::allocate(data.dtype(), dims));
   const auto strides = row_strides(data.dims());
-  fill_by(args.out(0), data, [&](const std::vector<int64_t>& index) {
+  fill_by(args.out(0), data, [&](std::span<const int64_t> index) {
     int64_t offset = 0;
     for (size_t i = 0; i < index.size(); ++i)
       offset += (i == axis ? kept[static_cast<size_t>(index[i])] : index[i]) * strides[i];

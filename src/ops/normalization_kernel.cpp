@@ -10,18 +10,18 @@
 namespace anyshape::ops {
 namespace {
 
-int64_t product_of(const std::vector<int64_t>& dims, size_t first, size_t last) {
+int64_t product_of(std::span<const int64_t> dims, size_t first, size_t last) {
   int64_t product = 1;
   for (size_t i = first; i < last; ++i) product *= dims[i];
   return product;
 }
 
-kernels::Channels around(const std::vector<int64_t>& dims, size_t axis) {
+kernels::Channels around(std::span<const int64_t> dims, size_t axis) {
   return {product_of(dims, 0, axis), dims[axis], product_of(dims, axis + 1, dims.size())};
 }
 
 // The parameters are per channel, or before opset 9 per cell of a sample.
-Result<kernels::Channels> batch_layout(const Call& call, const std::vector<int64_t>& dims) {
+Result<kernels::Channels> batch_layout(const Call& call, std::span<const int64_t> dims) {
   if (dims.empty()) return refuse("kernel.shape", "BatchNormalization takes an input of rank 1 or more");
   if (dims.size() == 1) return kernels::Channels{dims[0], 1, 1};
   if (call.version() < 9 && call.i("spatial", 1) == 0)
@@ -126,10 +126,10 @@ Status lp_normalization(const Call& call, KernelArgs& args) {
 }
 
 Status mean_variance_normalization(const Call& call, KernelArgs& args) {
-  const std::vector<int64_t> fallback{0, 2, 3};
+  constexpr int64_t fallback[] = {0, 2, 3};
   const auto* named = call.ints("axes");
-  TRY(const auto axes, normalize_axes(named ? *named : fallback, args.in(0).rank()));
-  std::vector<bool> marked(args.in(0).rank());
+  TRY(const auto axes, normalize_axes(named ? std::span<const int64_t>(*named) : fallback, args.in(0).rank()));
+  Temporary<bool> marked(args.in(0).rank());
   for (size_t axis : axes) marked[axis] = true;
   return run_wide(args, [&](KernelArgs& wide) { return kernels::mean_variance_norm(marked, wide.in(0), wide.out(0)); });
 }

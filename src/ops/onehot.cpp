@@ -63,7 +63,7 @@ Status reference_onehot(const Call& call, KernelArgs& args) {
   if (!args.out(0) || values.count() != 2) return unknown("onehot.depth", "the depth is not known");
   const int64_t depth = args.out(0).dims()[axis];
   const auto strides = row_strides(indices.dims());
-  for_each_index(args.out(0).dims(), [&](const std::vector<int64_t>& at, int64_t n) {
+  for_each_index(args.out(0).dims(), [&](std::span<const int64_t> at, int64_t n) {
     int64_t offset = 0;
     for (size_t i = 0; i < indices.rank(); ++i) offset += at[i < axis ? i : i + 1] * strides[i];
     const auto raw = whole_at(indices, offset);
@@ -84,7 +84,7 @@ Status reference_trilu(const Call& call, KernelArgs& args) {
   const bool upper = call.i("upper", 1) != 0;
   const int64_t k = args.in(1) && args.in(1).count() == 1 ? near(args.in(1).int_at(0)) : 0;
   const auto strides = row_strides(data.dims());
-  fill_by(args.out(0), data, [&](const std::vector<int64_t>& at) {
+  fill_by(args.out(0), data, [&](std::span<const int64_t> at) {
     const int64_t row = at[at.size() - 2], column = at[at.size() - 1];
     if (upper ? column < row + k : column > row + k) return int64_t{-1};
     int64_t offset = 0;

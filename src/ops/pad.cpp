@@ -37,13 +37,13 @@ struct Pair {
 
 // Pads per axis of the data from the list [before..., after...] over `axes` (all when missing).
 template <class T>
-Result<std::vector<Pair<T>>> pads_per_axis(const std::vector<T>& pads, const std::optional<std::vector<int64_t>>& axes,
-                                           size_t rank) {
+Result<Temporary<Pair<T>>> pads_per_axis(std::span<const T> pads, std::optional<std::span<const int64_t>> axes,
+                                         size_t rank) {
   const size_t count = axes ? axes->size() : rank;
   if (pads.size() != 2 * count)
     return refuse("pad.pads", "{} pads are given for {} axes, two for each are wanted", pads.size(), count);
-  std::vector<Pair<T>> out(rank);
-  std::vector<size_t> normal(count);
+  Temporary<Pair<T>> out(rank);
+  Temporary<size_t> normal(count);
   for (size_t i = 0; i < count; ++i) normal[i] = i;
   if (axes) {
     TRY(normal, normalize_axes(*axes, rank));
@@ -79,8 +79,8 @@ Status require_legal(InferContext& context, Mode mode, const Dims& data, const P
 }
 
 // nullopt: not known before the model runs.
-Result<std::optional<std::vector<Pair<Dim>>>> known_pads(const Call& call, size_t rank) {
-  using Pads = std::optional<std::vector<Pair<Dim>>>;
+Result<std::optional<Temporary<Pair<Dim>>>> known_pads(const Call& call, size_t rank) {
+  using Pads = std::optional<Temporary<Pair<Dim>>>;
   if (call.version() < 11) {
     const auto* pads = pads_attribute(call);
     if (!pads) return refuse("pad.pads", "the attribute pads is missing");
@@ -150,7 +150,7 @@ Result<Tensor> fill_tensor(const Call& call, const KernelArgs& args) {
   return fill;
 }
 
-Result<std::vector<Pair<int64_t>>> kernel_pads(const Call& call, const KernelArgs& args) {
+Result<Temporary<Pair<int64_t>>> kernel_pads(const Call& call, const KernelArgs& args) {
   const size_t rank = args.in(0).rank();
   if (call.version() >= 11)
     return pads_per_axis<int64_t>(ints_of(args.in(1)), axes_in(call, args, axes_input(call)), rank);
@@ -167,7 +167,7 @@ Status reference_pad(const Call& call, KernelArgs& args) {
   Tensor& out = args.out(0);
   if (!out) return unknown("pad.pads", "the sizes of the output are not known");
   const auto strides = row_strides(data.dims());
-  for_each_index(out.dims(), [&](const std::vector<int64_t>& index, int64_t n) {
+  for_each_index(out.dims(), [&](std::span<const int64_t> index, int64_t n) {
     int64_t offset = 0;
     for (size_t i = 0; i < index.size() && offset >= 0; ++i) {
       const int64_t p = source_position(mode, index[i] - pads[i].before, data.dims()[i], pads[i]);
@@ -190,7 +190,7 @@ Result<Facts> infer_crop(const Call& call, InferContext& context) {
   const size_t count = named ? named->size() : dims.size();
   if (sizes.size() != count)
     return refuse("lenient.centercroppad", "{} sizes are given for {} axes", sizes.size(), count);
-  std::vector<size_t> axes(count);
+  Temporary<size_t> axes(count);
   for (size_t i = 0; i < count; ++i) axes[i] = i;
   if (named) {
     TRY(axes, normalize_axes(*named, dims.size()));
@@ -209,8 +209,8 @@ Status reference_crop(const Call&, KernelArgs& args) {
   const Tensor& data = args.in(0);
   if (!args.out(0)) return unknown("infer.rank", "the sizes of the output are not known");
   const auto strides = row_strides(data.dims());
-  const auto target = args.out(0).dims();
-  fill_by(args.out(0), data, [&](const std::vector<int64_t>& index) {
+  const auto& target = args.out(0).dims();
+  fill_by(args.out(0), data, [&](std::span<const int64_t> index) {
     int64_t offset = 0;
     for (size_t i = 0; i < index.size(); ++i) {
       const int64_t size = data.dims()[i];

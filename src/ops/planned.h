@@ -16,6 +16,7 @@ extern const PlannedKernel kLogSoftmaxPlanned[1];
 extern const PlannedKernel kLstmPlanned[1];
 extern const PlannedKernel kMatMulPlanned[1];
 extern const PlannedKernel kNormPlanned[1];
+extern const PlannedKernel kPoolPlanned[1];
 extern const PlannedKernel kReducePlanned[1];
 extern const PlannedKernel kRnnPlanned[1];
 extern const PlannedKernel kSoftmaxPlanned[1];

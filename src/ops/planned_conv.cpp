@@ -27,7 +27,7 @@ std::string_view accepts(const Call& call) {
 }
 
 // Entry i of a list with one entry per spatial axis, the width last; a missing height has `fallback`.
-int64_t height_of(const std::vector<int64_t>& list, int64_t fallback) { return list.size() > 1 ? list[0] : fallback; }
+int64_t height_of(std::span<const int64_t> list, int64_t fallback) { return list.size() > 1 ? list[0] : fallback; }
 
 Result<std::shared_ptr<const void>> prepare(const Call& call) {
   auto p = std::make_shared<Prepared>();

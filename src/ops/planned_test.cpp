@@ -233,6 +233,30 @@ TEST(Planned, ConvWithActivation) {
               "its activation is none of those computed with it");
 }
 
+TEST(Planned, Pool) {
+  for (const char* op : {"MaxPool", "AveragePool"})
+    check_planned_rows({
+        {op, 19, "f32[2, 3, 9, 11]", "kernel_shape=[3, 2]", 1, 0},
+        {op, 19, "f32[2, 3, 9, 11]", "kernel_shape=[3, 3] strides=[2, 2] pads=[1, 1, 1, 1]", 1, 0},
+        {op, 19, "f32[1, 2, 9, 10]", "kernel_shape=[3, 3] strides=[2, 3] pads=[1, 0, 2, 1] ceil_mode=1", 1, 0},
+        {op, 19, "f32[1, 2, 9, 10]", "kernel_shape=[2, 3] dilations=[2, 3] strides=[1, 2] pads=[1, 2, 1, 2]", 1, 0},
+        {op, 19, "f32[1, 2, 9, 10]", "kernel_shape=[3, 2] strides=[2, 2] auto_pad=SAME_UPPER", 1, 0},
+        {op, 19, "f32[1, 2, 9, 10]", "kernel_shape=[3, 2] strides=[2, 2] auto_pad=SAME_LOWER", 1, 0},
+        {op, 19, "f32[1, 2, 9, 10]", "kernel_shape=[3, 2] auto_pad=VALID", 1, 0},
+        {op, 19, "f32[3, 4, 50]", "kernel_shape=[4] strides=[3] pads=[2, 1]", 1, 0},
+        {op, 19, "f32[3, 4, 5]", "kernel_shape=[2] dilations=[4] pads=[1, 1]", 1, 0},
+        {op, 19, "f32[0, 4, 50]", "kernel_shape=[4]", 1, 0},
+        {op, 19, "f32[4, 64, 60, 60]", "kernel_shape=[3, 3] strides=[2, 2]", 1, 0},
+    });
+  check_planned_rows({
+      {"AveragePool", 19, "f32[1, 2, 9, 10]", "kernel_shape=[3, 3] pads=[1, 1, 1, 1] count_include_pad=1", 1, 0},
+      {"AveragePool", 19, "f32[1, 2, 9, 10]",
+       "kernel_shape=[3, 3] strides=[2, 3] pads=[1, 0, 2, 1] ceil_mode=1 count_include_pad=1", 1, 0},
+  });
+  EXPECT_NE(planned_refusal({"MaxPool", 12, "f32[1, 2, 9]", "kernel_shape=[3]", 2}), "");
+  EXPECT_NE(planned_refusal({"MaxPool", 12, "f64[1, 2, 9]", "kernel_shape=[3]"}), "");
+}
+
 TEST(Planned, Recurrent) {
   const std::string lstm = "const f32[1, 20, 3]; const f32[1, 20, 5]; const f32[1, 40]";
   check_planned_rows({

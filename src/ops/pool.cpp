@@ -32,7 +32,7 @@ Result<Window> read_pool(const Call& call, size_t rank) {
   if (!kernel) return refuse("pool.kernel", "kernel_shape is missing");
   TRY(const auto sizes, axis_ints(call, "kernel_shape", rank, 0, 1));
   if (sizes.size() != kernel->size()) return refuse("pool.kernel", "kernel_shape is empty");
-  TRY(Window w, read_window(call, Dims(sizes.begin(), sizes.end())));
+  TRY(Window w, read_window(call, Temporary<Dim>(sizes.begin(), sizes.end())));
   for (size_t i = 0; i < rank; ++i)
     if (w.pads_begin[i] >= sizes[i] || w.pads_end[i] >= sizes[i])
       return refuse("pool.pads", "the pads {} and {} must be smaller than the kernel of {}", w.pads_begin[i],
@@ -92,9 +92,9 @@ Result<Facts> infer_global(const Call& call, InferContext& context) {
 }
 
 // The output where none is asked for.
-Result<Dims> unpooled_dims(const Call& call, const Dims& x) {
+Result<Temporary<Dim>> unpooled_dims(const Call& call, std::span<const Dim> x) {
   TRY(const Window w, read_pool(call, x.size() - 2));
-  Dims out{x[0], x[1]};
+  Temporary<Dim> out{x[0], x[1]};
   for (size_t i = 0; i < w.rank(); ++i) out.push_back(Dim(w.strides[i]) * (x[i + 2] - 1) + w.kernel[i] - w.padding(i));
   return out;
 }
@@ -127,7 +127,8 @@ Result<Facts> infer_unpool(const Call& call, InferContext& context) {
   TRY(const Dims x, call.dims(0));
   if (x.size() < 3) return refuse("rank", "MaxUnpool takes an input of rank 3 or more, it is {}", text(x));
   TRY_OK(require_dims(call, context, 1, x, "maxunpool.indices", "the indices"));
-  TRY(Dims out, unpooled_dims(call, x));
+  TRY(const auto plain, unpooled_dims(call, x));
+  Dims out(plain.begin(), plain.end());
   TRY_OK(require_positive(context, out));
   if (call.has(2)) {
     TRY(out, given_unpooled_dims(call, context, out));
@@ -188,8 +189,8 @@ Status reference_global(const Call& call, KernelArgs& args) {
 Status reference_unpool(const Call& call, KernelArgs& args) {
   const Tensor& x = args.in(0);
   if (x.rank() < 3) return refuse("kernel.shape", "MaxUnpool takes an input of rank 3 or more");
-  TRY(const Dims dims, unpooled_dims(call, Dims(x.dims().begin(), x.dims().end())));
-  std::vector<int64_t> plain;
+  TRY(const auto dims, unpooled_dims(call, Temporary<Dim>(x.dims().begin(), x.dims().end())));
+  Temporary<int64_t> plain;
   for (Dim d : dims) plain.push_back(d.constant().value_or(-1));
   if (args.in(2) && !args.out(0)) {
     TRY(args.out(0), Tensor::allocate(x.dtype(), ints_of(args.in(2))));
@@ -209,7 +210,8 @@ constexpr OpDef kAveragePool1{.name = "AveragePool",
                               .since = 1,
                               .sig = {kIn, kOut, "mean over windows"},
                               .infer = infer,
-                              .kernels = kKernels<Kind::average>};
+                              .kernels = kKernels<Kind::average>,
+                              .planned = kPoolPlanned};
 constexpr OpDef kGlobalAveragePool1{.name = "GlobalAveragePool",
                                     .since = 1,
                                     .sig = {kIn, kOut, "mean over all spatial axes"},
@@ -236,7 +238,8 @@ constexpr OpDef kMaxPool1{.name = "MaxPool",
                           .since = 1,
                           .sig = {kIn, kOutMax, "maximum over windows"},
                           .infer = infer_max,
-                          .kernels = kKernels<Kind::max>};
+                          .kernels = kKernels<Kind::max>,
+                          .planned = kPoolPlanned};
 constexpr OpDef kMaxUnpool9{.name = "MaxUnpool",
                             .since = 9,
                             .sig = {kInUnpool, kOut, "partial inverse of MaxPool"},

@@ -69,7 +69,7 @@ T raise(T x, E y) {
 
 Status reference(const Call& call, KernelArgs& args) {
   const Tensor& a = args.in(0);
-  const Tensor b = args.in(1).reshaped(legacy_dims(call, a.rank(), args.in(1).dims()));
+  const Tensor b = args.in(1).reshaped(legacy_dims(call, a.rank(), temporary(args.in(1).dims())));
   if (a.dtype() != args.out(0).dtype()) return unknown("dtype", "Pow of {}", name(a.dtype()));
   return kernels::visit_type<kernels::kNumbers>(a.dtype(), [&]<class T>(T) -> Status {
     return kernels::visit_type<kernels::kNumbers>(b.dtype(), [&]<class E>(E) -> Status {

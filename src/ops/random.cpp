@@ -100,7 +100,7 @@ Status bernoulli(const Call& call, KernelArgs& args) {
 // One row: classes drawn with probabilities proportional to exp(x).
 void draw_row(const Tensor& x, int64_t first, int64_t classes, const kernels::Random& random, int64_t at,
               int64_t samples, Tensor& out) {
-  std::vector<double> sums(static_cast<size_t>(classes));
+  Temporary<double> sums(static_cast<size_t>(classes));
   double top = -std::numeric_limits<double>::infinity(), sum = 0;
   for (int64_t i = 0; i < classes; ++i) top = std::fmax(top, *real_at(x, first + i));
   for (int64_t i = 0; i < classes; ++i) {

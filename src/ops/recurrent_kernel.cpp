@@ -7,29 +7,21 @@ namespace {
 
 using Cell = kernels::Recurrent::Cell;
 
-std::vector<std::string> default_functions(Cell cell) {
-  if (cell == Cell::rnn) return {"Tanh"};
-  if (cell == Cell::gru) return {"Sigmoid", "Tanh"};
-  return {"Sigmoid", "Tanh", "Tanh"};
-}
+std::string_view default_function(Cell cell, size_t i) { return i == 0 && cell != Cell::rnn ? "Sigmoid" : "Tanh"; }
 
 // alpha and beta are taken in order by the functions that have them.
 Status read_activations(const Call& call, kernels::Recurrent& layer) {
   const size_t count = layer.reverse.size() * layer.functions();
-  std::vector<std::string> names;
-  if (const auto* given = call.strings("activations"); given && !given->empty()) {
-    names = *given;
-  } else {
-    for (size_t d = 0; d < layer.reverse.size(); ++d)
-      for (auto& function : default_functions(layer.cell)) names.push_back(std::move(function));
-  }
-  if (names.size() < count)
-    return refuse("rnn.activations", "{} activations are named, {} are needed", names.size(), count);
+  const auto* given = call.strings("activations");
+  if (given && given->empty()) given = nullptr;
+  if (given && given->size() < count)
+    return refuse("rnn.activations", "{} activations are named, {} are needed", given->size(), count);
   const auto *alphas = call.floats("activation_alpha"), *betas = call.floats("activation_beta");
   size_t alpha = 0, beta = 0;
   for (size_t i = 0; i < count; ++i) {
-    auto function = kernels::Activation::named(names[i]);
-    if (!function) return refuse("rnn.activations", "\"{}\" is no activation", names[i]);
+    const std::string_view name = given ? (*given)[i] : default_function(layer.cell, i % layer.functions());
+    auto function = kernels::Activation::named(name);
+    if (!function) return refuse("rnn.activations", "\"{}\" is no activation", name);
     if (function->takes_alpha() && alphas && alpha < alphas->size())
       function->alpha = static_cast<double>((*alphas)[alpha++]);
     if (function->takes_beta() && betas && beta < betas->size()) function->beta = static_cast<double>((*betas)[beta++]);

@@ -26,9 +26,9 @@ std::optional<std::vector<int64_t>> written_axes(const Call& call) {
 }
 
 // Which axes of a tensor of that rank go. A repeated axis counts once.
-Result<std::vector<bool>> reduced_axes(const Call& call, const std::vector<int64_t>& written, size_t rank) {
-  if (written.empty()) return std::vector<bool>(rank, call.i("noop_with_empty_axes", 0) == 0);
-  std::vector<bool> gone(rank, false);
+Result<Temporary<bool>> reduced_axes(const Call& call, std::span<const int64_t> written, size_t rank) {
+  if (written.empty()) return Temporary<bool>(rank, call.i("noop_with_empty_axes", 0) == 0);
+  Temporary<bool> gone(rank, false);
   for (int64_t axis : written) {
     TRY(const size_t normal, normalize_axis(axis, rank));
     gone[normal] = true;
@@ -36,7 +36,7 @@ Result<std::vector<bool>> reduced_axes(const Call& call, const std::vector<int64
   return gone;
 }
 
-Dims kept_dims(const Dims& dims, const std::vector<bool>& gone, bool keep) {
+Dims kept_dims(const Dims& dims, const Temporary<bool>& gone, bool keep) {
   Dims out;
   for (size_t i = 0; i < dims.size(); ++i) {
     if (!gone[i])
@@ -65,8 +65,8 @@ Result<Facts> infer_unknown_axes(const Call& call, InferContext& context, DType 
 }
 
 // out_index[i]: the entry of the result to which entry i of the input goes.
-std::vector<int64_t> targets(const std::vector<int64_t>& dims, const std::vector<bool>& gone, int64_t count) {
-  std::vector<int64_t> strides(dims.size(), 0), index(dims.size(), 0), out(static_cast<size_t>(count));
+Temporary<int64_t> targets(std::span<const int64_t> dims, const Temporary<bool>& gone, int64_t count) {
+  Temporary<int64_t> strides(dims.size(), 0), index(dims.size(), 0), out(static_cast<size_t>(count));
   int64_t step = 1, at = 0;
   for (size_t i = dims.size(); i-- > 0;) {
     if (gone[i]) continue;
@@ -104,7 +104,7 @@ bool carries_entries(Reduce op) {
   return op != Reduce::l2 && op != Reduce::log_sum && op != Reduce::log_sum_exp && op != Reduce::mean;
 }
 
-void reduce_entries(Reduce op, const Call& call, InferContext& context, const std::vector<bool>& gone, Fact& out) {
+void reduce_entries(Reduce op, const Call& call, InferContext& context, const Temporary<bool>& gone, Fact& out) {
   const auto dims = call.in(0).numeric_dims();
   const auto sizes = out.numeric_dims();
   const int64_t count = sizes ? element_count(*sizes).value_or(-1) : -1;
@@ -125,7 +125,7 @@ void reduce_entries(Reduce op, const Call& call, InferContext& context, const st
   set_entries(out, values);
 }
 
-void reduce_bounds(Reduce op, const Call& call, InferContext& context, const std::vector<bool>& gone, Fact& out) {
+void reduce_bounds(Reduce op, const Call& call, InferContext& context, const Temporary<bool>& gone, Fact& out) {
   const auto b = bounds_of(call, 0);
   if (out.elements || !b) return;
   if (op == Reduce::max || op == Reduce::min || op == Reduce::mean) {
@@ -228,8 +228,8 @@ C finished(C total, int64_t n) {
 
 // log(sum(exp(x))) by way of the largest entry, so that nothing overflows. An infinite or NaN one is the answer.
 template <class C>
-void log_sum_exp(std::vector<C>& totals, const std::vector<C>& data, const std::vector<int64_t>& to) {
-  std::vector<double> sums(totals.size(), 0);
+void log_sum_exp(Temporary<C>& totals, const Temporary<C>& data, std::span<const int64_t> to) {
+  Temporary<double> sums(totals.size(), 0);
   for (size_t i = 0; i < data.size(); ++i)
     totals[static_cast<size_t>(to[i])] = step<Reduce::max, C>(totals[static_cast<size_t>(to[i])], data[i]);
   for (size_t i = 0; i < data.size(); ++i) {
@@ -243,11 +243,11 @@ void log_sum_exp(std::vector<C>& totals, const std::vector<C>& data, const std::
 
 // Floats add up in double and are rounded once.
 template <Reduce op, class T>
-void run(const Tensor& in, Tensor& out, const std::vector<int64_t>& to) {
+void run(const Tensor& in, Tensor& out, std::span<const int64_t> to) {
   using C = std::conditional_t<kernels::kIsFloat<T>, double, T>;
-  std::vector<C> totals(static_cast<size_t>(out.count()), start<op, C>());
+  Temporary<C> totals(static_cast<size_t>(out.count()), start<op, C>());
   if constexpr (op == Reduce::log_sum_exp) {
-    std::vector<C> data;
+    Temporary<C> data;
     for (int64_t i = 0; i < in.count(); ++i) data.push_back(static_cast<C>(kernels::widen(in.at<T>(i))));
     log_sum_exp(totals, data, to);
   } else {
@@ -265,18 +265,18 @@ template <Reduce op>
 Status reference(const Call& call, KernelArgs& args) {
   const Tensor& in = args.in(0);
   if (in.dtype() != args.out(0).dtype()) return unknown("dtype", "{} of {}", call.type(), name(in.dtype()));
-  std::vector<int64_t> written;
+  Temporary<int64_t> written;
   if (args.in(1)) {
     for (int64_t i = 0; i < args.in(1).count(); ++i) written.push_back(args.in(1).int_at(i));
   } else if (const auto* axes = call.ints("axes")) {
-    written = *axes;
+    written = temporary(*axes);
   }
   TRY(const auto gone, reduced_axes(call, written, in.rank()));
   const auto to = targets(in.dims(), gone, in.count());
   constexpr unsigned types = mask_of(op) & kMaskBool ? kernels::kAll : kernels::kNumbers;
   return kernels::visit_type<types>(in.dtype(), [&]<class T>(T) -> Status {
     if constexpr (std::is_same_v<T, bool>) {
-      std::vector<char> totals(static_cast<size_t>(args.out(0).count()), op == Reduce::min);
+      Temporary<char> totals(static_cast<size_t>(args.out(0).count()), op == Reduce::min);
       for (int64_t i = 0; i < in.count(); ++i)
         if (in.int_at(i) == (op == Reduce::max))
           totals[static_cast<size_t>(to[static_cast<size_t>(i)])] = op == Reduce::max;

@@ -85,10 +85,10 @@ std::optional<std::vector<float>> float_scales(const Fact& fact) {
 }
 
 // The axes that are resized: all, or those of attribute `axes`.
-Result<std::vector<size_t>> resized_axes(const Call& call, size_t rank) {
+Result<Temporary<size_t>> resized_axes(const Call& call, size_t rank) {
   const auto* axes = call.type() == "Resize" && call.version() >= 18 ? call.ints("axes") : nullptr;
   if (axes && !axes->empty()) return normalize_axes(*axes, rank);
-  std::vector<size_t> out(rank);
+  Temporary<size_t> out(rank);
   std::iota(out.begin(), out.end(), 0);
   return out;
 }
@@ -98,7 +98,7 @@ Status require_length(size_t given, size_t axes, std::string_view what) {
   return refuse("resize.length", "{} {} are given for {} axes", given, what, axes);
 }
 
-Status by_floats(InferContext& context, Dims& dims, const std::vector<size_t>& axes, const std::vector<float>& scales,
+Status by_floats(InferContext& context, Dims& dims, std::span<const size_t> axes, const std::vector<float>& scales,
                  float least) {
   TRY_OK(require_length(scales.size(), axes.size(), "scales"));
   for (size_t i = 0; i < axes.size(); ++i) {
@@ -108,7 +108,7 @@ Status by_floats(InferContext& context, Dims& dims, const std::vector<size_t>& a
 }
 
 // Scales that are not plain numbers.
-Status by_entries(InferContext& context, Dims& dims, const std::vector<size_t>& axes, const Fact& scales) {
+Status by_entries(InferContext& context, Dims& dims, std::span<const size_t> axes, const Fact& scales) {
   const auto values = rationals_of(scales);
   if (values) TRY_OK(require_length(values->numerators.size(), axes.size(), "scales"));
   for (size_t i = 0; i < axes.size(); ++i) {
@@ -137,8 +137,8 @@ Status by_scales(const Call& call, InferContext& context, size_t input, Dims& di
 }
 
 // Where the aspect ratio is kept every axis is scaled by one factor: the least or the greatest of those asked for.
-Status keep_aspect(const Call& call, InferContext& context, Dims& dims, const std::vector<size_t>& axes,
-                   const Dims& sizes, bool larger) {
+Status keep_aspect(const Call& call, InferContext& context, Dims& dims, std::span<const size_t> axes, const Dims& sizes,
+                   bool larger) {
   bool numeric = true;
   for (size_t i = 0; i < axes.size(); ++i) numeric &= dims[axes[i]].is_constant() && sizes[i].is_constant();
   if (!numeric) {
@@ -272,10 +272,10 @@ Result<kernels::Resample> read_modes(const Call& call) {
 }
 
 // The scales that lead from the sizes of the input to those asked for.
-Result<std::vector<double>> scales_of_sizes(const Call& call, const Tensor& x, const Tensor& sizes,
-                                            const std::vector<size_t>& axes) {
+Result<Temporary<double>> scales_of_sizes(const Call& call, const Tensor& x, const Tensor& sizes,
+                                          std::span<const size_t> axes) {
   TRY_OK(require_length(static_cast<size_t>(sizes.count()), axes.size(), "sizes"));
-  std::vector<double> out;
+  Temporary<double> out;
   for (size_t i = 0; i < axes.size(); ++i) {
     const int64_t from = x.dims()[axes[i]];
     out.push_back(from == 0 ? 1
@@ -284,13 +284,13 @@ Result<std::vector<double>> scales_of_sizes(const Call& call, const Tensor& x, c
   const std::string_view policy = call.version() >= 18 ? call.s("keep_aspect_ratio_policy", "stretch") : "stretch";
   if (policy == "stretch" || out.empty()) return out;
   const auto [least, most] = std::minmax_element(out.begin(), out.end());
-  return std::vector<double>(out.size(), policy == "not_larger" ? *least : *most);
+  return Temporary<double>(out.size(), policy == "not_larger" ? *least : *most);
 }
 
-Result<std::vector<double>> scales_in(const Call& call, const KernelArgs& args, const std::vector<size_t>& axes) {
-  std::vector<double> out;
+Result<Temporary<double>> scales_in(const Call& call, const KernelArgs& args, std::span<const size_t> axes) {
+  Temporary<double> out;
   if (call.type() == "Upsample" && call.version() < 7)
-    return std::vector<double>{1, 1, call.f("height_scale", 0), call.f("width_scale", 0)};
+    return Temporary<double>{1, 1, call.f("height_scale", 0), call.f("width_scale", 0)};
   if (call.type() == "Upsample" && call.version() < 9) {
     if (const auto* scales = call.floats("scales")) out.assign(scales->begin(), scales->end());
   } else {

@@ -29,7 +29,7 @@ Status reference(const Call& call, KernelArgs& args) {
       return refuse("reversesequence.length", "sequence length {} is out of range for {} steps", lengths.int_at(i),
                     data.dims()[axes.time]);
   const auto strides = row_strides(data.dims());
-  fill_by(args.out(0), data, [&](const std::vector<int64_t>& index) {
+  fill_by(args.out(0), data, [&](std::span<const int64_t> index) {
     const int64_t length = lengths.int_at(index[axes.batch]), step = index[axes.time];
     int64_t offset = ((step < length ? length - 1 - step : step) - step) * strides[axes.time];
     for (size_t i = 0; i < index.size(); ++i) offset += index[i] * strides[i];

@@ -90,7 +90,7 @@ Status run_align(const Call& call, KernelArgs& args) {
   how.maximum = mode == "max";
   how.half_pixel = coordinates == "half_pixel";
   if (!is_integer(args.in(2).dtype())) return refuse("dtype", "batch_indices are {}", name(args.in(2).dtype()));
-  const std::vector<int64_t> batch = ints_of(args.in(2));
+  const auto batch = ints_of(args.in(2));
   for (int64_t image : batch)
     if (image < 0 || image >= args.in(0).dims()[0]) return refuse("roi.batch", "a region lies in image {}", image);
   return kernels::roi_align(how, args.in(0), args.in(1), batch, args.out(0));

@@ -94,7 +94,7 @@ Status reference_elements(const Call& call, KernelArgs& args) {
   kernels::copy_elements(args.out(0), 0, data, 0, data.count());
   const auto strides = row_strides(data.dims());
   Status status;
-  for_each_index(indices.dims(), [&](const std::vector<int64_t>& at, int64_t n) {
+  for_each_index(indices.dims(), [&](std::span<const int64_t> at, int64_t n) {
     auto index = checked_index(indices.int_at(n), data.dims()[axis], "scatter.index");
     if (!index) {
       status = tl::unexpected(std::move(index).error());

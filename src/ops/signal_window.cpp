@@ -50,7 +50,7 @@ Result<Facts> infer_mel(const Call& call, InferContext& context) {
 }
 
 // Integers are cut towards zero, not rounded.
-Status store(std::vector<double> values, Tensor& out) {
+Status store(std::span<double> values, Tensor& out) {
   if (is_integer(out.dtype()))
     for (double& value : values) value = std::trunc(value);
   return kernels::from_reals(values, out);
@@ -67,10 +67,10 @@ double window_at(std::string_view type, double n, double length) {
 // A symmetric window of one entry is 0 / 0, as ONNX's text gives it.
 Status run_window(const Call& call, KernelArgs& args) {
   if (!args.out(0)) return unknown("window.size", "the size is not known");
-  std::vector<double> values(static_cast<size_t>(args.out(0).count()));
+  Temporary<double> values(static_cast<size_t>(args.out(0).count()));
   const double length = static_cast<double>(values.size()) - (call.i("periodic", 1) != 0 ? 0 : 1);
   for (size_t i = 0; i < values.size(); ++i) values[i] = window_at(call.type(), static_cast<double>(i), length);
-  return store(std::move(values), args.out(0));
+  return store(values, args.out(0));
 }
 
 double mel_of(double hertz) { return 2595 * std::log10(1 + hertz / 700); }
@@ -83,13 +83,13 @@ Result<double> one_number(const Tensor& tensor) {
 }
 
 // The spectrum bins where the triangles start, peak and end.
-Result<std::vector<int64_t>> mel_edges(const KernelArgs& args, int64_t mels, int64_t bins) {
+Result<Temporary<int64_t>> mel_edges(const KernelArgs& args, int64_t mels, int64_t bins) {
   TRY(const double length, one_number(args.in(1)));
   TRY(const double rate, one_number(args.in(2)));
   TRY(const double lower, one_number(args.in(3)));
   TRY(const double upper, one_number(args.in(4)));
   const double low = mel_of(lower), step = (mel_of(upper) - low) / static_cast<double>(mels + 2);
-  std::vector<int64_t> edges;
+  Temporary<int64_t> edges;
   for (int64_t i = 0; i < mels + 2; ++i) {
     const double edge = std::floor((length + 1) * hertz_of(static_cast<double>(i) * step + low) / rate);
     if (!(edge >= 0 && edge <= static_cast<double>(bins)))
@@ -104,7 +104,7 @@ Status run_mel(const Call&, KernelArgs& args) {
   if (!args.out(0)) return unknown("window.size", "the size is not known");
   const int64_t bins = args.out(0).dims()[0], mels = args.out(0).dims()[1];
   TRY(const auto edges, mel_edges(args, mels, bins));
-  std::vector<double> values(static_cast<size_t>(bins * mels));
+  Temporary<double> values(static_cast<size_t>(bins * mels));
   for (int64_t m = 0; m < mels; ++m) {
     const int64_t left = edges[static_cast<size_t>(m)], peak = edges[static_cast<size_t>(m) + 1],
                   right = edges[static_cast<size_t>(m) + 2];
@@ -117,7 +117,7 @@ Status run_mel(const Call&, KernelArgs& args) {
     for (int64_t bin = peak; bin < right; ++bin)
       at(bin) = static_cast<double>(right - bin) / static_cast<double>(right - peak);
   }
-  return store(std::move(values), args.out(0));
+  return store(values, args.out(0));
 }
 
 constexpr Kernel kWindowKernels[] = {{"reference", run_window}};

@@ -150,17 +150,17 @@ Result<Facts> infer(const Call& call, InferContext& context) {
   return out;
 }
 
-std::vector<int64_t> list_in(const Call& call, const KernelArgs& args, size_t input, std::string_view attribute) {
-  if (call.version() >= 10) return args.in(input) ? ints_of(args.in(input)) : std::vector<int64_t>();
+Temporary<int64_t> list_in(const Call& call, const KernelArgs& args, size_t input, std::string_view attribute) {
+  if (call.version() >= 10) return args.in(input) ? ints_of(args.in(input)) : Temporary<int64_t>();
   const auto* values = call.ints(attribute);
-  return values ? *values : std::vector<int64_t>();
+  return values ? temporary(*values) : Temporary<int64_t>();
 }
 
 Status reference(const Call& call, KernelArgs& args) {
   const Tensor& data = args.in(0);
   const auto starts = list_in(call, args, 1, "starts"), ends = list_in(call, args, 2, "ends");
   const auto axes = list_in(call, args, 3, "axes"), steps = list_in(call, args, 4, "steps");
-  std::vector<SliceRange> ranges;
+  Temporary<SliceRange> ranges;
   for (int64_t d : data.dims()) ranges.push_back({0, 1, d});
   for (size_t k = 0; k < std::min(starts.size(), ends.size()); ++k) {
     TRY(const size_t axis, normalize_axis(axes.empty() ? static_cast<int64_t>(k) : axes[k], data.rank()));
@@ -169,7 +169,7 @@ Status reference(const Call& call, KernelArgs& args) {
     ranges[axis] = slice_range(data.dims()[axis], starts[k], ends[k], step);
   }
   const auto strides = row_strides(data.dims());
-  fill_by(args.out(0), data, [&](const std::vector<int64_t>& index) {
+  fill_by(args.out(0), data, [&](std::span<const int64_t> index) {
     int64_t offset = 0;
     for (size_t i = 0; i < index.size(); ++i) offset += (ranges[i].start + index[i] * ranges[i].step) * strides[i];
     return offset;

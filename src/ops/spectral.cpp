@@ -127,9 +127,9 @@ Status check_length(int64_t length) {
 }
 
 // The numbers of one line of the input, cut or filled up with zeros to `length`.
-std::vector<Complex> line_of(const std::vector<double>& in, size_t parts, int64_t base, int64_t stride, int64_t size,
-                             int64_t length) {
-  std::vector<Complex> line(static_cast<size_t>(length));
+Temporary<Complex> line_of(const Temporary<double>& in, size_t parts, int64_t base, int64_t stride, int64_t size,
+                           int64_t length) {
+  Temporary<Complex> line(static_cast<size_t>(length));
   for (int64_t i = 0; i < std::min(size, length); ++i) {
     const size_t at = static_cast<size_t>(base + i * stride) * parts;
     line[static_cast<size_t>(i)] = {in[at], parts == 2 ? in[at + 1] : 0};
@@ -138,7 +138,7 @@ std::vector<Complex> line_of(const std::vector<double>& in, size_t parts, int64_
 }
 
 // The other half of the spectrum of a real signal. Its first entry is real, and the middle one of an even length.
-void complete_spectrum(std::vector<Complex>& line) {
+void complete_spectrum(Temporary<Complex>& line) {
   const size_t n = line.size();
   if (n > 0) line[0] = line[0].real();
   if (n % 2 == 0 && n > 0) line[n / 2] = line[n / 2].real();
@@ -181,7 +181,7 @@ Status run_dft(const Call& call, KernelArgs& args) {
   for (size_t i = 0; i < how.axis; ++i) outer *= x.dims()[i];
   for (size_t i = how.axis + 1; i + 1 < x.rank(); ++i) inner *= x.dims()[i];
   const kernels::Fft fft(static_cast<size_t>(how.length));
-  std::vector<double> out(static_cast<size_t>(args.out(0).count()));
+  Temporary<double> out(static_cast<size_t>(args.out(0).count()));
   const bool real = how.onesided && how.inverse;
   for (int64_t o = 0; o < outer; ++o)
     for (int64_t i = 0; i < inner; ++i) {
@@ -208,13 +208,13 @@ Status run_stft(const Call&, KernelArgs& args) {
   }
   TRY_OK(check_length(length));
   TRY(const auto in, kernels::to_reals(x));
-  std::vector<double> weights(static_cast<size_t>(length), 1);
+  Temporary<double> weights(static_cast<size_t>(length), 1);
   if (window) {
     TRY(weights, kernels::to_reals(window));
   }
   const int64_t samples = x.dims()[1], frames = args.out(0).dims()[1], bins = args.out(0).dims()[2];
   const kernels::Fft fft(static_cast<size_t>(length));
-  std::vector<double> out;
+  Temporary<double> out;
   for (int64_t row = 0; row < x.dims()[0] * frames; ++row) {
     const int64_t start = row / frames * samples + row % frames * step;
     auto line = line_of(in, static_cast<size_t>(x.dims()[2]), start, 1, length, length);

@@ -191,10 +191,10 @@ Result<kernels::NgramRules> ngram_rules(const Call& call, const Words& words, bo
   rules.least = call.i("min_gram_length", 1);
   rules.most = call.i("max_gram_length", 1);
   rules.skips = call.i("max_skip_count", 0);
-  if (const auto* counts = call.ints("ngram_counts")) rules.counts = *counts;
-  if (const auto* indexes = call.ints("ngram_indexes")) rules.indexes = *indexes;
-  if (const auto* weights = call.floats("weights")) rules.weights = *weights;
-  if (const auto* pool = text ? nullptr : call.ints("pool_int64s")) rules.pool = *pool;
+  if (const auto* counts = call.ints("ngram_counts")) rules.counts = temporary(*counts);
+  if (const auto* indexes = call.ints("ngram_indexes")) rules.indexes = temporary(*indexes);
+  if (const auto* weights = call.floats("weights")) rules.weights = temporary(*weights);
+  if (const auto* pool = text ? nullptr : call.ints("pool_int64s")) rules.pool = temporary(*pool);
   if (const auto* pool = text ? call.strings("pool_strings") : nullptr)
     for (const std::string& word : *pool) rules.pool.push_back(words.number(word));
   return rules;
@@ -207,7 +207,7 @@ Status run_tfidf(const Call& call, KernelArgs& args) {
   const Words words(text ? call.strings("pool_strings") : nullptr);
   TRY(const auto rules, ngram_rules(call, words, text));
   const int64_t rows = x.rank() == 2 ? x.dims()[0] : 1, length = x.rank() == 0 ? 1 : x.dims().back();
-  std::vector<std::vector<int64_t>> numbers(static_cast<size_t>(rows));
+  Temporary<Temporary<int64_t>> numbers(static_cast<size_t>(rows));
   for (int64_t i = 0; i < x.count(); ++i) numbers[static_cast<size_t>(i / length)].push_back(words.number(x, i));
   return kernels::count_ngrams(rules, numbers, args.out(0));
 }

@@ -45,13 +45,14 @@ Result<Facts> infer(const Call& call, InferContext& context) {
 
 // The positions of one row in the order of the operator: by value, then by position.
 template <class T>
-std::vector<int64_t> ranked(const Tensor& data, int64_t base, int64_t stride, int64_t size, bool largest) {
-  std::vector<int64_t> order(static_cast<size_t>(size));
+Temporary<int64_t> ranked(const Tensor& data, int64_t base, int64_t stride, int64_t size, bool largest) {
+  Temporary<int64_t> order(static_cast<size_t>(size));
   std::iota(order.begin(), order.end(), 0);
   const auto value = [&](int64_t i) { return kernels::widen(data.at<T>(base + i * stride)); };
   const auto is_nan = [&](int64_t i) { return kernels::kIsFloat<T> && value(i) != value(i); };
-  std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
-    if (is_nan(a) || is_nan(b)) return largest ? is_nan(a) && !is_nan(b) : !is_nan(a) && is_nan(b);
+  std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
+    if (is_nan(a) != is_nan(b)) return largest ? is_nan(a) : is_nan(b);
+    if (is_nan(a) || value(a) == value(b)) return a < b;
     return largest ? value(b) < value(a) : value(a) < value(b);
   });
   return order;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <numeric>
 
 #include "ops/movement.h"
@@ -12,14 +13,14 @@ constexpr Port kIn[] = {{"input"}};
 constexpr Port kOut[] = {{"output"}};
 constexpr size_t kData[] = {0};
 
-Result<std::vector<size_t>> permutation(const Call& call, size_t rank) {
-  std::vector<size_t> out(rank);
+Result<Temporary<size_t>> permutation(const Call& call, size_t rank) {
+  Temporary<size_t> out(rank);
   const auto* perm = call.ints("perm");
   if (!perm) {
     for (size_t i = 0; i < rank; ++i) out[i] = rank - 1 - i;
     return out;
   }
-  std::vector<bool> seen(rank, false);
+  Temporary<bool> seen(rank, false);
   bool ok = perm->size() == rank;
   for (size_t i = 0; ok && i < rank; ++i) {
     const int64_t axis = (*perm)[i];
@@ -34,16 +35,16 @@ Result<std::vector<size_t>> permutation(const Call& call, size_t rank) {
 template <class Position>
 void move_by(KernelArgs& args, Position position) {
   const auto strides = row_strides(args.in(0).dims());
-  fill_by(args.out(0), args.in(0), [&](const std::vector<int64_t>& index) {
-    const std::vector<int64_t> from = position(index);
+  fill_by(args.out(0), args.in(0), [&](std::span<const int64_t> index) {
+    const auto from = position(index);
     return std::inner_product(from.begin(), from.end(), strides.begin(), int64_t{0});
   });
 }
 
 Status reference_transpose(const Call& call, KernelArgs& args) {
   TRY(const auto perm, permutation(call, args.in(0).rank()));
-  move_by(args, [&](const std::vector<int64_t>& index) {
-    std::vector<int64_t> from(index.size());
+  move_by(args, [&](std::span<const int64_t> index) {
+    Temporary<int64_t> from(index.size());
     for (size_t i = 0; i < index.size(); ++i) from[perm[i]] = index[i];
     return from;
   });
@@ -67,7 +68,7 @@ std::vector<ViewRule> view_transpose(const Call& call, const Facts& out) {
   const auto perm = permutation(call, out[0].rank());
   if (!perm) return {};
   ViewRule rule = whole_window(out[0].rank());
-  rule.axis = *perm;
+  rule.axis.assign(perm->begin(), perm->end());
   return {rule};
 }
 
@@ -94,8 +95,8 @@ Status reference_to_space(const Call& call, KernelArgs& args) {
   TRY(const int64_t b, block_of(call));
   TRY(const bool crd, channel_first(call));
   const int64_t channels = args.out(0).dims()[1];
-  move_by(args, [&](const std::vector<int64_t>& i) {
-    return std::vector<int64_t>{i[0], depth_position(crd, b, channels, i[1], i[2] % b, i[3] % b), i[2] / b, i[3] / b};
+  move_by(args, [&](std::span<const int64_t> i) {
+    return std::array<int64_t, 4>{i[0], depth_position(crd, b, channels, i[1], i[2] % b, i[3] % b), i[2] / b, i[3] / b};
   });
   return {};
 }
@@ -104,10 +105,10 @@ Status reference_to_depth(const Call& call, KernelArgs& args) {
   TRY(const int64_t b, block_of(call));
   TRY(const bool crd, channel_first(call));
   const int64_t channels = args.in(0).dims()[1];
-  move_by(args, [&](const std::vector<int64_t>& i) {
+  move_by(args, [&](std::span<const int64_t> i) {
     const int64_t c = crd ? i[1] / (b * b) : i[1] % channels;
     const int64_t offset = crd ? i[1] % (b * b) : i[1] / channels;
-    return std::vector<int64_t>{i[0], c, i[2] * b + offset / b, i[3] * b + offset % b};
+    return std::array<int64_t, 4>{i[0], c, i[2] * b + offset / b, i[3] * b + offset % b};
   });
   return {};
 }

@@ -1,7 +1,6 @@
 #pragma once
 
-#include <vector>
-
+#include "base/temporary.h"
 #include "ir/op.h"
 
 // Reference kernels of floats are written for f32 and f64 only; this brings every other float type there and back.
@@ -10,7 +9,7 @@ namespace anyshape::ops {
 // The arguments of a kernel with all floats in one type: f64 where an input is f64, else f32.
 struct WideArgs {
   DType dtype = DType::f32;
-  std::vector<Datum> in, out;
+  Temporary<Datum> in, out;
   KernelArgs args;
 };
 Result<WideArgs> widen_args(const KernelArgs& args);

@@ -18,21 +18,21 @@ Result<AutoPad> read_auto_pad(const Call& call) {
 
 }  // namespace
 
-Result<std::vector<int64_t>> axis_ints(const Call& call, std::string_view name, size_t count, int64_t fallback,
-                                       int64_t lo) {
+Result<Temporary<int64_t>> axis_ints(const Call& call, std::string_view name, size_t count, int64_t fallback,
+                                     int64_t lo) {
   const auto* given = call.ints(name);
-  if (!given || given->empty()) return std::vector<int64_t>(count, fallback);
+  if (!given || given->empty()) return Temporary<int64_t>(count, fallback);
   if (given->size() != count)
     return refuse("window.attribute", "{} has {} entries, {} are needed", name, given->size(), count);
   for (int64_t v : *given)
     if (v < lo || v > kMost) return refuse("window.attribute", "{} has the entry {}, {} is the least", name, v, lo);
-  return *given;
+  return temporary(*given);
 }
 
-Result<Window> read_window(const Call& call, Dims kernel) {
+Result<Window> read_window(const Call& call, std::span<const Dim> kernel) {
   Window w;
   const size_t n = kernel.size();
-  w.kernel = std::move(kernel);
+  w.kernel.assign(kernel.begin(), kernel.end());
   TRY(w.strides, axis_ints(call, "strides", n, 1, 1));
   TRY(w.dilations, axis_ints(call, "dilations", n, 1, 1));
   TRY(w.auto_pad, read_auto_pad(call));

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <string_view>
-#include <vector>
 
 #include "ops/common.h"
 
@@ -12,8 +11,8 @@ enum class AutoPad { explicit_pads, same_upper, same_lower, valid };
 
 // One entry per spatial axis. Numbers are checked: strides and dilations >= 1, every value below 2^31.
 struct Window {
-  Dims kernel;
-  std::vector<int64_t> strides, dilations, pads_begin, pads_end;
+  Temporary<Dim> kernel;
+  Temporary<int64_t> strides, dilations, pads_begin, pads_end;
   AutoPad auto_pad = AutoPad::explicit_pads;
 
   size_t rank() const { return strides.size(); }
@@ -25,11 +24,11 @@ struct Window {
 
 // An attribute with one integer per spatial axis, each in lo..2^31 - 1; `fallback` for each when absent. Code
 // "window.attribute".
-Result<std::vector<int64_t>> axis_ints(const Call& call, std::string_view name, size_t count, int64_t fallback,
-                                       int64_t lo);
+Result<Temporary<int64_t>> axis_ints(const Call& call, std::string_view name, size_t count, int64_t fallback,
+                                     int64_t lo);
 
 // The attributes strides, dilations, pads and auto_pad for `kernel`.
-Result<Window> read_window(const Call& call, Dims kernel);
+Result<Window> read_window(const Call& call, std::span<const Dim> kernel);
 
 // The number of windows along axis i of `in` cells, rounding down. Requires one window to fit, under `code`.
 Result<Dim> window_count(InferContext& context, const Window& window, size_t i, Dim in, std::string_view code);
@@ -40,7 +39,7 @@ Result<Dim> window_count_ceil(InferContext& context, const Window& window, size_
 // For kernels: the padding of each spatial axis, with auto_pad resolved for these sizes. REQUIRES: the kernel of the
 // window is made of numbers. Error "kernel.shape".
 struct Padding {
-  std::vector<int64_t> before, after;
+  Temporary<int64_t> before, after;
 };
 // A window smaller than its stride may leave cells over: with `crop` they are cut off on both sides (as ONNX Runtime's
 // pools do), otherwise all at the end.

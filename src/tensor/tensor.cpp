@@ -4,6 +4,7 @@
 #include <new>
 
 #include "base/bug.h"
+#include "base/temporary.h"
 
 namespace anyshape {
 namespace {
@@ -52,14 +53,73 @@ std::optional<int64_t> element_count(std::span<const int64_t> dims) {
   return count;
 }
 
-ANYSHAPE_DEFINE_SPECIAL_MEMBERS(Tensor)
+Tensor::Tensor() = default;
+Tensor::Tensor(Tensor&& other) noexcept = default;
 
-Result<Tensor> Tensor::allocate(DType dtype, std::vector<int64_t> dims) {
+Tensor::Tensor(const Tensor& other)
+    : dtype_(other.dtype_),
+      dims_(TemporaryMemory::take_sizes(other.dims_)),
+      count_(other.count_),
+      bytes_(other.bytes_),
+      owner_(other.owner_),
+      strings_(other.strings_) {}
+
+Tensor& Tensor::operator=(const Tensor& other) {
+  if (this == &other) return *this;
+  if (dims_.capacity() < other.dims_.size()) {
+    TemporaryMemory::give_sizes(std::move(dims_));
+    dims_ = TemporaryMemory::take_sizes(other.dims_);
+  } else {
+    dims_ = other.dims_;
+  }
+  dtype_ = other.dtype_;
+  count_ = other.count_;
+  bytes_ = other.bytes_;
+  owner_ = other.owner_;
+  strings_ = other.strings_;
+  return *this;
+}
+
+Tensor& Tensor::operator=(Tensor&& other) noexcept {
+  if (this == &other) return *this;
+  TemporaryMemory::give_sizes(std::move(dims_));
+  dtype_ = other.dtype_;
+  dims_ = std::move(other.dims_);
+  count_ = other.count_;
+  bytes_ = other.bytes_;
+  owner_ = std::move(other.owner_);
+  strings_ = std::move(other.strings_);
+  return *this;
+}
+
+Tensor::~Tensor() { TemporaryMemory::give_sizes(std::move(dims_)); }
+
+Status Tensor::take_memory(size_t bytes) {
+  const size_t padded = (bytes + kAlignment) / kAlignment * kAlignment;
+  void* memory = nullptr;
+  if (TemporaryMemory::in_scope()) {
+    try {
+      memory = TemporaryMemory::take(padded);
+      owner_ = std::shared_ptr<void>(memory, TemporaryMemory::give, TemporaryAllocator<std::byte>());
+    } catch (const std::bad_alloc&) {
+      return system_error("tensor.memory", "out of memory: {} bytes for one tensor", bytes);
+    }
+  } else {
+    memory = std::aligned_alloc(kAlignment, padded);
+    if (!memory) return system_error("tensor.memory", "out of memory: {} bytes for one tensor", bytes);
+    owner_ = std::shared_ptr<void>(memory, std::free);
+  }
+  std::memset(memory, 0, padded);
+  bytes_ = {static_cast<const std::byte*>(memory), bytes};
+  return {};
+}
+
+Result<Tensor> Tensor::allocate(DType dtype, std::span<const int64_t> dims) {
   const auto count = element_count(dims);
   if (!count) return refuse("tensor.dims", "the sizes [{}] do not describe a tensor", fmt::join(dims, ", "));
   Tensor t;
   t.dtype_ = dtype;
-  t.dims_ = std::move(dims);
+  t.dims_ = TemporaryMemory::take_sizes(dims);
   t.count_ = *count;
   if (dtype == DType::string) {
     if (*count > kMaxBytes / int64_t{sizeof(std::string)})
@@ -78,12 +138,7 @@ Result<Tensor> Tensor::allocate(DType dtype, std::vector<int64_t> dims) {
   }
   if (*count > kMaxBytes) return system_error("tensor.memory", "{} elements do not fit into memory", *count);
   const size_t size = (static_cast<size_t>(*count) * static_cast<size_t>(bits(dtype)) + 7) / 8;
-  const size_t padded = (size + kAlignment) / kAlignment * kAlignment;
-  void* memory = std::aligned_alloc(kAlignment, padded);
-  if (!memory) return system_error("tensor.memory", "out of memory: {} bytes for one tensor", size);
-  std::memset(memory, 0, padded);
-  t.owner_ = std::shared_ptr<void>(memory, std::free);
-  t.bytes_ = {static_cast<const std::byte*>(memory), size};
+  TRY_OK(t.take_memory(size));
   return t;
 }
 
@@ -118,7 +173,7 @@ Tensor Tensor::of_strings(std::vector<int64_t> dims, std::vector<std::string> va
 }
 
 Tensor Tensor::of_ints(std::vector<int64_t> dims, std::span<const int64_t> values) {
-  auto t = allocate(DType::i64, std::move(dims));
+  auto t = allocate(DType::i64, dims);
   ANYSHAPE_CHECK(t && t->count() == static_cast<int64_t>(values.size()));
   if (!values.empty()) std::memcpy(t->data(), values.data(), values.size_bytes());
   return *std::move(t);
@@ -161,9 +216,9 @@ Result<Tensor> Tensor::aligned() const {
   return copy;
 }
 
-Tensor Tensor::reshaped(std::vector<int64_t> dims) const {
+Tensor Tensor::reshaped(std::span<const int64_t> dims) const {
   Tensor t = *this;
-  t.dims_ = std::move(dims);
+  t.dims_.assign(dims.begin(), dims.end());
   return t;
 }
 

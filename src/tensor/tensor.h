@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <span>
@@ -27,8 +28,12 @@ class Tensor {
   // The first: no tensor, dtype undefined.
   ANYSHAPE_SPECIAL_MEMBERS(Tensor);
 
-  // Zero-filled, aligned to 64 bytes. Errors: "tensor.dims", "tensor.memory".
-  static Result<Tensor> allocate(DType dtype, std::vector<int64_t> dims);
+  // Zero-filled, aligned to 64 bytes. In the scope of a TemporaryMemory it is made there and must not outlive it.
+  // Errors: "tensor.dims", "tensor.memory".
+  static Result<Tensor> allocate(DType dtype, std::span<const int64_t> dims);
+  static Result<Tensor> allocate(DType dtype, std::initializer_list<int64_t> dims) {
+    return allocate(dtype, std::span(dims.begin(), dims.size()));
+  }
   // Borrows `bytes`, kept alive by `owner`. REQUIRES: bytes holds exactly the packed elements.
   static Tensor borrow(DType dtype, std::vector<int64_t> dims, std::span<const std::byte> bytes,
                        std::shared_ptr<const void> owner);
@@ -78,9 +83,13 @@ class Tensor {
   // This tensor if it is aligned to 64 bytes, else one aligned copy.
   Result<Tensor> aligned() const;
   // The same elements under other dims. REQUIRES: equal count.
-  Tensor reshaped(std::vector<int64_t> dims) const;
+  Tensor reshaped(std::span<const int64_t> dims) const;
+  Tensor reshaped(std::initializer_list<int64_t> dims) const { return reshaped(std::span(dims.begin(), dims.size())); }
 
  private:
+  // Error "tensor.memory".
+  Status take_memory(size_t bytes);
+
   DType dtype_ = DType::undefined;
   std::vector<int64_t> dims_;
   int64_t count_ = 0;

@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "run/cpu/executor.h"
+#include "run/cpu/own.h"
 
 namespace anyshape {
 namespace {
@@ -205,9 +206,17 @@ Status Executor::reserve(std::span<const Datum> inputs, const Refusal* refusal) 
   TRY_OK(check_inputs(inputs));
   TRY(binding_, bind(inputs, refusal));
   while (bindings_.size() < kBindings) bindings_.push_back(std::make_unique<BoundPlan>(*plan_));
+  // Room for the sizes of inputs that are held by handles.
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const uint32_t value = plan_->inputs[i].value;
+    if (plan_->values[value].kind != Kind::dynamic) continue;
+    data_[value] = inputs[i];
+    forget(data_[value]);
+  }
   if (!binding_) return {};
   TRY_OK(enter_stage(0));
-  return reserve_outputs();
+  TRY_OK(reserve_outputs());
+  return rehearse(inputs);
 }
 
 }  // namespace anyshape

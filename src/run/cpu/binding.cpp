@@ -7,6 +7,8 @@ namespace {
 
 constexpr int64_t kSlotUnit = 64;
 constexpr int64_t kLargest = int64_t{1} << 46;
+// Room for sizes that changes hands with that of temporary tensors.
+constexpr size_t kUsualRank = 8;
 
 int64_t element_bytes(DType dtype) { return std::max(1, bits(dtype) / 8); }
 
@@ -38,7 +40,7 @@ BoundPlan::BoundPlan(const Plan& plan)
 void BoundPlan::prepare_operands(const PlanStep& step, Step& operands) const {
   const auto prepare = [&](Datum& operand, uint32_t value) {
     if (value == kNone || plan_.values[value].dtype == DType::string) return;
-    const std::vector<int64_t> room(plan_.values[value].dims.size());
+    const std::vector<int64_t> room(std::max(plan_.values[value].dims.size(), kUsualRank));
     operand.tensor().point_at(plan_.values[value].dtype, room, nullptr);
     operand.settle();
   };

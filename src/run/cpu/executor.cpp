@@ -73,7 +73,7 @@ Executor::Executor(std::shared_ptr<const Plan> plan, const Executor& outer)
 }
 
 int64_t Executor::arena_bytes() const {
-  int64_t total = scratch_.size();
+  int64_t total = scratch_.size() + temporaries_.bytes();
   for (const Block& block : blocks_) total += block.size();
   for (const auto& [body, executor] : bodies_) total += executor->arena_bytes();
   return total;

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/temporary.h"
 #include "base/workers.h"
 #include "ir/call.h"
 #include "plan/plan.h"
@@ -56,7 +57,8 @@ class Executor {
   // The sizes of the outputs at these input sizes, where they follow from them.
   Result<std::vector<std::optional<std::vector<int64_t>>>> output_sizes(std::span<const Datum> inputs,
                                                                         const Refusal* refusal);
-  // Memory for these input sizes is there when run() needs it.
+  // Memory for these input sizes is there when run() needs it. Steps with a reference kernel run once on zeros, for
+  // what they take beside their outputs.
   Status reserve(std::span<const Datum> inputs, const Refusal* refusal);
 
   // The plan at these input sizes; nothing where they are outside of what it is for, but not refused.
@@ -89,6 +91,10 @@ class Executor {
   Status run_step(size_t index);
   Status run_planned(const PlanStep& step, size_t index);
   Status run_reference_step(const PlanStep& step, size_t index);
+  Status run_reference_kernel(const PlanStep& step, size_t index);
+  Status rehearse(std::span<const Datum> inputs);
+  bool can_rehearse(const PlanStep& step) const;
+  void fill_with_zeros(const PlanStep& step);
   Status run_dynamic(const PlanStep& step, size_t index);
   Status hand_over();
   Status hand_over_dynamic(size_t output);
@@ -119,6 +125,7 @@ class Executor {
   uint64_t clock_ = 0;
   std::vector<Block> blocks_;  // one per stage
   Block scratch_;
+  TemporaryMemory temporaries_;  // of reference kernels
   std::vector<int64_t> key_;
   std::vector<View> in_views_, out_views_;
   std::vector<Datum> data_;  // dynamic values

@@ -5,6 +5,7 @@
 #include "base/bug.h"
 #include "ir/infer.h"
 #include "kernels/dense_copy.h"
+#include "ops/custom.h"
 #include "run/cpu/executor.h"
 #include "run/cpu/own.h"
 
@@ -141,7 +142,24 @@ Status Executor::run_planned(const PlanStep& step, size_t index) {
 }
 
 Status Executor::run_reference_step(const PlanStep& step, size_t index) {
+  // Kernels of others may keep what they make.
+  if (is_custom(*plan_->graph->nodes[step.node].op)) return run_reference_kernel(step, index);
+  const TemporaryMemory::Scope scope(temporaries_);
+  return run_reference_kernel(step, index);
+}
+
+Status Executor::run_reference_kernel(const PlanStep& step, size_t index) {
   auto& operands = binding_->step(index);
+  // What a kernel put in the place of an output ends with the step, whichever way it ends.
+  const struct Restore {
+    Executor& executor;
+    const PlanStep& step;
+    std::span<Datum> out;
+    ~Restore() {
+      for (size_t k = 0; k < step.out.size(); ++k)
+        if (step.out[k] != kNone) executor.set_datum(out[k], step.out[k]);
+    }
+  } restore{*this, step, operands.out};
   for (size_t k = 0; k < step.in.size(); ++k)
     if (step.in[k] != kNone) set_datum(operands.in[k], step.in[k]);
   for (size_t k = 0; k < step.out.size(); ++k) {
@@ -162,7 +180,6 @@ Status Executor::run_reference_step(const PlanStep& step, size_t index) {
       return refuse("run.shape", "output {} got the shape [{}], its rule says [{}]", k, fmt::join(made.dims(), ", "),
                     fmt::join(binding_->view(step.out[k]).dims, ", "));
     if (!made.bytes().empty()) std::memcpy(to, made.bytes().data(), made.bytes().size());
-    set_datum(operands.out[k], step.out[k]);
   }
   // What a binding keeps must not keep values of this run.
   for (size_t k = 0; k < step.in.size(); ++k)
