@@ -58,7 +58,7 @@ void max_pool_plane(const PlanePool& pool, const float* in, float* out) {
         // A number takes the place of NaN, NaN never that of a number.
         for (int64_t j = 0; j < n; ++j) {
           const float value = from[j * x.stride], best = to[j];
-          to[j] = (value > best) | (best != best) ? value : best;
+          to[j] = ((value > best) | (best != best)) ? value : best;
         }
       });
     }
