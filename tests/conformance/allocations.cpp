@@ -8,10 +8,8 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <set>
-#include <sstream>
 #include <string>
 
 #include "../counting_malloc.h"
@@ -20,6 +18,7 @@
 #include "format/onnx/import.h"
 #include "ops/all.h"
 #include "passes/body.h"
+#include "reasons.h"
 #include "run/cpu/model.h"
 
 namespace fs = std::filesystem;
@@ -171,25 +170,12 @@ void judge(const Options& options, const std::string& name, const Plan& plan, co
   fmt::print("{}: {} beside the steps\n", name, counts.all - in_steps);
 }
 
-std::set<std::string> read_known(const fs::path& path) {
-  std::set<std::string> out;
-  std::ifstream file(path);
-  for (std::string line; std::getline(file, line);) {
-    std::istringstream fields(line);
-    std::string name, reason;
-    if (line.starts_with('#') || !(fields >> name)) continue;
-    if (!(fields >> reason)) fmt::print("no reason is given for {}\n", name);
-    if (!reason.empty()) out.insert(name);
-  }
-  return out;
-}
-
 Options parse(int argc, char** argv) {
   Options options;
   for (int i = 1; i < argc; ++i) {
     const std::string_view arg = argv[i];
     if (arg == "--known" && i + 1 < argc)
-      options.known = read_known(argv[++i]);
+      options.known = anyshape::testing::names_with_reasons(argv[++i]);
     else if (arg == "--op" && i + 1 < argc)
       options.op = argv[++i];
     else if (arg == "--list")

@@ -20,6 +20,7 @@
 #include "format/onnx/import.h"
 #include "ops/all.h"
 #include "passes/body.h"
+#include "reasons.h"
 #include "run/cpu/model.h"
 #include "run/cpu/reference.h"
 #include "verify/compare.h"
@@ -145,19 +146,6 @@ Status run_case(const Options& options, const Listed& listed, std::string& op) {
 
 constexpr size_t kMostExpected = 30;
 
-std::set<std::string> read_expected(const fs::path& path) {
-  std::set<std::string> out;
-  std::ifstream file(path);
-  for (std::string line; std::getline(file, line);) {
-    std::istringstream fields(line);
-    std::string name, reason;
-    if (line.starts_with('#') || !(fields >> name)) continue;
-    if (!(fields >> reason)) fmt::print("no reason is given for {}\n", name);
-    if (!reason.empty()) out.insert(name);
-  }
-  return out;
-}
-
 Options parse(int argc, char** argv) {
   Options options;
   for (int i = 1; i < argc; ++i) {
@@ -178,7 +166,7 @@ Options parse(int argc, char** argv) {
     else if (arg == "--atol")
       options.folder_tolerance.absolute = std::stod(next());
     else if (arg == "--expected")
-      options.expected = read_expected(next());
+      options.expected = anyshape::testing::names_with_reasons(next());
     else if (arg == "--folders")
       options.folders = true;
     else
