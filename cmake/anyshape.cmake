@@ -11,13 +11,27 @@ function(anyshape_target_options target)
   endif()
 endfunction()
 
-# Compiled once instead of in every file. None of the project's own, which change; every file still includes what it
-# uses, which the presets without ANYSHAPE_PCH prove.
+# Compiled once instead of in every file; the core adds ir/builder.h, which most of its files include. Every file still
+# includes what it uses, which the presets without ANYSHAPE_SHARED_COMPILING prove.
 set(ANYSHAPE_PRECOMPILED
   <algorithm> <array> <bit> <charconv> <cmath> <complex> <cstdint> <cstring> <functional> <limits> <map> <memory>
   <numeric> <optional> <set> <span> <string> <string_view> <unordered_map> <utility> <variant> <vector>
   <fmt/format.h> <tl/expected.hpp>
 )
+
+# anyshape_together(target source...): sources of the target that are compiled as one, so that what they share is parsed
+# and instantiated once. Their names must not clash, those of unnamed namespaces neither. About five: with more of them a
+# change of one takes long to compile.
+function(anyshape_together target)
+  target_sources(${target} PRIVATE ${ARGN})
+  if(ANYSHAPE_SHARED_COMPILING)
+    list(GET ARGN 0 first)
+    file(RELATIVE_PATH folder ${CMAKE_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR})
+    string(MAKE_C_IDENTIFIER ${folder}_${first} group)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+    set_source_files_properties(${ARGN} TARGET_DIRECTORY ${target} PROPERTIES UNITY_GROUP ${group})
+  endif()
+endfunction()
 
 # The headers of gtest, too, compiled once for all unit tests.
 function(anyshape_precompile_test target)
@@ -43,7 +57,7 @@ function(anyshape_unit_test name)
   add_executable(${name} ${ARGN})
   target_link_libraries(${name} PRIVATE anyshape_core GTest::gtest_main)
   anyshape_target_options(${name})
-  if(ANYSHAPE_PCH)
+  if(ANYSHAPE_SHARED_COMPILING)
     anyshape_precompile_test(${name})
   endif()
   add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})

@@ -20,8 +20,6 @@ constexpr double kRelative = 1e-3, kAbsolute = 1e-5;
 constexpr int kRounds = 10, kLeastRounds = 3;
 constexpr Seconds kSlice(0.05), kLongest(10);
 
-tl::unexpected<Error> fail(Error error) { return tl::unexpected(std::move(error)); }
-
 // One engine with one number of threads.
 struct Contender {
   int threads;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "anyshape/check.h"
@@ -12,6 +13,9 @@ namespace anyshape::cli {
 
 // Exit codes of the contract.
 inline constexpr int kDone = 0, kFault = 1, kUsage = 2, kRefused = 3;
+
+// The error as a Result of any type.
+inline tl::unexpected<Error> fail(Error error) { return tl::unexpected(std::move(error)); }
 
 // The graver of two exit codes: our fault, then usage, then a refusal.
 int worse(int a, int b);

@@ -8,11 +8,10 @@
 #include <optional>
 
 #include "anyshape/check.h"
+#include "cli.h"
 
 namespace anyshape::cli {
 namespace {
-
-tl::unexpected<Error> fail(Error error) { return tl::unexpected(std::move(error)); }
 
 // The number a dim is; nothing for a symbol or an expression.
 std::optional<int64_t> number_of(const std::string& dim) {

@@ -14,8 +14,6 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
-tl::unexpected<Error> fail(Error error) { return tl::unexpected(std::move(error)); }
-
 Status prepare_folder(const std::string& folder) {
   std::error_code wrong;
   fs::create_directories(folder, wrong);

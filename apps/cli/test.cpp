@@ -17,8 +17,6 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kModel = "model.onnx", kSet = "test_data_set_";
 
-tl::unexpected<Error> fail(Error error) { return tl::unexpected(std::move(error)); }
-
 // Those of ONNX's own test runner.
 struct Tolerance {
   double relative = 1e-3, absolute = 1e-7;

@@ -55,9 +55,9 @@ int64_t period_of(const Condition& condition) {
 
 // Walks k upwards for one residue (symbol = period * k + residue). Every evaluation is valid on [from, to]; whatever
 // depends on a sign moves `to` down to where that sign still holds.
-class Walk {
+class ResidueWalk {
  public:
-  Walk(const Atom* symbol, int64_t period, int64_t residue) : symbol_(symbol), value_(residue, period) {}
+  ResidueWalk(const Atom* symbol, int64_t period, int64_t residue) : symbol_(symbol), value_(residue, period) {}
 
   // Truth on [from, to()], to() <= limit.
   bool holds(const Goals& goals, int64_t from, int64_t limit) {
@@ -243,7 +243,7 @@ std::optional<Solution> solve_univariate(const Goals& goals, Dim symbol, int64_t
   out.runs.resize(static_cast<size_t>(period));
   size_t work = 0;
   for (int64_t r = 0; r < period; ++r) {
-    Walk walk(atom_of(symbol), period, r);
+    ResidueWalk walk(atom_of(symbol), period, r);
     int64_t k = floor_div(lo - r + period - 1, period);
     int64_t limit = hi ? floor_div(*hi - r, period) : (kTop - period) / period;
     while (k <= limit) {
