@@ -33,17 +33,19 @@ Result<Facts> infer12(const Call& call, InferContext&) {
   return results(call);
 }
 
-// The share of entries to drop; 0 outside of training.
+// The share of entries to drop; 0 outside of training. Takes as much memory whatever the inputs say.
 Result<double> drop_ratio(const Call& call, const KernelArgs& args) {
   if (call.version() < 12) {
     const bool trains = call.version() < 7 && call.i("is_test", 0) == 0;
     return trains ? static_cast<double>(call.f("ratio", 0.5f)) : 0.0;
   }
   const Tensor &ratio = args.in(1), &training = args.in(2);
-  if (!training || training.count() != 1 || training.int_at(0) == 0) return 0.0;
-  if (!ratio || ratio.count() != 1) return 0.5;
-  TRY(const Tensor wide, kernels::converted(ratio, DType::f64));
-  return wide.at<double>(0);
+  double given = 0.5;
+  if (ratio && ratio.count() == 1) {
+    TRY(const Tensor wide, kernels::converted(ratio, DType::f64));
+    given = wide.at<double>(0);
+  }
+  return training && training.count() == 1 && training.int_at(0) != 0 ? given : 0.0;
 }
 
 // Uniform in 0..1 with 53 bits from two draws, as NumPy makes them.
@@ -59,22 +61,32 @@ Status fill_mask(const Temporary<bool>& kept, Tensor& mask) {
   return kernels::convert(flags, mask);
 }
 
+// data / (1 - ratio) where `kept` gets true, else 0. `wide` is the data in f64, `result` has room for as much.
+void drop(double ratio, uint32_t seed, const Tensor& wide, Temporary<bool>& kept, Tensor& result) {
+  std::mt19937 engine(seed);
+  for (size_t i = 0; i < kept.size(); ++i) {
+    kept[i] = uniform(engine) >= ratio;
+    result.as_mutable<double>()[i] = kept[i] ? wide.as<double>()[i] / (1 - ratio) : 0.0;
+  }
+}
+
 Status reference(const Call& call, KernelArgs& args) {
   const Tensor& data = args.in(0);
   TRY(const double ratio, drop_ratio(call, args));
   if (!(ratio >= 0 && ratio < 1)) return refuse("dropout.ratio", "the ratio is {}, not in 0..1", ratio);
   Temporary<bool> kept(static_cast<size_t>(data.count()), true);
+  Tensor wide, result;
+  // Also where this run drops nothing: the next one may, and takes no more memory then.
+  if (call.version() < 12 ? ratio != 0 : static_cast<bool>(args.in(2))) {
+    TRY(wide, kernels::converted(data, DType::f64));
+    TRY(result, Tensor::allocate(DType::f64, data.dims()));
+  }
   if (ratio == 0) {
     kernels::copy_elements(args.out(0), 0, data, 0, data.count());
   } else {
     const bool seeded = call.version() >= 12 && call.has_attr("seed");
-    std::mt19937 engine(static_cast<uint32_t>(seeded ? static_cast<uint64_t>(call.i("seed", 0)) : args.seed));
-    TRY(const Tensor wide, kernels::converted(data, DType::f64));
-    TRY(Tensor result, Tensor::allocate(DType::f64, data.dims()));
-    for (size_t i = 0; i < kept.size(); ++i) {
-      kept[i] = uniform(engine) >= ratio;
-      result.as_mutable<double>()[i] = kept[i] ? wide.as<double>()[i] / (1 - ratio) : 0.0;
-    }
+    const uint64_t seed = seeded ? static_cast<uint64_t>(call.i("seed", 0)) : args.seed;
+    drop(ratio, static_cast<uint32_t>(seed), wide, kept, result);
     TRY_OK(kernels::convert(result, args.out(0)));
   }
   return call.has_output(1) ? fill_mask(kept, args.out(1)) : Status();

@@ -13,7 +13,7 @@ constexpr Port kIn[] = {{"Inputs", Port::variadic}};
 constexpr Port kOut[] = {{"Output"}};
 
 // One term: its letters in order; `.` stands for the ellipsis.
-using Term = std::string;
+using Term = std::basic_string<char, std::char_traits<char>, TemporaryAllocator<char>>;
 
 struct Equation {
   Temporary<Term> inputs;
@@ -39,11 +39,11 @@ Result<Term> parse_term(std::string_view text) {
 }
 
 Result<Equation> parse_equation(std::string_view written) {
-  std::string text(written);
+  Term text(written);
   std::erase(text, ' ');
   Equation equation;
   const size_t arrow = text.find("->");
-  if (arrow != std::string::npos) {
+  if (arrow != Term::npos) {
     TRY(equation.output, parse_term(std::string_view(text).substr(arrow + 2)));
     text.resize(arrow);
   }
@@ -92,7 +92,7 @@ Status bind_term(const Call& call, InferContext& context, size_t input, const Te
   const size_t dots = term.find('.');
   const size_t letters = term.size() - (dots != Term::npos);
   if (dims.size() < letters || (dots == Term::npos && dims.size() != letters))
-    return refuse("einsum.rank", "the term \"{}\" does not fit the shape {}", term, text(dims));
+    return refuse("einsum.rank", "the term \"{}\" does not fit the shape {}", std::string_view(term), text(dims));
   const size_t hidden = dims.size() - letters;
   size_t axis = 0;
   for (char c : term) {
@@ -179,7 +179,8 @@ class Loops {
 // Axis by axis the loop of a term; ellipsis axis i from the back is called -1 - i.
 Result<Temporary<size_t>> loops_of(const Term& term, std::span<const int64_t> dims, Loops& loops) {
   const size_t letters = term.size() - (term.find('.') != Term::npos);
-  if (dims.size() < letters) return refuse("einsum.rank", "the term \"{}\" does not fit rank {}", term, dims.size());
+  if (dims.size() < letters)
+    return refuse("einsum.rank", "the term \"{}\" does not fit rank {}", std::string_view(term), dims.size());
   Temporary<size_t> out;
   for (char c : term) {
     if (c != '.') {

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "ops/ml_common.h"
+#include "ops/planned.h"
 #include "ops/records.h"
 
 namespace anyshape::ops {
@@ -207,7 +208,8 @@ constexpr OpDef kMlLabelEncoder1{.name = "LabelEncoder",
                                  .domain = kMl,
                                  .sig = {kMlIn, kMlOut, "keys to values by a table"},
                                  .infer = infer_label,
-                                 .kernels = kLabelEncoder};
+                                 .kernels = kLabelEncoder,
+                                 .planned = kLabelEncoderPlanned};
 constexpr OpDef kMlNormalizer1{.name = "Normalizer",
                                .domain = kMl,
                                .sig = {kMlIn, kMlOut, "rows divided by their norm"},

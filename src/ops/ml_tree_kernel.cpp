@@ -1,165 +1,37 @@
 #include <algorithm>
-#include <map>
-#include <unordered_map>
 
-#include "kernels/forest.h"
+#include "base/bug.h"
 #include "kernels/reals.h"
-#include "ops/ml_common.h"
+#include "ops/ml_trees.h"
+#include "ops/ml_views.h"
+#include "ops/planned.h"
 
+// The trees, read once for a plan or at each run of a reference kernel, and the walks of all rows.
 namespace anyshape::ops {
 namespace {
 
 using kernels::Forest;
 
-// Attribute `name` as a list of floats, or its twin `name`_as_tensor.
-Result<Temporary<double>> numbers_of(const Call& call, const std::string& name) {
-  if (const Tensor* tensor = call.version() >= 3 ? call.tensor(name + "_as_tensor") : nullptr)
-    return kernels::to_reals(*tensor);
-  const auto* list = call.floats(name);
-  return list ? Temporary<double>(list->begin(), list->end()) : Temporary<double>();
-}
-
-Result<std::span<const int64_t>> ints_of_size(const Call& call, std::string_view name, size_t size) {
-  const auto* list = call.ints(name);
-  const size_t given = list ? list->size() : 0;
-  if (given != size) return refuse("treeensemble.nodes", "{} has {} entries, {} are needed", name, given, size);
-  return list ? std::span<const int64_t>(*list) : std::span<const int64_t>();
-}
-
-Result<Forest::Test> test_of(std::string_view mode) {
-  constexpr std::pair<std::string_view, Forest::Test> kModes[] = {
-      {"BRANCH_LEQ", Forest::Test::leq}, {"BRANCH_LT", Forest::Test::lt}, {"BRANCH_GTE", Forest::Test::gte},
-      {"BRANCH_GT", Forest::Test::gt},   {"BRANCH_EQ", Forest::Test::eq}, {"BRANCH_NEQ", Forest::Test::neq},
-      {"LEAF", Forest::Test::leaf}};
-  for (const auto& [name, test] : kModes)
-    if (name == mode) return test;
-  return refuse("treeensemble.mode", "the mode \"{}\" does not exist", mode);
-}
-
-struct NodeKey {
-  int64_t tree, node;
-  bool operator==(const NodeKey&) const = default;
-};
-struct NodeHash {
-  size_t operator()(const NodeKey& key) const {
-    return std::hash<int64_t>()(key.tree * int64_t{0x9E3779B1} ^ key.node);
-  }
-};
-using NodeIndex = std::unordered_map<NodeKey, int64_t, NodeHash>;
-
-// The form with one list entry per node, leaves among them, and votes in lists of their own.
-class ListForm {
- public:
-  explicit ListForm(const Call& call) : call_(call) {}
-
-  Result<Forest> read(std::string_view prefix, int64_t targets) {
-    TRY_OK(read_nodes());
-    TRY_OK(link());
-    TRY_OK(read_votes(std::string(prefix), targets));
-    return std::move(forest_);
-  }
-
- private:
-  Status read_nodes() {
-    const auto* modes = call_.strings("nodes_modes");
-    const size_t size = modes ? modes->size() : 0;
-    TRY(trees_, ints_of_size(call_, "nodes_treeids", size));
-    TRY(ids_, ints_of_size(call_, "nodes_nodeids", size));
-    TRY(const auto features, ints_of_size(call_, "nodes_featureids", size));
-    TRY(const auto splits, numbers_of(call_, "nodes_values"));
-    if (splits.size() != size)
-      return refuse("treeensemble.nodes", "there are {} splits for {} nodes", splits.size(), size);
-    const auto* missing = call_.ints("nodes_missing_value_tracks_true");
-    for (size_t i = 0; i < size; ++i) {
-      Forest::Node node;
-      TRY(node.test, test_of((*modes)[i]));
-      node.feature = features[i];
-      node.split = splits[i];
-      node.missing_is_true = missing && i < missing->size() && (*missing)[i] != 0;
-      forest_.nodes.push_back(node);
-    }
-    return {};
-  }
-
-  // The first node of a tree is its root.
-  Status link() {
-    TRY(const auto if_true, ints_of_size(call_, "nodes_truenodeids", ids_.size()));
-    TRY(const auto if_false, ints_of_size(call_, "nodes_falsenodeids", ids_.size()));
-    std::unordered_map<int64_t, bool> seen;
-    for (size_t i = 0; i < ids_.size(); ++i) {
-      index_[{trees_[i], ids_[i]}] = static_cast<int64_t>(i);
-      if (!seen[trees_[i]]) forest_.roots.push_back(static_cast<int64_t>(i));
-      seen[trees_[i]] = true;
-    }
-    for (size_t i = 0; i < ids_.size(); ++i) {
-      Forest::Node& node = forest_.nodes[i];
-      if (node.test == Forest::Test::leaf) continue;
-      TRY(node.if_true, find(trees_[i], if_true[i]));
-      TRY(node.if_false, find(trees_[i], if_false[i]));
-    }
-    return {};
-  }
-
-  Result<int64_t> find(int64_t tree, int64_t node) const {
-    const auto found = index_.find({tree, node});
-    if (found == index_.end()) return refuse("treeensemble.nodes", "tree {} has no node {}", tree, node);
-    return found->second;
-  }
-
-  Status read_votes(const std::string& prefix, int64_t targets) {
-    TRY(const auto weights, numbers_of(call_, prefix + "_weights"));
-    TRY(const auto trees, ints_of_size(call_, prefix + "_treeids", weights.size()));
-    TRY(const auto nodes, ints_of_size(call_, prefix + "_nodeids", weights.size()));
-    TRY(const auto ids, ints_of_size(call_, prefix + "_ids", weights.size()));
-    Temporary<std::pair<int64_t, size_t>> by_node;
-    for (size_t i = 0; i < weights.size(); ++i) {
-      if (ids[i] < 0 || ids[i] >= targets)
-        return refuse("treeensemble.target", "a leaf votes for {} of {} targets", ids[i], targets);
-      TRY(const int64_t node, find(trees[i], nodes[i]));
-      by_node.emplace_back(node, i);
-    }
-    std::stable_sort(by_node.begin(), by_node.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-    for (const auto& [at, i] : by_node) {
-      Forest::Node& node = forest_.nodes[static_cast<size_t>(at)];
-      if (node.test != Forest::Test::leaf) continue;
-      if (node.count++ == 0) node.first = forest_.votes.size();
-      forest_.votes.push_back({ids[i], weights[i]});
-    }
-    return {};
-  }
-
-  const Call& call_;
-  Forest forest_;
-  std::span<const int64_t> trees_, ids_;
-  NodeIndex index_;
-};
-
-Result<Forest::Aggregate> aggregate_of(const Call& call) {
-  constexpr std::pair<std::string_view, Forest::Aggregate> kNames[] = {{"AVERAGE", Forest::Aggregate::average},
-                                                                       {"SUM", Forest::Aggregate::sum},
-                                                                       {"MIN", Forest::Aggregate::min},
-                                                                       {"MAX", Forest::Aggregate::max}};
-  const std::string_view text = call.s("aggregate_function", "SUM");
-  for (const auto& [name, value] : kNames)
-    if (name == text) return value;
-  return refuse("treeensemble.aggregate", "the function \"{}\" does not exist", text);
+void put_row(const Temporary<double>& scores, size_t row, size_t width, Temporary<double>& out) {
+  const auto count = static_cast<ptrdiff_t>(std::min(scores.size(), width));
+  std::copy(scores.begin(), scores.begin() + count, out.begin() + static_cast<ptrdiff_t>(row * width));
 }
 
 // Targets nobody voted for are zero. A single target is left as it is but by probit, as ONNX Runtime has it.
-Status run_regression(const Forest& forest, kernels::PostTransform transform, const Temporary<double>& base,
-                      KernelArgs& args) {
-  TRY(const FeatureRows rows, feature_rows(args.in(0)));
-  const auto targets = static_cast<size_t>(args.out(0).dims()[1]);
-  if (!base.empty() && base.size() != targets)
-    return refuse("treeensemble.base", "there are {} base values for {} targets", base.size(), targets);
-  Temporary<double> out;
+Status run_regression(const Trees& trees, const Tensor& x, Tensor& out) {
+  TRY(const FeatureRows rows, feature_rows(x));
+  const auto targets = static_cast<size_t>(out.dims()[1]);
+  if (!trees.base.empty() && trees.base.size() != targets)
+    return refuse("treeensemble.base", "there are {} base values for {} targets", trees.base.size(), targets);
+  Temporary<double> all(rows.count * targets);
   for (size_t i = 0; i < rows.count; ++i) {
-    TRY(kernels::ForestScores scores, kernels::evaluate(forest, rows.row(i), targets));
-    for (size_t k = 0; k < base.size(); ++k) scores.score[k] += base[k];
-    if (targets > 1 || transform == kernels::PostTransform::probit) kernels::transform_scores(transform, scores.score);
-    out.insert(out.end(), scores.score.begin(), scores.score.end());
+    TRY(kernels::ForestScores scores, kernels::evaluate(trees.forest, rows.row(i), targets));
+    for (size_t k = 0; k < trees.base.size(); ++k) scores.score[k] += trees.base[k];
+    if (targets > 1 || trees.transform == kernels::PostTransform::probit)
+      kernels::transform_scores(trees.transform, scores.score);
+    put_row(scores.score, i, targets, all);
   }
-  return kernels::from_reals(out, args.out(0));
+  return kernels::from_reals(all, out);
 }
 
 struct Classified {
@@ -167,12 +39,12 @@ struct Classified {
   Temporary<double> scores;
 };
 
-struct Classes {
-  size_t count = 0;        // of labels
-  bool one_sided = false;  // all leaves vote for one and the same of two classes
-  bool positive = true;    // no weight is negative
-  Temporary<double> base;
-  kernels::PostTransform transform = kernels::PostTransform::none;
+struct Classifier {
+  Trees trees;
+  size_t count = 0;             // of labels
+  std::vector<int64_t> labels;  // empty: they are strings
+  bool one_sided = false;       // all leaves vote for one and the same of two classes
+  bool positive = true;         // no weight is negative
 };
 
 size_t best_of(const Temporary<double>& scores, const Temporary<bool>& voted) {
@@ -182,215 +54,152 @@ size_t best_of(const Temporary<double>& scores, const Temporary<bool>& voted) {
   return best.value_or(0);
 }
 
-// Where all votes are for the first class, its score says how positive the row is, as ONNX Runtime reads it.
-Classified classify_two(const Classes& classes, kernels::ForestScores found) {
+// Where all votes are for the first class, its score says how positive the row is, as ONNX Runtime reads it. What it
+// takes of memory is the same for every row.
+Classified classify_one_sided(const Classifier& classifier, kernels::ForestScores found) {
+  const auto& [forest, transform, base] = classifier.trees;
+  const double threshold = classifier.positive ? 0.5 : 0;
   Temporary<double>& score = found.score;
-  const double threshold = classes.one_sided && classes.positive ? 0.5 : 0;
-  if (classes.one_sided && !found.voted[1]) {
-    if (!classes.base.empty()) score[0] += classes.base[0];
-    Classified out{score[0] > threshold ? size_t{1} : size_t{0}, score};
-    if (classes.base.size() == 2)
-      kernels::transform_scores(classes.transform, out.scores);
+  if (!base.empty()) score[0] += base[0];
+  Temporary<double> two = kernels::two_scores(transform, score[0], classifier.positive);
+  if (!found.voted[1]) {
+    Classified out{score[0] > threshold ? size_t{1} : size_t{0}, std::move(score)};
+    if (base.size() == 2)
+      kernels::transform_scores(transform, out.scores);
     else
-      out.scores = kernels::two_scores(classes.transform, score[0], classes.positive);
+      out.scores = std::move(two);
     return out;
   }
-  for (size_t k = 0; k < classes.base.size() && k < 2; ++k) score[k] += classes.base[k];
-  Classified out{score[1] > (classes.one_sided ? threshold : score[0]) ? size_t{1} : size_t{0}, score};
-  kernels::transform_scores(classes.transform, out.scores);
+  if (base.size() > 1) score[1] += base[1];
+  Classified out{score[1] > threshold ? size_t{1} : size_t{0}, std::move(score)};
+  kernels::transform_scores(transform, out.scores);
   return out;
 }
 
-Classified classify(const Classes& classes, kernels::ForestScores found) {
-  if (classes.count == 2) return classify_two(classes, std::move(found));
-  for (size_t k = 0; k < classes.base.size() && k < found.score.size(); ++k) {
-    found.score[k] += classes.base[k];
+Classified classify(const Classifier& classifier, kernels::ForestScores found) {
+  if (classifier.one_sided) return classify_one_sided(classifier, std::move(found));
+  const auto& [forest, transform, base] = classifier.trees;
+  for (size_t k = 0; k < base.size() && k < found.score.size(); ++k) {
+    found.score[k] += base[k];
     found.voted[k] = true;
   }
   Classified out{best_of(found.score, found.voted), std::move(found.score)};
-  if (classes.count == 1) out.label = out.scores[0] > 0 ? 1 : 0;
-  if (classes.count > 1 || classes.transform == kernels::PostTransform::probit)
-    kernels::transform_scores(classes.transform, out.scores);
+  if (classifier.count == 1) out.label = out.scores[0] > 0 ? 1 : 0;
+  if (classifier.count == 2) out.label = out.scores[1] > out.scores[0] ? 1 : 0;
+  if (classifier.count > 1 || transform == kernels::PostTransform::probit)
+    kernels::transform_scores(transform, out.scores);
   return out;
 }
 
-Result<Classes> read_classes(const Call& call, const Forest& forest, size_t labels) {
-  Classes classes;
-  classes.count = labels;
-  TRY(classes.base, numbers_of(call, "base_values"));
-  TRY(classes.transform, transform_of(call));
+Result<Classifier> read_classifier(const Call& call) {
+  Classifier out;
+  const Labels labels = labels_of(call, "classlabels_int64s", "classlabels_strings");
+  out.count = static_cast<size_t>(labels.count);
+  if (labels.dtype == DType::i64 && labels.count > 0) out.labels = *call.ints("classlabels_int64s");
+  TRY(out.trees, read_tree_classifier(call));
+  const auto& votes = out.trees.forest.votes;
   bool same = true;
-  for (const Forest::Vote& vote : forest.votes) {
-    same &= vote.target == forest.votes.front().target;
-    classes.positive &= vote.weight >= 0;
+  for (const Forest::Vote& vote : votes) {
+    same &= vote.target == votes.front().target;
+    out.positive &= vote.weight >= 0;
   }
-  classes.one_sided = same && labels == 2;
-  return classes;
+  out.one_sided = same && out.count == 2;
+  return out;
+}
+
+// The classes found, and the scores into a tensor that may be absent.
+Result<Temporary<size_t>> run_classification(const Classifier& classifier, const Tensor& x, Tensor* out) {
+  TRY(const FeatureRows rows, feature_rows(x));
+  Temporary<size_t> labels(rows.count);
+  Temporary<double> all(rows.count * classifier.count);
+  for (size_t i = 0; i < rows.count; ++i) {
+    TRY(kernels::ForestScores scores, kernels::evaluate(classifier.trees.forest, rows.row(i), classifier.count));
+    const Classified found = classify(classifier, std::move(scores));
+    labels[i] = found.label;
+    put_row(found.scores, i, classifier.count, all);
+  }
+  if (out) TRY_OK(kernels::from_reals(all, *out));
+  return labels;
+}
+
+// One label stands for its own number, 0 or 1.
+int64_t label_of(const Classifier& classifier, size_t found) {
+  return classifier.count == 1 ? static_cast<int64_t>(found) : classifier.labels[std::min(found, classifier.count - 1)];
 }
 
 }  // namespace
 
 Status run_tree_regressor(const Call& call, KernelArgs& args) {
-  TRY(Forest forest, ListForm(call).read("target", call.i("n_targets", 1)));
-  TRY(forest.aggregate, aggregate_of(call));
-  TRY(const auto base, numbers_of(call, "base_values"));
-  TRY(const auto transform, transform_of(call));
-  return run_regression(forest, transform, base, args);
+  TRY(const Trees trees, read_tree_regressor(call));
+  return run_regression(trees, args.in(0), args.out(0));
+}
+
+Status run_tree_ensemble(const Call& call, KernelArgs& args) {
+  TRY(const Trees trees, read_tree_ensemble(call));
+  return run_regression(trees, args.in(0), args.out(0));
 }
 
 Status run_tree_classifier(const Call& call, KernelArgs& args) {
-  const Labels labels = labels_of(call, "classlabels_int64s", "classlabels_strings");
-  TRY(Forest forest, ListForm(call).read("class", std::max<int64_t>(labels.count, 1)));
-  forest.in_float = args.in(0).dtype() != DType::f64;
-  TRY(const Classes classes, read_classes(call, forest, static_cast<size_t>(labels.count)));
-  TRY(const FeatureRows rows, feature_rows(args.in(0)));
-  const auto width = static_cast<size_t>(args.out(1).dims()[1]);
-  Temporary<double> out;
-  for (size_t i = 0; i < rows.count; ++i) {
-    TRY(kernels::ForestScores scores, kernels::evaluate(forest, rows.row(i), classes.count));
-    Classified found = classify(classes, std::move(scores));
-    if (classes.count == 1 && labels.dtype == DType::i64)
-      args.out(0).set_int(static_cast<int64_t>(i), static_cast<int64_t>(found.label));
+  TRY(const Classifier classifier, read_classifier(call));
+  TRY(const auto found, run_classification(classifier, args.in(0), call.has_output(1) ? &args.out(1) : nullptr));
+  if (!call.has_output(0)) return {};
+  for (size_t i = 0; i < found.size(); ++i) {
+    const auto at = static_cast<int64_t>(i);
+    if (!classifier.labels.empty())
+      args.out(0).set_int(at, label_of(classifier, found[i]));
     else
-      write_label(call, "classlabels_int64s", "classlabels_strings", std::min(found.label, classes.count - 1),
-                  args.out(0), static_cast<int64_t>(i));
-    found.scores.resize(width);
-    out.insert(out.end(), found.scores.begin(), found.scores.end());
+      write_label(call, "classlabels_int64s", "classlabels_strings", std::min(found[i], classifier.count - 1),
+                  args.out(0), at);
   }
-  return kernels::from_reals(out, args.out(1));
+  return {};
 }
 
 namespace {
 
-// The form of version 5: inner nodes and leaves in two lists.
-class SplitForm {
- public:
-  explicit SplitForm(const Call& call) : call_(call) {}
+std::string_view accepts(const Call& call) {
+  return reads_as_numbers(call, 0) ? "" : "its features are no floats of 16 bits or more and no integers of 8 or more";
+}
 
-  Result<Forest> read(int64_t targets) {
-    TRY_OK(read_nodes());
-    TRY_OK(read_leaves(targets));
-    TRY_OK(read_members());
-    TRY_OK(read_roots());
-    const int64_t aggregate = call_.i("aggregate_function", 1);
-    if (aggregate < 0 || aggregate > 3)
-      return refuse("treeensemble.aggregate", "the function {} does not exist", aggregate);
-    forest_.aggregate = static_cast<Forest::Aggregate>(aggregate);
-    return std::move(forest_);
+template <Result<Trees> (*read)(const Call&)>
+Result<std::shared_ptr<const void>> prepare(const Call& call) {
+  // The lists of the trees would be lost with a scope.
+  ANYSHAPE_CHECK(!TemporaryMemory::in_scope());
+  TRY(Trees trees, read(call));
+  return std::make_shared<const Trees>(std::move(trees));
+}
+
+Result<std::shared_ptr<const void>> prepare_classifier(const Call& call) {
+  ANYSHAPE_CHECK(!TemporaryMemory::in_scope());
+  TRY(Classifier classifier, read_classifier(call));
+  return std::make_shared<const Classifier>(std::move(classifier));
+}
+
+Status run_trees(const ViewArgs& args, int64_t, int64_t) {
+  TRY(const Tensor x, tensor_of(args.in[0]));
+  TRY(Tensor out, tensor_of(args.out[0]));
+  return run_regression(*static_cast<const Trees*>(args.prepared), x, out);
+}
+
+Status run_classifier(const ViewArgs& args, int64_t, int64_t) {
+  const auto& classifier = *static_cast<const Classifier*>(args.prepared);
+  TRY(const Tensor x, tensor_of(args.in[0]));
+  Tensor scores;
+  if (args.out.size() > 1 && args.out[1]) {
+    TRY(scores, tensor_of(args.out[1]));
   }
-
- private:
-  Result<Temporary<double>> reals(std::string_view name) const {
-    const Tensor* tensor = call_.tensor(name);
-    if (!tensor) return Temporary<double>();
-    return kernels::to_reals(*tensor);
-  }
-
-  Status read_nodes() {
-    TRY(const auto splits, reals("nodes_splits"));
-    TRY(const auto modes, reals("nodes_modes"));
-    inner_ = splits.size();
-    if (modes.size() != inner_)
-      return refuse("treeensemble.nodes", "there are {} modes for {} nodes", modes.size(), inner_);
-    TRY(const auto features, ints_of_size(call_, "nodes_featureids", inner_));
-    const auto* missing = call_.ints("nodes_missing_value_tracks_true");
-    for (size_t i = 0; i < inner_; ++i) {
-      if (!(modes[i] >= 0 && modes[i] <= 6)) return refuse("treeensemble.mode", "the mode {} does not exist", modes[i]);
-      Forest::Node node;
-      node.test = static_cast<Forest::Test>(static_cast<int>(modes[i]));
-      node.feature = features[i];
-      node.split = splits[i];
-      node.missing_is_true = missing && i < missing->size() && (*missing)[i] != 0;
-      forest_.nodes.push_back(node);
-    }
-    return {};
-  }
-
-  // Leaf i is node `inner_` + i.
-  Status read_leaves(int64_t targets) {
-    TRY(const auto weights, reals("leaf_weights"));
-    TRY(const auto ids, ints_of_size(call_, "leaf_targetids", weights.size()));
-    for (size_t i = 0; i < weights.size(); ++i) {
-      if (ids[i] < 0 || ids[i] >= targets)
-        return refuse("treeensemble.target", "a leaf votes for {} of {} targets", ids[i], targets);
-      Forest::Node leaf;
-      leaf.first = i;
-      leaf.count = 1;
-      forest_.nodes.push_back(leaf);
-      forest_.votes.push_back({ids[i], weights[i]});
-    }
-    TRY_OK(link("nodes_truenodeids", "nodes_trueleafs", &Forest::Node::if_true));
-    return link("nodes_falsenodeids", "nodes_falseleafs", &Forest::Node::if_false);
-  }
-
-  Status link(std::string_view ids, std::string_view leafs, int64_t Forest::Node::*child) {
-    TRY(const auto to, ints_of_size(call_, ids, inner_));
-    TRY(const auto is_leaf, ints_of_size(call_, leafs, inner_));
-    for (size_t i = 0; i < inner_; ++i) {
-      const size_t first = is_leaf[i] ? inner_ : 0, count = is_leaf[i] ? forest_.nodes.size() - inner_ : inner_;
-      if (to[i] < 0 || static_cast<size_t>(to[i]) >= count)
-        return refuse("treeensemble.nodes", "node {} leads to {} of {}", i, to[i], count);
-      forest_.nodes[i].*child = static_cast<int64_t>(first) + to[i];
-    }
-    return {};
-  }
-
-  // One list per membership node, in order of the nodes as a walk from the roots meets them, each ended by a NaN.
-  Status read_members() {
-    TRY(forest_.members, reals("membership_values"));
-    return {};
-  }
-
-  // A tree whose root has one leaf on both sides is that leaf.
-  Status read_roots() {
-    const auto* roots = call_.ints("tree_roots");
-    size_t next = 0;
-    Temporary<bool> met(forest_.nodes.size());
-    for (size_t i = 0; roots && i < roots->size(); ++i) {
-      const int64_t root = (*roots)[i];
-      if (root < 0 || static_cast<size_t>(root) >= inner_)
-        return refuse("treeensemble.nodes", "tree {} starts at node {} of {}", i, root, inner_);
-      const Forest::Node& node = forest_.nodes[static_cast<size_t>(root)];
-      const bool leaf = node.if_true == node.if_false && static_cast<size_t>(node.if_true) >= inner_;
-      forest_.roots.push_back(leaf ? node.if_true : root);
-      if (!leaf) TRY_OK(take_members(root, next, met));
-    }
-    return {};
-  }
-
-  Status take_members(int64_t root, size_t& next, Temporary<bool>& met) {
-    Temporary<int64_t> open{root};
-    while (!open.empty()) {
-      const auto at = static_cast<size_t>(open.back());
-      open.pop_back();
-      if (at >= inner_ || met[at]) continue;
-      met[at] = true;
-      Forest::Node& node = forest_.nodes[at];
-      if (node.test == Forest::Test::member) {
-        node.first = next;
-        while (next < forest_.members.size() && forest_.members[next] == forest_.members[next]) ++next;
-        if (next >= forest_.members.size())
-          return refuse("treeensemble.members", "node {} has no end of its membership values", at);
-        node.count = next++ - node.first;
-      }
-      open.push_back(node.if_false);
-      open.push_back(node.if_true);
-    }
-    return {};
-  }
-
-  const Call& call_;
-  Forest forest_;
-  size_t inner_ = 0;
-};
+  TRY(const auto found, run_classification(classifier, x, scores ? &scores : nullptr));
+  if (!args.out[0]) return {};
+  for (size_t i = 0; i < found.size(); ++i) args.out[0].as<int64_t>()[i] = label_of(classifier, found[i]);
+  return {};
+}
 
 }  // namespace
 
-Status run_tree_ensemble(const Call& call, KernelArgs& args) {
-  TRY(const Forest forest, SplitForm(call).read(call.i("n_targets", 1)));
-  const int64_t transform = call.i("post_transform", 0);
-  if (transform < 0 || transform > 4) return refuse("ml.transform", "the transform {} does not exist", transform);
-  return run_regression(forest, static_cast<kernels::PostTransform>(transform), {}, args);
-}
+constexpr PlannedKernel kTreeRegressorPlanned[1] = {
+    {.name = "prepared trees", .accepts = accepts, .prepare = prepare<read_tree_regressor>, .run = run_trees}};
+constexpr PlannedKernel kTreeEnsemblePlanned[1] = {
+    {.name = "prepared trees", .accepts = accepts, .prepare = prepare<read_tree_ensemble>, .run = run_trees}};
+constexpr PlannedKernel kTreeClassifierPlanned[1] = {
+    {.name = "prepared trees", .accepts = accepts, .prepare = prepare_classifier, .run = run_classifier}};
 
 }  // namespace anyshape::ops

@@ -10,6 +10,10 @@ struct AttentionSizes {
   int64_t batch = 0, queries = 0, keys = 0, past = 0;
 };
 
+struct Heads {
+  Tensor q, k, v;  // [batch, heads, length, size]
+};
+
 // `count` columns of the last axis from `start` on.
 Result<Tensor> columns(const Tensor& x, int64_t start, int64_t count);
 // Two tensors [batch, heads, length, size] one after the other along the length; `past` may be absent.

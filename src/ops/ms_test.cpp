@@ -142,6 +142,17 @@ TEST(Microsoft, AttentionKernels) {
       {"com.microsoft:GroupQueryAttention", 1,
        "f16[1, 2, 2] = [0, 0, 0, 0]; f16[1, 2, 1] = [0, 0]; f16[1, 2, 1] = [1, 3]; ; ; i32[1] = [1]; i32[] = [2]",
        "num_heads=2 kv_num_heads=1", "f16[1, 2, 2] = [1, 1, 2, 2]; f16[1, 1, 2, 1] = [0, 0]; f16[1, 1, 2, 1] = [1, 3]"},
+      {"com.microsoft:GroupQueryAttention", 1,
+       "f32[1, 1, 1] = [0]; f32[1, 1, 1] = [0]; f32[1, 1, 1] = [5]; f32[1, 1, 3, 1] = [0, 0, 9]; "
+       "f32[1, 1, 3, 1] = [1, 3, 9]; i32[1] = [2]; i32[] = [3]",
+       "num_heads=1 kv_num_heads=1", "f32[1, 1, 1] = [3]; f32[1, 1, 3, 1] = [0, 0, 0]; f32[1, 1, 3, 1] = [1, 3, 5]"},
+      {"com.microsoft:GroupQueryAttention", 1,
+       "f32[1, 1, 1] = [0]; f32[1, 1, 1] = [0]; f32[1, 1, 1] = [5]; f32[1, 1, 3, 1] = [0, 0, 9]; "
+       "f32[1, 1, 3, 1] = [1, 3, 9]; i32[1] = [4]; i32[] = [3]",
+       "num_heads=1 kv_num_heads=1", "error[attention.past]"},
+      {"com.microsoft:GroupQueryAttention", 1,
+       "f32[1, 1, 1] = [0]; f32[1, 1, 1] = [0]; f32[1, 1, 1] = [5]; ; ; i32[1] = [1]; i32[] = [2]",
+       "num_heads=1 kv_num_heads=1", "error[attention.past]"},
       {"com.microsoft:RotaryEmbedding", 1, "f32[1, 1, 2] = [1, 2]; i64[1] = [5]; f32[1, 1] = [1]; f32[1, 1] = [0]", "",
        "error[rotary.positions]"},
   });

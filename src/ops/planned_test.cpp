@@ -282,5 +282,61 @@ TEST(Planned, Recurrent) {
             "the weights are not constant");
 }
 
+// Two trees over features 0 and 1.
+const std::string kTrees =
+    "nodes_treeids=[0, 0, 0, 1, 1, 1] nodes_nodeids=[0, 1, 2, 0, 1, 2] nodes_featureids=[0, 0, 0, 1, 0, 0] "
+    "nodes_values=[0.5, 0.0, 0.0, 2.0, 0.0, 0.0] nodes_modes=[BRANCH_LEQ, LEAF, LEAF, BRANCH_LT, LEAF, LEAF] "
+    "nodes_truenodeids=[1, 0, 0, 1, 0, 0] nodes_falsenodeids=[2, 0, 0, 2, 0, 0] ";
+
+std::string votes(const std::string& prefix, const std::string& ids, const std::string& weights) {
+  return kTrees + prefix + "_treeids=[0, 0, 1, 1] " + prefix + "_nodeids=[1, 2, 1, 2] " + prefix + "_ids=" + ids + " " +
+         prefix + "_weights=" + weights + " ";
+}
+
+TEST(Planned, Trees) {
+  const std::string one = votes("target", "[0, 0, 0, 0]", "[2.0, 3.5, -1.0, 0.1]");
+  const std::string two = votes("target", "[0, 1, 1, 0]", "[2.0, 3.5, -1.0, 0.1]") + "n_targets=2 ";
+  const std::string signs = votes("class", "[0, 0, 0, 0]", "[-2.0, 2.0, 0.3, -0.1]") + "classlabels_int64s=[3, 4] ";
+  const std::string shares = votes("class", "[1, 1, 1, 1]", "[0.1, 0.2, 0.3, 0.4]") + "classlabels_int64s=[3, 4] ";
+  const std::string both = votes("class", "[0, 1, 1, 0]", "[0.1, 0.2, 0.3, 0.4]") + "classlabels_int64s=[3, 4] ";
+  const std::string three = votes("class", "[2, 1, 0, 0]", "[0.1, 0.2, 0.3, 0.4]") + "classlabels_int64s=[3, 4, 9] ";
+  for (const char* type : {"f32", "f64", "f16", "i64", "i32", "u8"}) {
+    const std::string x = std::string(type) + "[50, 3]";
+    check_planned_rows({{"ai.onnx.ml:TreeEnsembleRegressor", 3, x, one, 1, 0},
+                        {"ai.onnx.ml:TreeEnsembleRegressor", 1, x, one + "base_values=[0.5] post_transform=PROBIT", 1},
+                        {"ai.onnx.ml:TreeEnsembleRegressor", 3, x, two + "aggregate_function=AVERAGE", 1, 0},
+                        {"ai.onnx.ml:TreeEnsembleRegressor", 3, std::string(type) + "[0, 3]", two, 1, 0}});
+    for (const std::string& trees : {signs, shares, both, three})
+      for (const char* more : {"", "post_transform=LOGISTIC", "post_transform=PROBIT base_values=[0.5]",
+                               "post_transform=SOFTMAX base_values=[0.5, -0.5]"})
+        check_planned_rows({{"ai.onnx.ml:TreeEnsembleClassifier", 3, x, trees + more, 2, 0},
+                            {"ai.onnx.ml:TreeEnsembleClassifier", 3, x, trees + more, 1, 0}});
+  }
+  for (const std::string type : {"f32", "f64"})
+    check_planned_rows({{"ai.onnx.ml:TreeEnsemble", 5, type + "[50, 3]",
+                         "nodes_splits=" + type +
+                             "[1]=[0.5] nodes_modes=u8[1]=[0] nodes_featureids=[2] "
+                             "nodes_truenodeids=[0] nodes_trueleafs=[1] nodes_falsenodeids=[1] nodes_falseleafs=[1] "
+                             "leaf_targetids=[0, 1] leaf_weights=" +
+                             type + "[2]=[5,6] tree_roots=[0] n_targets=2",
+                         1, 0}});
+  EXPECT_NE(planned_refusal({"ai.onnx.ml:TreeEnsembleRegressor", 3, "string[2, 3]", one}), "");
+}
+
+TEST(Planned, LabelEncoder) {
+  check_planned_rows({
+      {"ai.onnx.ml:LabelEncoder", 2, "i64[20, 3]", "keys_int64s=[1, 2, 5] values_int64s=[7, 8, 9] default_int64=-3"},
+      {"ai.onnx.ml:LabelEncoder", 2, "i64[20, 3]", "keys_int64s=[1, 2, 1] values_floats=[0.5, 1.5, 2.5]"},
+      {"ai.onnx.ml:LabelEncoder", 2, "f32[4] = [1, nan, 2.5, 7]", "keys_floats=[2.5, nan] values_int64s=[7, 8]"},
+      {"ai.onnx.ml:LabelEncoder", 4, "f32[4] = [1, nan, 2.5, 7]", "keys_floats=[2.5, nan] values_floats=[7.0, 8.0]"},
+      {"ai.onnx.ml:LabelEncoder", 4, "i32[2, 1, 2, 1, 2, 1, 2, 1, 2, 1]",
+       "keys_tensor=i32[2]=[1,3] values_tensor=f64[2]=[0.5,0.25] default_tensor=f64[1]=[-1]"},
+      {"ai.onnx.ml:LabelEncoder", 4, "f64[]",
+       "keys_tensor=f64[1]=[1] values_tensor=i16[1]=[3] default_tensor=i16[1]=[4]"},
+      {"ai.onnx.ml:LabelEncoder", 4, "i64[0, 3]", "keys_int64s=[1] values_floats=[2.0]"},
+  });
+  EXPECT_NE(planned_refusal({"ai.onnx.ml:LabelEncoder", 2, "string[2]", "keys_strings=[a] values_int64s=[1]"}), "");
+}
+
 }  // namespace
 }  // namespace anyshape::ops

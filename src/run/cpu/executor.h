@@ -57,8 +57,8 @@ class Executor {
   // The sizes of the outputs at these input sizes, where they follow from them.
   Result<std::vector<std::optional<std::vector<int64_t>>>> output_sizes(std::span<const Datum> inputs,
                                                                         const Refusal* refusal);
-  // Memory for these input sizes is there when run() needs it. Steps with a reference kernel run once on zeros, for
-  // what they take beside their outputs.
+  // Memory for these input sizes is there when run() needs it. Steps with a reference kernel, and planned ones that are
+  // never split into tasks, run once on zeros, for what they take beside their outputs.
   Status reserve(std::span<const Datum> inputs, const Refusal* refusal);
 
   // The plan at these input sizes; nothing where they are outside of what it is for, but not refused.
@@ -92,6 +92,8 @@ class Executor {
   Status run_planned(const PlanStep& step, size_t index);
   Status run_reference_step(const PlanStep& step, size_t index);
   Status run_reference_kernel(const PlanStep& step, size_t index);
+  // A planned kernel that has no tasks() runs on the thread of the caller and may make temporaries.
+  static bool takes_temporaries(const PlanStep& step) { return !step.kernel->tasks; }
   Status rehearse(std::span<const Datum> inputs);
   bool can_rehearse(const PlanStep& step) const;
   void fill_with_zeros(const PlanStep& step);
@@ -125,7 +127,7 @@ class Executor {
   uint64_t clock_ = 0;
   std::vector<Block> blocks_;  // one per stage
   Block scratch_;
-  TemporaryMemory temporaries_;  // of reference kernels
+  TemporaryMemory temporaries_;  // of reference kernels and of planned ones without tasks
   std::vector<int64_t> key_;
   std::vector<View> in_views_, out_views_;
   std::vector<Datum> data_;  // dynamic values

@@ -21,6 +21,7 @@ struct Free {
 
 bool Executor::can_rehearse(const PlanStep& step) const {
   const auto dynamic = [&](uint32_t value) { return value != kNone && plan_->values[value].kind == Kind::dynamic; };
+  if (step.kind == PlanStep::Kind::planned) return takes_temporaries(step);
   return step.kind == PlanStep::Kind::reference && !is_custom(*plan_->graph->nodes[step.node].op) &&
          std::none_of(step.in.begin(), step.in.end(), dynamic);
 }
@@ -60,7 +61,7 @@ Status Executor::rehearse(std::span<const Datum> inputs) {
     fill_with_zeros(steps[i]);
     try {
       // Zeros may be no values for it.
-      static_cast<void>(run_reference_step(steps[i], i).has_value());
+      static_cast<void>(run_step(i).has_value());
     } catch (const std::bad_alloc&) {
     } catch (const std::length_error&) {
     }

@@ -121,6 +121,10 @@ Status Executor::run_planned(const PlanStep& step, size_t index) {
   const ViewArgs args{
       {in_views_.data(), step.in.size()}, {out_views_.data(), step.out.size()}, step.prepared.get(), scratch_.data()};
   const int64_t tasks = binding_->step(index).tasks;
+  if (takes_temporaries(step)) {
+    const TemporaryMemory::Scope scope(temporaries_);
+    return step.kernel->run(args, 0, tasks);
+  }
   if (tasks <= 1) return step.kernel->run(args, 0, tasks);
   struct Shared {
     const ViewArgs& args;
@@ -142,6 +146,10 @@ Status Executor::run_planned(const PlanStep& step, size_t index) {
 }
 
 Status Executor::run_reference_step(const PlanStep& step, size_t index) {
+  // Before the scope: a binding keeps the room for their sizes, which must not be taken from steps that come later.
+  for (size_t k = 0; k < step.in.size(); ++k)
+    if (step.in[k] != kNone && plan_->values[step.in[k]].kind == Kind::dynamic)
+      set_datum(binding_->step(index).in[k], step.in[k]);
   // Kernels of others may keep what they make.
   if (is_custom(*plan_->graph->nodes[step.node].op)) return run_reference_kernel(step, index);
   const TemporaryMemory::Scope scope(temporaries_);
@@ -161,7 +169,7 @@ Status Executor::run_reference_kernel(const PlanStep& step, size_t index) {
     }
   } restore{*this, step, operands.out};
   for (size_t k = 0; k < step.in.size(); ++k)
-    if (step.in[k] != kNone) set_datum(operands.in[k], step.in[k]);
+    if (step.in[k] != kNone && plan_->values[step.in[k]].kind != Kind::dynamic) set_datum(operands.in[k], step.in[k]);
   for (size_t k = 0; k < step.out.size(); ++k) {
     if (step.out[k] == kNone) continue;
     set_datum(operands.out[k], step.out[k]);
