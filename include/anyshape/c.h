@@ -69,8 +69,7 @@ ANYSHAPE_C_API anyshape_error* anyshape_context_create(const anyshape_session* s
                                                        anyshape_context** context);
 ANYSHAPE_C_API void anyshape_context_free(anyshape_context* context);
 /* Runs up to these input shapes allocate nothing, but for values whose size depends on data, strings, sequences, bodies
- * of control flow, operators of the caller and tensors of more than 8 axes in reference kernels. `inputs` in order of
- * the session's inputs; data is not looked at. */
+ * of control flow and operators of the caller. `inputs` in order of the session's inputs; data is not looked at. */
 ANYSHAPE_C_API anyshape_error* anyshape_context_reserve(anyshape_context* context, const anyshape_tensor* inputs,
                                                         size_t count);
 /* The shape of one output at these input shapes, without running. `dims` has room for `*rank` sizes; `*rank` becomes

@@ -101,8 +101,8 @@ class ANYSHAPE_API Context {
   Context& operator=(Context&&) noexcept;
 
   // Runs up to these input shapes allocate nothing, but for values whose size depends on data, strings, sequences,
-  // bodies of control flow, operators of the caller and tensors of more than 8 axes in reference kernels. Takes about
-  // as long as one run of the steps that have a reference kernel only: they run once on zeros. Errors: as run().
+  // bodies of control flow and operators of the caller. Takes about as long as one run of the steps that have a
+  // reference kernel only: they run once on zeros. Errors: as run().
   Status reserve(const Shapes& largest);
   // Without running; nullopt for an output whose size depends on data. Errors: the refusal of the shape.
   Result<std::vector<std::optional<std::vector<int64_t>>>> output_shapes(const Shapes& shapes);

@@ -25,8 +25,7 @@ namespace anyshape {
 namespace {
 
 constexpr size_t kLine = 64, kSmallest = 4096;
-// Lists with less room do not go round: any one must do for the next tensor.
-constexpr size_t kSpareSizes = 256, kUsualRank = 8;
+constexpr size_t kSpareSizes = 256;
 
 }  // namespace
 
@@ -148,11 +147,17 @@ int64_t TemporaryMemory::bytes() const {
 std::vector<int64_t> TemporaryMemory::take_sizes(std::span<const int64_t> sizes) {
   std::vector<int64_t> out;
   if (current_) {
-    if (current_->sizes_.empty()) {
-      out.reserve(std::max(kUsualRank, sizes.size()));
+    auto& spare = current_->sizes_;
+    if (sizes.size() > current_->rank_) {
+      // Any list must do for the next tensor.
+      current_->rank_ = sizes.size();
+      for (auto& list : spare) list.reserve(current_->rank_);
+    }
+    if (spare.empty()) {
+      out.reserve(current_->rank_);
     } else {
-      out = std::move(current_->sizes_.back());
-      current_->sizes_.pop_back();
+      out = std::move(spare.back());
+      spare.pop_back();
     }
   }
   out.assign(sizes.begin(), sizes.end());
@@ -162,7 +167,13 @@ std::vector<int64_t> TemporaryMemory::take_sizes(std::span<const int64_t> sizes)
 void TemporaryMemory::give_sizes(std::vector<int64_t>&& sizes) noexcept {
   if (!current_ || sizes.capacity() < kUsualRank) return;
   auto& spare = current_->sizes_;
-  if (spare.size() < spare.capacity()) spare.push_back(std::move(sizes));
+  if (spare.size() == spare.capacity()) return;
+  try {
+    sizes.reserve(current_->rank_);  // it was taken before the widest
+  } catch (const std::bad_alloc&) {
+    return;
+  }
+  spare.push_back(std::move(sizes));
 }
 
 }  // namespace anyshape

@@ -46,6 +46,9 @@ class TemporaryMemory {
   int64_t bytes() const;
 
  private:
+  // Lists with less room do not go round: they were not made here.
+  static constexpr size_t kUsualRank = 8;
+
   struct Header;
   struct Free {
     void operator()(std::byte* memory) const { std::free(memory); }
@@ -63,11 +66,12 @@ class TemporaryMemory {
   static thread_local constinit TemporaryMemory* current_;
 
   std::vector<Chunk> chunks_;
-  size_t chunk_ = 0;        // the one that memory is taken from
-  Header* last_ = nullptr;  // taken last
-  size_t below_ = 0;        // bytes used in the chunks before it
-  size_t most_ = 0;         // bytes ever used at once
-  std::vector<std::vector<int64_t>> sizes_;
+  size_t chunk_ = 0;                         // the one that memory is taken from
+  Header* last_ = nullptr;                   // taken last
+  size_t below_ = 0;                         // bytes used in the chunks before it
+  size_t most_ = 0;                          // bytes ever used at once
+  std::vector<std::vector<int64_t>> sizes_;  // each with room for rank_
+  size_t rank_ = kUsualRank;                 // of the widest tensor so far
 };
 
 template <class T>

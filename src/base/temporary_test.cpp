@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 
 namespace anyshape {
@@ -72,6 +73,29 @@ TEST(Temporary, SizesGoRound) {
   const int64_t* place = sizes.data();
   TemporaryMemory::give_sizes(std::move(sizes));
   EXPECT_EQ(TemporaryMemory::take_sizes({dims, 2}).data(), place);
+}
+
+TEST(Temporary, SizesOfTheWidestTensorFitEveryList) {
+  TemporaryMemory memory;
+  const std::vector<int64_t> narrow(3, 1), wide(20, 1);
+  const auto step = [&] {
+    const TemporaryMemory::Scope scope(memory);
+    std::vector<std::vector<int64_t>> taken;
+    for (const auto& sizes : {narrow, wide, narrow}) taken.push_back(TemporaryMemory::take_sizes(sizes));
+    std::vector<const int64_t*> places;
+    for (auto& sizes : taken) {
+      EXPECT_GE(sizes.capacity(), &sizes == &taken[0] ? narrow.size() : wide.size());
+      TemporaryMemory::give_sizes(std::move(sizes));
+    }
+    for (auto& sizes : taken) places.push_back((sizes = TemporaryMemory::take_sizes(wide)).data());
+    for (auto& sizes : taken) TemporaryMemory::give_sizes(std::move(sizes));
+    return places;
+  };
+  const auto first = step();
+  auto second = step(), sorted = first;
+  std::sort(sorted.begin(), sorted.end());
+  std::sort(second.begin(), second.end());
+  EXPECT_EQ(second, sorted);
 }
 
 }  // namespace

@@ -132,6 +132,9 @@ def write_einsum(out):
         node = helper.make_node("Einsum", ["x", "y"], ["z"],
                                 equation="a b c d e f g h, h g i j k l m n -> a b c d i j k l")
         write(out, f"einsum_{x.dtype}", [node], {"x": x, "y": y}, {"z": np.zeros((2,) * 8, dtype)})
+    node = helper.make_node("Einsum", ["x", "y"], ["z"], equation="abcdefgh, ijklmnop -> abcdefghijklmnop")
+    write(out, "einsum_wide", [node], {"x": normal((2,) * 8), "y": normal((1,) * 8)},
+          {"z": np.zeros((2,) * 8 + (1,) * 8, np.float32)})
 
 
 def main():
