@@ -182,7 +182,7 @@ Arg softmax(Lowering& l, const Args& a) {
   return l.squeeze(l.softmax(l.unsqueeze(x, {0}), 0, Logarithm), {0});
 }
 
-constexpr AtenOp kOps[] = {
+constexpr AtenOp kActivationOps[] = {
     {"_log_softmax", softmax<true>},
     {"_prelu_kernel", prelu},
     {"_softmax", softmax<false>},
@@ -215,6 +215,6 @@ constexpr AtenOp kOps[] = {
 
 }  // namespace
 
-std::span<const AtenOp> activation_ops() { return kOps; }
+std::span<const AtenOp> activation_ops() { return kActivationOps; }
 
 }  // namespace anyshape::lower

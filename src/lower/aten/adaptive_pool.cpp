@@ -157,7 +157,7 @@ Arg adaptive_max(Lowering& l, const Args& a) {
   return Arguments{y, indices};
 }
 
-constexpr AtenOp kOps[] = {
+constexpr AtenOp kAdaptivePoolOps[] = {
     {"_adaptive_avg_pool2d", adaptive_avg<2>}, {"_adaptive_avg_pool3d", adaptive_avg<3>},
     {"adaptive_avg_pool1d", adaptive_avg<1>},  {"adaptive_avg_pool2d", adaptive_avg<2>},
     {"adaptive_avg_pool3d", adaptive_avg<3>},  {"adaptive_max_pool1d", adaptive_max<1>},
@@ -166,6 +166,6 @@ constexpr AtenOp kOps[] = {
 
 }  // namespace
 
-std::span<const AtenOp> adaptive_pool_ops() { return kOps; }
+std::span<const AtenOp> adaptive_pool_ops() { return kAdaptivePoolOps; }
 
 }  // namespace anyshape::lower

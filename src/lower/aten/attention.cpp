@@ -150,7 +150,7 @@ Arg attention_first(Lowering& l, const Args& a) {
   return out;
 }
 
-constexpr AtenOp kOps[] = {
+constexpr AtenOp kAttentionOps[] = {
     {"_scaled_dot_product_attention_math", attention_math},
     {"_scaled_dot_product_efficient_attention", attention_first},
     {"_scaled_dot_product_flash_attention", attention_first},
@@ -196,6 +196,6 @@ Attended attend(Lowering& l, Attention a) {
 
 Ref attended(Lowering& l, const Attention& a) { return has_operator(l, a) ? by_operator(l, a) : attend(l, a).value; }
 
-std::span<const AtenOp> attention_ops() { return kOps; }
+std::span<const AtenOp> attention_ops() { return kAttentionOps; }
 
 }  // namespace anyshape::lower

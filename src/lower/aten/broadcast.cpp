@@ -24,10 +24,10 @@ Arg broadcast_tensors(Lowering& l, const Args& a) {
   return out;
 }
 
-constexpr AtenOp kOps[] = {{"broadcast_tensors", broadcast_tensors}};
+constexpr AtenOp kBroadcastOps[] = {{"broadcast_tensors", broadcast_tensors}};
 
 }  // namespace
 
-std::span<const AtenOp> broadcast_ops() { return kOps; }
+std::span<const AtenOp> broadcast_ops() { return kBroadcastOps; }
 
 }  // namespace anyshape::lower

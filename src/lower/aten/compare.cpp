@@ -162,7 +162,7 @@ constexpr auto kBitAnd = bitwise<Bits::conjunction>;
 constexpr auto kBitOr = bitwise<Bits::disjunction>;
 constexpr auto kBitXor = bitwise<Bits::difference>;
 
-constexpr AtenOp kOps[] = {
+constexpr AtenOp kCompareOps[] = {
     {"__and__", kBitAnd},
     {"__lshift__", shift<true>},
     {"__or__", kBitOr},
@@ -202,6 +202,6 @@ constexpr AtenOp kOps[] = {
 
 }  // namespace
 
-std::span<const AtenOp> compare_ops() { return kOps; }
+std::span<const AtenOp> compare_ops() { return kCompareOps; }
 
 }  // namespace anyshape::lower

@@ -313,7 +313,7 @@ Arg polar(Lowering& l, const Args& a) { return whole(l, from_polar(l, a.tensor("
 
 Arg no(Lowering&, const Args&) { return Arg(false); }
 
-constexpr AtenOp kOps[] = {
+constexpr AtenOp kComplexOps[] = {
     {.name = "_conj", .lower = same, .put = put_whole},
     {"complex", make_complex},
     {.name = "conj", .lower = same, .put = put_whole},
@@ -330,6 +330,6 @@ constexpr AtenOp kOps[] = {
 
 std::span<const AtenOp> complex_arithmetic() { return kArithmetic; }
 
-std::span<const AtenOp> complex_ops() { return kOps; }
+std::span<const AtenOp> complex_ops() { return kComplexOps; }
 
 }  // namespace anyshape::lower

@@ -157,7 +157,7 @@ Arg conv_tbc(Lowering& l, const Args& a) {
   return l.transpose(y, {2, 0, 1});
 }
 
-constexpr AtenOp kOps[] = {
+constexpr AtenOp kConvOps[] = {
     {"_convolution", convolution},
     {"_convolution_mode", conv},
     {"conv1d", conv},
@@ -178,6 +178,6 @@ constexpr AtenOp kOps[] = {
 
 }  // namespace
 
-std::span<const AtenOp> conv_ops() { return kOps; }
+std::span<const AtenOp> conv_ops() { return kConvOps; }
 
 }  // namespace anyshape::lower

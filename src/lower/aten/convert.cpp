@@ -78,7 +78,7 @@ Arg constrain_range(Lowering& l, const Args& a) {
   return {};
 }
 
-constexpr AtenOp kOps[] = {
+constexpr AtenOp kConvertOps[] = {
     {"_assert_async", nothing},
     {"_assert_scalar", nothing},
     {"_assert_tensor_metadata", nothing},
@@ -119,6 +119,6 @@ constexpr AtenOp kOps[] = {
 
 }  // namespace
 
-std::span<const AtenOp> convert_ops() { return kOps; }
+std::span<const AtenOp> convert_ops() { return kConvertOps; }
 
 }  // namespace anyshape::lower

@@ -170,7 +170,7 @@ Arg triangle_indices(Lowering& l, const Args& a) {
   return l.cast(l.constant(Tensor::of_ints({2, count}, all)), wanted_type(a, DType::i64));
 }
 
-constexpr AtenOp kOps[] = {
+constexpr AtenOp kCreateOps[] = {
     {"_make_dep_token", constant_of<0>},
     {"arange", arange},
     {.name = "as_tensor", .lower = as_tensor, .put = put_whole, .shares = same_value},
@@ -201,6 +201,6 @@ constexpr AtenOp kOps[] = {
 
 }  // namespace
 
-std::span<const AtenOp> create_ops() { return kOps; }
+std::span<const AtenOp> create_ops() { return kCreateOps; }
 
 }  // namespace anyshape::lower

@@ -144,7 +144,7 @@ Arg one_hot(Lowering& l, const Args& a) {
   return l.rank(x) == 0 ? l.squeeze(out, {0}) : out;
 }
 
-constexpr AtenOp kOps[] = {
+constexpr AtenOp kDiagonalOps[] = {
     {.name = "diag", .lower = diag},
     {.name = "diag_embed", .lower = diag_embed},
     {.name = "diagflat", .lower = diagflat},
@@ -177,6 +177,6 @@ Ref put_diagonal(Lowering& l, Ref self, Ref part, int64_t offset, int64_t dim1, 
   return l.transpose(whole, inverse(order));
 }
 
-std::span<const AtenOp> diagonal_ops() { return kOps; }
+std::span<const AtenOp> diagonal_ops() { return kDiagonalOps; }
 
 }  // namespace anyshape::lower

@@ -57,7 +57,7 @@ Arg refused(Lowering& l, const Args& a) {
   return {};
 }
 
-constexpr AtenOp kOps[] = {
+constexpr AtenOp kDistanceOps[] = {
     {"_cdist_forward", cdist},
     {"cdist", cdist},
     {"cosine_similarity", cosine_similarity},
@@ -87,6 +87,6 @@ Ref pairwise(Lowering& l, Ref x, Ref y, double p, double eps, bool keepdims) {
   return length_along(l, apart, p, -1, keepdims);
 }
 
-std::span<const AtenOp> distance_ops() { return kOps; }
+std::span<const AtenOp> distance_ops() { return kDistanceOps; }
 
 }  // namespace anyshape::lower

@@ -265,10 +265,10 @@ Arg einsum(Lowering& l, const Args& a) {
   return l.cast(l.op("Einsum", operands, {attr("equation", written(*equation))}), given);
 }
 
-constexpr AtenOp kOps[] = {{"einsum", einsum}};
+constexpr AtenOp kEinsumOps[] = {{"einsum", einsum}};
 
 }  // namespace
 
-std::span<const AtenOp> einsum_ops() { return kOps; }
+std::span<const AtenOp> einsum_ops() { return kEinsumOps; }
 
 }  // namespace anyshape::lower

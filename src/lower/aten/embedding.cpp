@@ -63,7 +63,7 @@ Arg embedding_bag(Lowering& l, const Args& a) {
   return results;
 }
 
-constexpr AtenOp kOps[] = {
+constexpr AtenOp kEmbeddingOps[] = {
     {"_embedding_bag", embedding_bag},
     {"_embedding_bag_forward_only", embedding_bag},
     {"embedding", embedding},
@@ -72,6 +72,6 @@ constexpr AtenOp kOps[] = {
 
 }  // namespace
 
-std::span<const AtenOp> embedding_ops() { return kOps; }
+std::span<const AtenOp> embedding_ops() { return kEmbeddingOps; }
 
 }  // namespace anyshape::lower

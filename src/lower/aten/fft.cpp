@@ -212,7 +212,7 @@ Arg shifted(Lowering& l, const Args& a) {
   return x;
 }
 
-constexpr AtenOp kOps[] = {
+constexpr AtenOp kFftOps[] = {
     {"_fft_c2c", c2c},
     {"_fft_c2r", c2r},
     {"_fft_r2c", r2c},
@@ -289,6 +289,6 @@ Ref real_inverse(Lowering& l, Ref pairs, size_t axis, Dim n) {
   return l.gather(transformed(l, all, axis, true, false), l.number(int64_t{0}), last);
 }
 
-std::span<const AtenOp> fft_ops() { return kOps; }
+std::span<const AtenOp> fft_ops() { return kFftOps; }
 
 }  // namespace anyshape::lower

@@ -237,7 +237,7 @@ Arg masked_scatter(Lowering& l, const Args& a) {
   return l.op("ScatterND", {x, found, l.slice(flat, 0, 0, l.dim(found, 0))});
 }
 
-constexpr AtenOp kOps[] = {
+constexpr AtenOp kIndexOps[] = {
     {"_index_put_impl", index_put},
     {"_unsafe_index", index},
     {"_unsafe_index_put", index_put},
@@ -252,6 +252,6 @@ constexpr AtenOp kOps[] = {
 
 }  // namespace
 
-std::span<const AtenOp> index_ops() { return kOps; }
+std::span<const AtenOp> index_ops() { return kIndexOps; }
 
 }  // namespace anyshape::lower

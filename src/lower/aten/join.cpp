@@ -274,7 +274,7 @@ Arg block_diag(Lowering& l, const Args& a) {
   return l.concat(rows, 0);
 }
 
-constexpr AtenOp kOps[] = {
+constexpr AtenOp kJoinOps[] = {
     {"atleast_1d", atleast<1>},
     {"atleast_2d", atleast<2>},
     {"atleast_3d", atleast<3>},
@@ -352,6 +352,6 @@ Ref stacked(Lowering& l, const Refs& parts, int64_t axis) {
   return l.concat(rows, axis);
 }
 
-std::span<const AtenOp> join_ops() { return kOps; }
+std::span<const AtenOp> join_ops() { return kJoinOps; }
 
 }  // namespace anyshape::lower

@@ -215,7 +215,7 @@ Arg grouped_mm(Lowering& l, const Args& a) {
   return l.reduce("ReduceSum", kept, {0}, false);
 }
 
-constexpr AtenOp kOps[] = {
+constexpr AtenOp kLinearOps[] = {
     {"_grouped_mm", grouped_mm},
     {"addbmm", addbmm},
     {"addmm", addmm},
@@ -245,6 +245,6 @@ constexpr AtenOp kOps[] = {
 
 }  // namespace
 
-std::span<const AtenOp> linear_ops() { return kOps; }
+std::span<const AtenOp> linear_ops() { return kLinearOps; }
 
 }  // namespace anyshape::lower

@@ -246,7 +246,7 @@ Arg poisson_nll(Lowering& l, const Args& a) {
   return reduced(l, a, loss);
 }
 
-constexpr AtenOp kOps[] = {
+constexpr AtenOp kLossOps[] = {
     {"binary_cross_entropy", bce},
     {"binary_cross_entropy_with_logits", bce_with_logits},
     {"cosine_embedding_loss", cosine_embedding},
@@ -270,6 +270,6 @@ constexpr AtenOp kOps[] = {
 
 }  // namespace
 
-std::span<const AtenOp> loss_ops() { return kOps; }
+std::span<const AtenOp> loss_ops() { return kLossOps; }
 
 }  // namespace anyshape::lower

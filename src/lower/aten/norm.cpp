@@ -81,7 +81,7 @@ Arg dist(Lowering& l, const Args& a) {
   return vector_norm(l, l.op("Sub", {x, y}), a.f("p", 2), {}, false);
 }
 
-constexpr AtenOp kOps[] = {
+constexpr AtenOp kNormOps[] = {
     {"dist", dist},
     {"frobenius_norm", frobenius_norm},
     {"linalg_matrix_norm", linalg_matrix_norm},
@@ -92,6 +92,6 @@ constexpr AtenOp kOps[] = {
 
 }  // namespace
 
-std::span<const AtenOp> norm_ops() { return kOps; }
+std::span<const AtenOp> norm_ops() { return kNormOps; }
 
 }  // namespace anyshape::lower

@@ -236,7 +236,7 @@ Arg weight_norm_interface(Lowering& l, const Args& a) {
 
 Arg norm_except_dim(Lowering& l, const Args& a) { return norm_except(l, a.self(), a.i("dim"), a.i("pow", 2)); }
 
-constexpr AtenOp kOps[] = {
+constexpr AtenOp kNormalizeOps[] = {
     {"_batch_norm_no_update", native_batch_norm},
     {"_native_batch_norm_legit", native_batch_norm},
     {"_native_batch_norm_legit_no_training", native_batch_norm},
@@ -255,6 +255,6 @@ constexpr AtenOp kOps[] = {
 
 }  // namespace
 
-std::span<const AtenOp> normalize_ops() { return kOps; }
+std::span<const AtenOp> normalize_ops() { return kNormalizeOps; }
 
 }  // namespace anyshape::lower

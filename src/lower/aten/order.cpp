@@ -171,7 +171,7 @@ Arg unique_along(Lowering& l, const Args& a) {
   return Refs{out[0], out[2], out[3]};
 }
 
-constexpr AtenOp kOps[] = {
+constexpr AtenOp kOrderOps[] = {
     {"_unique2", unique},         {"argsort", argsort},           {"bucketize", bucketize}, {"kthvalue", kthvalue},
     {"median", median},           {"median.dim", median_along},   {"mode", mode},           {"msort", msort},
     {"quantile", quantile},       {"searchsorted", searchsorted}, {"sort", sort},           {"topk", topk},
@@ -180,6 +180,6 @@ constexpr AtenOp kOps[] = {
 
 }  // namespace
 
-std::span<const AtenOp> order_ops() { return kOps; }
+std::span<const AtenOp> order_ops() { return kOrderOps; }
 
 }  // namespace anyshape::lower

@@ -130,7 +130,7 @@ Arg circular_pad(Lowering& l, const Args& a) { return wrapped(l, a.self(), a.dim
 Arg reflection_pad(Lowering& l, const Args& a) { return mirrored(l, a.self(), a.dims("padding"), "reflect"); }
 Arg replication_pad(Lowering& l, const Args& a) { return mirrored(l, a.self(), a.dims("padding"), "edge"); }
 
-constexpr AtenOp kOps[] = {
+constexpr AtenOp kPadOps[] = {
     {"_pad_circular", circular_pad},        {"_pad_enum", pad_enum},
     {"constant_pad_nd", constant_pad},      {"pad", pad},
     {"reflection_pad1d", reflection_pad},   {"reflection_pad2d", reflection_pad},
@@ -140,6 +140,6 @@ constexpr AtenOp kOps[] = {
 
 }  // namespace
 
-std::span<const AtenOp> pad_ops() { return kOps; }
+std::span<const AtenOp> pad_ops() { return kPadOps; }
 
 }  // namespace anyshape::lower

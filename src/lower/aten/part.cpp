@@ -220,7 +220,7 @@ Ref put_cut(Lowering& l, const Args& a, Ref self, Ref part, size_t index) {
   return l.concat(parts, cut.axis);
 }
 
-constexpr AtenOp kOps[] = {
+constexpr AtenOp kPartOps[] = {
     {.name = "chunk", .lower = cut_up<chunk_cut>, .put = put_cut<chunk_cut>, .reorders = true, .cuts = "dim"},
     {.name = "dsplit", .lower = cut_up<split_along<2>>, .put = put_cut<split_along<2>>, .reorders = true},
     {.name = "hsplit", .lower = cut_up<split_along<1>>, .put = put_cut<split_along<1>>, .reorders = true},
@@ -301,6 +301,6 @@ Ref put_entry(Lowering& l, Ref self, Ref part, int64_t axis, Dim index) {
   return put_range(l, self, l.unsqueeze(part, {axis}), axis, index, next, 1);
 }
 
-std::span<const AtenOp> part_ops() { return kOps; }
+std::span<const AtenOp> part_ops() { return kPartOps; }
 
 }  // namespace anyshape::lower

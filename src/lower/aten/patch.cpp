@@ -187,7 +187,7 @@ Arg col2im(Lowering& l, const Args& a) {
   return l.cast(l.rank(self) == 2 ? l.squeeze(out, {0}) : out, dtype);
 }
 
-constexpr AtenOp kOps[] = {
+constexpr AtenOp kPatchOps[] = {
     {.name = "channel_shuffle", .lower = channel_shuffle},
     {.name = "col2im", .lower = col2im},
     {.name = "im2col", .lower = im2col},
@@ -230,6 +230,6 @@ Ref windows(Lowering& l, Ref x, int64_t axis, int64_t size, int64_t step, int64_
   return stacked(l, places, axis + 1);
 }
 
-std::span<const AtenOp> patch_ops() { return kOps; }
+std::span<const AtenOp> patch_ops() { return kPatchOps; }
 
 }  // namespace anyshape::lower

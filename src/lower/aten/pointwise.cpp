@@ -198,7 +198,7 @@ Arg ldexp(Lowering& l, const Args& a) {
   return l.op("Mul", {x, l.op("Pow", {like(l, y, 2), y})});
 }
 
-constexpr AtenOp kOps[] = {
+constexpr AtenOp kPointwiseOps[] = {
     {"add", add},
     {"addcdiv", addc<false>},
     {"addcmul", addc<true>},
@@ -237,6 +237,6 @@ constexpr AtenOp kOps[] = {
 
 }  // namespace
 
-std::span<const AtenOp> pointwise_ops() { return kOps; }
+std::span<const AtenOp> pointwise_ops() { return kPointwiseOps; }
 
 }  // namespace anyshape::lower

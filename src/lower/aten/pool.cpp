@@ -214,7 +214,7 @@ Arg fractional(Lowering& l, const Args& a) {
   return {};
 }
 
-constexpr AtenOp kOps[] = {
+constexpr AtenOp kPoolOps[] = {
     {"avg_pool1d", avg_pool<1>},
     {"avg_pool2d", avg_pool<2>},
     {"avg_pool3d", avg_pool<3>},
@@ -230,6 +230,6 @@ constexpr AtenOp kOps[] = {
 
 }  // namespace
 
-std::span<const AtenOp> pool_ops() { return kOps; }
+std::span<const AtenOp> pool_ops() { return kPoolOps; }
 
 }  // namespace anyshape::lower

@@ -99,7 +99,7 @@ Arg bernoulli(Lowering& l, const Args& a) {
   return l.cast(less(l, uniform_numbers(l, l.dims(x), DType::f32), chance), l.dtype(x));
 }
 
-constexpr AtenOp kOps[] = {
+constexpr AtenOp kRandomOps[] = {
     {"bernoulli", bernoulli}, {"exponential", exponential}, {"normal", normal},     {"normal_functional", normal},
     {"rand", rand},           {"rand_like", rand_like},     {"randint", randint},   {"randint_like", randint_like},
     {"randn", randn},         {"randn_like", randn_like},   {"randperm", randperm}, {"uniform", uniform},
@@ -107,6 +107,6 @@ constexpr AtenOp kOps[] = {
 
 }  // namespace
 
-std::span<const AtenOp> random_ops() { return kOps; }
+std::span<const AtenOp> random_ops() { return kRandomOps; }
 
 }  // namespace anyshape::lower

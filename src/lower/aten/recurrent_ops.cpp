@@ -117,7 +117,7 @@ Arg rnn_cell(Lowering& l, const Args& a) {
   return l.op(Tanh ? "Tanh" : "Relu", {l.op("Add", {parts.from_input, parts.from_hidden})});
 }
 
-constexpr AtenOp kOps[] = {
+constexpr AtenOp kRecurrentOps[] = {
     {"_pack_padded_sequence", packed},
     {"_pad_packed_sequence", packed},
     {"gru.data", packed},
@@ -136,6 +136,6 @@ constexpr AtenOp kOps[] = {
 
 }  // namespace
 
-std::span<const AtenOp> recurrent_ops() { return kOps; }
+std::span<const AtenOp> recurrent_ops() { return kRecurrentOps; }
 
 }  // namespace anyshape::lower

@@ -190,7 +190,7 @@ Arg histc(Lowering& l, const Args& a) {
   return l.reduce("ReduceSum", l.cast(hits, dtype), {1}, false);
 }
 
-constexpr AtenOp kOps[] = {
+constexpr AtenOp kReduceOps[] = {
     {"all", holds<true>},
     {"amax", amax<true>},
     {"amin", amax<false>},
@@ -219,6 +219,6 @@ constexpr AtenOp kOps[] = {
 
 }  // namespace
 
-std::span<const AtenOp> reduce_ops() { return kOps; }
+std::span<const AtenOp> reduce_ops() { return kReduceOps; }
 
 }  // namespace anyshape::lower

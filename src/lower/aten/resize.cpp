@@ -245,7 +245,7 @@ Arg nearest(Lowering& l, const Args& a) {
   return x;
 }
 
-constexpr AtenOp kOps[] = {
+constexpr AtenOp kResizeOps[] = {
     {"_upsample_bicubic2d_aa", antialiased<true>},
     {"_upsample_bilinear2d_aa", antialiased<false>},
     {"_upsample_lanczos2d_aa", lanczos},
@@ -263,6 +263,6 @@ constexpr AtenOp kOps[] = {
 
 }  // namespace
 
-std::span<const AtenOp> resize_ops() { return kOps; }
+std::span<const AtenOp> resize_ops() { return kResizeOps; }
 
 }  // namespace anyshape::lower

@@ -59,7 +59,7 @@ Arg affine_grid(Lowering& l, const Args& a) {
   return l.expand(sum, out);
 }
 
-constexpr AtenOp kOps[] = {
+constexpr AtenOp kSamplerOps[] = {
     {"affine_grid_generator", affine_grid},
     {"grid_sampler", grid_sampler},
     {"grid_sampler_2d", grid_sampler},
@@ -68,6 +68,6 @@ constexpr AtenOp kOps[] = {
 
 }  // namespace
 
-std::span<const AtenOp> sampler_ops() { return kOps; }
+std::span<const AtenOp> sampler_ops() { return kSamplerOps; }
 
 }  // namespace anyshape::lower

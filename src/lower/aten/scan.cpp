@@ -123,7 +123,7 @@ Arg diff(Lowering& l, const Args& a) {
   return x;
 }
 
-constexpr AtenOp kOps[] = {
+constexpr AtenOp kScanOps[] = {
     {"cummax", cumulative_extreme<true>},
     {"cummin", cumulative_extreme<false>},
     {"cumprod", cumprod},
@@ -134,6 +134,6 @@ constexpr AtenOp kOps[] = {
 
 }  // namespace
 
-std::span<const AtenOp> scan_ops() { return kOps; }
+std::span<const AtenOp> scan_ops() { return kScanOps; }
 
 }  // namespace anyshape::lower

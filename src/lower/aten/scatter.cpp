@@ -211,7 +211,7 @@ Arg fill(Lowering& l, const Args& a) {
   return spread(l, l.operand(a.arg("value"), l.dtype(self)), l.dims(self));
 }
 
-constexpr AtenOp kOps[] = {
+constexpr AtenOp kScatterOps[] = {
     {"copy", copy},
     {"fill", fill},
     {"gather", gather},
@@ -229,6 +229,6 @@ constexpr AtenOp kOps[] = {
 
 }  // namespace
 
-std::span<const AtenOp> scatter_ops() { return kOps; }
+std::span<const AtenOp> scatter_ops() { return kScatterOps; }
 
 }  // namespace anyshape::lower

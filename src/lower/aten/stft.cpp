@@ -147,7 +147,7 @@ Arg istft(Lowering& l, const Args& a) {
   return batched ? full : l.squeeze(full, {0});
 }
 
-constexpr AtenOp kOps[] = {
+constexpr AtenOp kStftOps[] = {
     {"bartlett_window", bartlett},
     {"blackman_window", blackman},
     {"hamming_window", hamming},
@@ -158,6 +158,6 @@ constexpr AtenOp kOps[] = {
 
 }  // namespace
 
-std::span<const AtenOp> stft_ops() { return kOps; }
+std::span<const AtenOp> stft_ops() { return kStftOps; }
 
 }  // namespace anyshape::lower

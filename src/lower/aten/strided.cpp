@@ -246,7 +246,7 @@ Arg as_strided_scatter(Lowering& l, const Args& a) {
   return scattered(l, a, l.cast(a.tensor("src"), l.dtype(a.self())));
 }
 
-constexpr AtenOp kOps[] = {
+constexpr AtenOp kStridedOps[] = {
     {.name = "as_strided", .lower = as_strided, .put = put_strided, .reorders = true},
     {.name = "as_strided_copy", .lower = as_strided},
     {.name = "as_strided_scatter", .lower = as_strided_scatter},
@@ -254,6 +254,6 @@ constexpr AtenOp kOps[] = {
 
 }  // namespace
 
-std::span<const AtenOp> strided_ops() { return kOps; }
+std::span<const AtenOp> strided_ops() { return kStridedOps; }
 
 }  // namespace anyshape::lower

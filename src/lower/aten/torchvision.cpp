@@ -73,7 +73,7 @@ Arg deform_conv(Lowering& l, const Args& a) {
                attr("offset_group", a.i("offset_groups")), attr("pads", pads), attr("strides", pair("stride"))});
 }
 
-constexpr AtenOp kOps[] = {
+constexpr AtenOp kTorchvisionOps[] = {
     {"torchvision::deform_conv2d", deform_conv}, {"torchvision::nms", nms},
     {"torchvision::ps_roi_align", ps_roi_align}, {"torchvision::roi_align", roi_align},
     {"torchvision::roi_pool", roi_pool},
@@ -81,6 +81,6 @@ constexpr AtenOp kOps[] = {
 
 }  // namespace
 
-std::span<const AtenOp> torchvision_ops() { return kOps; }
+std::span<const AtenOp> torchvision_ops() { return kTorchvisionOps; }
 
 }  // namespace anyshape::lower

@@ -141,7 +141,7 @@ Arg padded(Lowering& l, const Args& a) {
   return l.op("Where", {l.unsqueeze(places, {2}), x, l.number(a.f("padding"), l.dtype(x))});
 }
 
-constexpr AtenOp kOps[] = {
+constexpr AtenOp kTransformerOps[] = {
     {.name = "_native_multi_head_attention", .lower = multi_head},
     {.name = "_nested_tensor_from_mask", .lower = nested_from_mask},
     {.name = "_nested_tensor_from_mask_left_aligned", .lower = left_aligned},
@@ -151,6 +151,6 @@ constexpr AtenOp kOps[] = {
 
 }  // namespace
 
-std::span<const AtenOp> transformer_ops() { return kOps; }
+std::span<const AtenOp> transformer_ops() { return kTransformerOps; }
 
 }  // namespace anyshape::lower

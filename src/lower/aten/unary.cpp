@@ -247,7 +247,7 @@ constexpr char kCeil[] = "Ceil", kCos[] = "Cos", kErf[] = "Erf", kExp[] = "Exp",
                kNeg[] = "Neg", kReciprocal[] = "Reciprocal", kSigmoid[] = "Sigmoid", kSin[] = "Sin", kSqrt[] = "Sqrt",
                kTanh[] = "Tanh";
 
-constexpr AtenOp kOps[] = {
+constexpr AtenOp kUnaryOps[] = {
     {"abs", absolute},
     {"absolute", absolute},
     {"acos", arc_cosine},
@@ -320,6 +320,6 @@ constexpr AtenOp kOps[] = {
 
 }  // namespace
 
-std::span<const AtenOp> unary_ops() { return kOps; }
+std::span<const AtenOp> unary_ops() { return kUnaryOps; }
 
 }  // namespace anyshape::lower

@@ -187,7 +187,7 @@ Ref put_expanded(Lowering& l, const Args&, Ref self, Ref part, size_t) {
 
 Arg same(Lowering&, const Args& a) { return a.self(); }
 
-constexpr AtenOp kOps[] = {
+constexpr AtenOp kViewOps[] = {
     {.name = "_reshape_alias", .lower = view, .put = put_reshaped},
     {.name = "_reshape_copy", .lower = view},
     {.name = "_unsafe_view", .lower = view, .put = put_reshaped},
@@ -243,6 +243,6 @@ Ref put_whole(Lowering&, const Args&, Ref, Ref part, size_t) { return part; }
 
 Ref put_reshaped(Lowering& l, const Args&, Ref self, Ref part, size_t) { return l.reshape(part, l.dims(self)); }
 
-std::span<const AtenOp> view_ops() { return kOps; }
+std::span<const AtenOp> view_ops() { return kViewOps; }
 
 }  // namespace anyshape::lower

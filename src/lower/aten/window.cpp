@@ -25,12 +25,12 @@ Arg kaiser(Lowering& l, const Args& a) {
   return reals(l, values, a.dtype("dtype").value_or(DType::f32));
 }
 
-constexpr AtenOp kOps[] = {
+constexpr AtenOp kWindowOps[] = {
     {"kaiser_window", kaiser},
 };
 
 }  // namespace
 
-std::span<const AtenOp> window_ops() { return kOps; }
+std::span<const AtenOp> window_ops() { return kWindowOps; }
 
 }  // namespace anyshape::lower
