@@ -43,7 +43,8 @@ int run_rules();
 struct EngineArguments {
   std::string engine = "anyshape", library;
   int threads = 0;
-  bool reference = false;  // no passes, reference kernels only
+  bool reference = false;                 // no passes, reference kernels only
+  std::vector<std::string> without = {};  // passes to leave out
 };
 
 // The model in the engine asked for.
@@ -54,6 +55,12 @@ struct RunArguments {
   InputArguments inputs;
   EngineArguments engine;
   int64_t repeat = 0;  // timed runs; 0: run once, time nothing
+};
+
+struct PlanArguments {
+  std::string model;
+  std::vector<std::string> shapes;
+  std::vector<std::string> without, dump;  // passes; the second also "source" and "all"
 };
 
 struct TestArguments {
@@ -79,6 +86,6 @@ int run_export(ExportArguments arguments);
 int run_run(const RunArguments& arguments);
 int run_test(const TestArguments& arguments);
 int run_bench(const BenchArguments& arguments);
-int run_plan(const std::string& model, const std::vector<std::string>& shapes);
+int run_plan(const PlanArguments& arguments);
 
 }  // namespace anyshape::cli

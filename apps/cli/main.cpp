@@ -33,7 +33,7 @@ struct Program {
   std::string policy = "any", target;
   std::vector<std::string> custom_shapes;
   std::string model, value, output, dims = "names";
-  std::vector<std::string> shapes;
+  PlanArguments plan;
   std::function<int()> command;
 
   Program();
@@ -141,11 +141,21 @@ void Program::add_others() {
   rules->callback([this] { command = [] { return run_rules(); }; });
 }
 
+std::vector<std::string> pass_names(std::vector<std::string> and_these = {}) {
+  for (const PassInfo& pass : passes()) and_these.push_back(pass.name);
+  return and_these;
+}
+
+void add_without(CLI::App* sub, std::vector<std::string>& without) {
+  add_repeated(sub, "--without", without, "leave out a pass over the graph")->check(CLI::IsMember(pass_names()));
+}
+
 void add_engine(CLI::App* sub, EngineArguments& arguments) {
   sub->add_option("--engine", arguments.engine, "which engine runs the model")
       ->check(CLI::IsMember({"anyshape", "onnxruntime"}));
   sub->add_option("--ort-lib", arguments.library, "ONNX Runtime's library, or a folder with it");
   sub->add_flag("--reference", arguments.reference)->group("");
+  add_without(sub, arguments.without);
 }
 
 CLI::Option* add_threads(CLI::App* sub, int& threads) {
@@ -175,9 +185,12 @@ void Program::add_run() {
 
 void Program::add_plan() {
   CLI::App* sub = app.add_subcommand("plan", "How a model will run: steps, kernels, memory as formulas");
-  sub->add_option("MODEL", model, "an ONNX file")->required();
-  add_repeated(sub, "--shape", shapes, "NAME=1x120x1, NAME=scalar: the formulas as numbers, too");
-  sub->callback([this] { command = [this] { return run_plan(model, shapes); }; });
+  sub->add_option("MODEL", plan.model, "an ONNX file")->required();
+  add_repeated(sub, "--shape", plan.shapes, "NAME=1x120x1, NAME=scalar: the formulas as numbers, too");
+  add_without(sub, plan.without);
+  add_repeated(sub, "--dump", plan.dump, "print the graph after this pass instead of the plan")
+      ->check(CLI::IsMember(pass_names({"all", "source"})));
+  sub->callback([this] { command = [this] { return run_plan(plan); }; });
 }
 
 void Program::add_test() {

@@ -1,19 +1,34 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include "anyshape/check.h"
 #include "anyshape/session.h"
 #include "cli.h"
 
 namespace anyshape::cli {
 
-int run_plan(const std::string& model, const std::vector<std::string>& shapes) {
-  const auto wanted = parse_shapes(shapes);
+int run_plan(const PlanArguments& arguments) {
+  const auto wanted = parse_shapes(arguments.shapes);
   if (!wanted) return report_error(wanted.error());
-  const auto loaded = Model::load(model);
+  const auto loaded = Model::load(arguments.model);
   if (!loaded) return report_error(loaded.error());
   if (const auto known = check_input_names(*loaded, *wanted); !known) return report_error(known.error());
   const auto model_fed = fed_with(*loaded, *wanted);
   if (!model_fed) return report_error(model_fed.error());
-  const auto session = Session::from_model(*model_fed);
+  SessionOptions options;
+  options.without = arguments.without;
+  std::string dumps;
+  const auto asked_for = [&](std::string_view pass) {
+    return std::any_of(arguments.dump.begin(), arguments.dump.end(),
+                       [&](const std::string& name) { return name == "all" || name == pass; });
+  };
+  options.dump = [&](std::string_view pass, std::string_view graph) {
+    if (asked_for(pass)) dumps += fmt::format("{}\n{}\n", pass, graph);
+  };
+  const auto session = Session::from_model(*model_fed, options);
   if (!session) return report_error(session.error());
+  if (!arguments.dump.empty()) return write_output("", dumps);
   const auto text = session->plan_text(*wanted);
   if (!text) return report_error(text.error());
   return write_output("", *text);

@@ -113,6 +113,7 @@ Result<Session> make_session(const Model& model, const EngineArguments& argument
   SessionOptions options;
   if (arguments.engine == "onnxruntime") options.engine = Engine::onnxruntime;
   options.optimize = !arguments.reference;
+  options.without = arguments.without;
   options.ort_library = arguments.library;
   options.ort_threads = arguments.threads;
   return Session::from_model(model, options);

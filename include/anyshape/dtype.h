@@ -37,13 +37,16 @@ enum class DType : uint8_t {
   f8e8m0 = 24,
   u2 = 25,
   i2 = 26,
+  f6e2m3 = 27,
+  f6e3m2 = 28,
 };
 
 // "f32", "i64", "bool", ... as used on the command line.
 ANYSHAPE_API std::string_view name(DType dtype);
 // Accepts the names above, and NumPy's ("float32", "int64").
 ANYSHAPE_API std::optional<DType> parse_dtype(std::string_view text);
-// Bits of one element; 0 for string and undefined. Types under 8 bits are packed, first element in the low bits.
+// Bits of one element; 0 for string and undefined. Types under 8 bits are packed without gaps, first element in the low
+// bits.
 ANYSHAPE_API int bits(DType dtype);
 
 }  // namespace anyshape

@@ -23,9 +23,19 @@ enum class Engine {
   onnxruntime,  // its C library, loaded when the first session of it is made; for comparing with what is deployed
 };
 
+// A rewrite of the graph before it is planned.
+struct PassInfo {
+  std::string name, does;
+};
+
+// All of them, in order.
+ANYSHAPE_API std::vector<PassInfo> passes();
+
 struct SessionOptions {
   bool optimize = true;              // false: reference kernels only
   std::vector<std::string> without;  // names of passes to leave out
+  // Gets the graph as text: as read ("source"), and after each pass; those of bodies follow. Called while loading.
+  std::function<void(std::string_view pass, std::string_view graph)> dump = {};
   // One line at a time: what each pass did while loading, and shapes that run slowly because they are beyond what the
   // plan is for. Called by the thread that loads or runs.
   std::function<void(std::string_view)> log;
@@ -62,7 +72,7 @@ struct IoInfo {
 class ANYSHAPE_API Session {
  public:
   // Errors: those of Model::load, "run.missing" (an operator without kernel), and the refusal of a model that takes no
-  // shape at all; of ONNX Runtime "ort.*" and "library.open".
+  // shape at all; usage error "pass.unknown"; of ONNX Runtime "ort.*" and "library.open".
   static Result<Session> load(const std::filesystem::path& path, const SessionOptions& options = {});
   static Result<Session> from_bytes(std::vector<std::byte> bytes, const SessionOptions& options = {});
   static Result<Session> from_model(const Model& model, const SessionOptions& options = {});

@@ -149,6 +149,12 @@ struct Session::Impl {
   }
 };
 
+std::vector<PassInfo> passes() {
+  std::vector<PassInfo> out;
+  for (const Pass& pass : all_passes()) out.push_back({std::string(pass.name), std::string(pass.does)});
+  return out;
+}
+
 Result<Session> Session::load(const std::filesystem::path& path, const SessionOptions& options) {
   TRY(const Model model, Model::load(path));
   return from_model(model, options);
@@ -174,6 +180,7 @@ Result<Session> Session::from_model(const Model& model, const SessionOptions& op
   PlanOptions plan_options;
   plan_options.optimize = options.optimize;
   plan_options.without = options.without;
+  plan_options.dump = options.dump;
   plan_options.assumed = assumed_of(source, typed);
   auto made = CpuModel::make(source.graph, typed, plan_options);
   if (!made) return at(source.name, std::move(made).error());

@@ -78,7 +78,9 @@ bool gives_back(DType dtype, const std::string& digits, double value) {
   return *real_at(*one, 0) == value;
 }
 
+// The fewest digits that give the value back; of floats under 16 bits as f32, since they saturate where others do not.
 std::string real_text(DType dtype, double value) {
+  if (is_small_float(dtype)) dtype = DType::f32;
   if (std::isnan(value)) return "nan";
   if (std::isinf(value)) return value < 0 ? "-inf" : "inf";
   std::string digits;

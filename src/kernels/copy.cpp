@@ -1,14 +1,6 @@
 #include "kernels/copy.h"
 
 namespace anyshape::kernels {
-namespace {
-
-unsigned packed_at(const Tensor& tensor, int64_t i, int width) {
-  const int64_t bit = i * width;
-  return static_cast<unsigned>(tensor.bytes()[static_cast<size_t>(bit / 8)]) >> (bit % 8) & ((1u << width) - 1);
-}
-
-}  // namespace
 
 void copy_elements(Tensor& to, int64_t to_start, const Tensor& from, int64_t from_start, int64_t count) {
   if (count <= 0) return;
@@ -19,7 +11,7 @@ void copy_elements(Tensor& to, int64_t to_start, const Tensor& from, int64_t fro
   }
   const int width = bits(from.dtype());
   if (width < 8) {
-    for (int64_t i = 0; i < count; ++i) to.set_int(to_start + i, packed_at(from, from_start + i, width));
+    for (int64_t i = 0; i < count; ++i) to.set_int(to_start + i, from.int_at(from_start + i));
     return;
   }
   const auto size = static_cast<size_t>(width / 8);

@@ -114,6 +114,7 @@ void copy_nearest(std::span<const Taps> taps, std::span<const int64_t> sizes, co
 
 Status grid_sample(const GridSample& how, const Tensor& x, const Tensor& grid, Tensor& out) {
   if (out.count() == 0) return {};
+  TRY_OK(require_numbers(how.interpolation, x.dtype()));
   const bool nearest = how.interpolation == Interpolation::nearest;
   TRY(const Temporary<double> positions, to_reals(grid));
   Temporary<double> values, results;

@@ -13,7 +13,7 @@ struct GridSample {
 };
 
 // out[n, c, o...] = x[n, c] at the position grid[n, o...], which counts from -1 to 1 along each axis, last axis first.
-// Nearest takes any element type, the others numbers. REQUIRES: x [N, C, D...], grid [N, O..., rank of D],
+// Nearest takes any element type, the others numbers ("dtype"). REQUIRES: x [N, C, D...], grid [N, O..., rank of D],
 // out [N, C, O...]; no axis of D is empty.
 Status grid_sample(const GridSample& how, const Tensor& x, const Tensor& grid, Tensor& out);
 

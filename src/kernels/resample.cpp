@@ -291,8 +291,14 @@ void cubic_weights(double x, double a, double (&weights)[4]) {
   weights[3] = cubic_at(2 - x, a);
 }
 
+Status require_numbers(Interpolation interpolation, DType dtype) {
+  if (interpolation == Interpolation::nearest || dtype != DType::string) return {};
+  return refuse("dtype", "there is nothing between two strings: of the modes only \"nearest\" takes them");
+}
+
 Status resample(const Resample& how, const Tensor& in, Tensor& out) {
   if (out.count() == 0) return {};
+  TRY_OK(require_numbers(how.interpolation, in.dtype()));
   return how.interpolation == Interpolation::nearest ? resample_nearest(how, in, out) : resample_numbers(how, in, out);
 }
 

@@ -37,7 +37,10 @@ struct Resample {
   Temporary<ResampledAxis> axes;
 };
 
-// Resizes `axes` of `in` to the sizes `out` has. Nearest takes any element type, the others numbers. Error
+// Refuses what lies between two strings: "dtype".
+Status require_numbers(Interpolation interpolation, DType dtype);
+
+// Resizes `axes` of `in` to the sizes `out` has. Nearest takes any element type, the others numbers ("dtype"). Error
 // "resize.position" when a position is no number or too far away. REQUIRES: one dtype, one rank, scales > 0; axes that
 // are not listed are equal.
 Status resample(const Resample& how, const Tensor& in, Tensor& out);

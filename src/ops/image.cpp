@@ -2,6 +2,7 @@
 #include <numeric>
 
 #include "kernels/boxes.h"
+#include "kernels/copy.h"
 #include "kernels/elementwise.h"
 #include "kernels/reals.h"
 #include "ops/movement.h"
@@ -195,6 +196,22 @@ void add_blocks(const Blocks& how, const Tensor& in, int64_t parts, Tensor& out)
   }
 }
 
+// Strings have no sum: each pixel takes the cell of one block at most.
+Status place_strings(const Blocks& how, const Tensor& in, Tensor& out) {
+  const int64_t area = *element_count(how.block), pixels = *element_count(how.image), blocks = in.dims()[2];
+  const auto planes = out.dims()[0] * out.dims()[1];
+  Temporary<bool> taken(static_cast<size_t>(pixels), false);
+  bool overlap = false;
+  for_each_block_cell(how, [&](int64_t cell, int64_t b, int64_t pixel) {
+    overlap = overlap || taken[static_cast<size_t>(pixel)];
+    taken[static_cast<size_t>(pixel)] = true;
+    for (int64_t plane = 0; plane < planes; ++plane)
+      kernels::copy_elements(out, plane * pixels + pixel, in, (plane * area + cell) * blocks + b, 1);
+  });
+  if (overlap) return refuse("dtype", "blocks of strings overlap, and strings cannot be added");
+  return {};
+}
+
 Status run_col2im(const Call& call, KernelArgs& args) {
   const Tensor& in = args.in(0);
   if (!args.out(0)) return unknown("col2im.image", "the image is not known");
@@ -203,6 +220,7 @@ Status run_col2im(const Call& call, KernelArgs& args) {
   TRY(how.dilations, list_of(call, "dilations", how.image.size(), 1, 1));
   TRY(how.strides, list_of(call, "strides", how.image.size(), 1, 1));
   TRY(how.pads, list_of(call, "pads", 2 * how.image.size(), 0, 0));
+  if (in.dtype() == DType::string) return place_strings(how, in, args.out(0));
   const bool is_complex = in.dtype() == DType::c64 || in.dtype() == DType::c128;
   const DType part = in.dtype() == DType::c64 ? DType::f32 : in.dtype() == DType::c128 ? DType::f64 : in.dtype();
   return kernels::visit_type<kernels::kAll>(part, [&]<class T>(T) -> Status {

@@ -1,10 +1,12 @@
 #include "passes/pipeline.h"
 
-#include <algorithm>
+#include <fmt/ranges.h>
+
 #include <chrono>
 
+#include "base/among.h"
 #include "base/bug.h"
-#include "passes/draft.h"
+#include "passes/print.h"
 
 namespace anyshape {
 namespace {
@@ -44,16 +46,27 @@ int64_t now_ns() {
       .count();
 }
 
+Status check_names(const std::vector<std::string>& names) {
+  std::vector<std::string_view> known;
+  for (const Pass& pass : kPasses) known.push_back(pass.name);
+  for (const std::string& name : names)
+    if (!among(name, known))
+      return usage("pass.unknown", "there is no pass \"{}\"; the passes are {}", name, fmt::join(known, ", "));
+  return {};
+}
+
 }  // namespace
 
 std::span<const Pass> all_passes() { return kPasses; }
 
-Result<Program> optimized(const Typed& typed, bool optimize, const std::vector<std::string>& without) {
+Result<Program> optimized(const Typed& typed, const PassOptions& options) {
+  TRY_OK(check_names(options.without));
+  if (options.dump) options.dump("source", print_graph(typed.graph(), typed.facts()));
+  if (!options.optimize) return Program{std::make_shared<Graph>(typed.graph()), typed.facts(), {}};
   Program program;
-  if (!optimize) return Program{std::make_shared<Graph>(typed.graph()), typed.facts(), {}};
   Draft draft(typed);
   for (const Pass& pass : kPasses) {
-    if (std::find(without.begin(), without.end(), pass.name) != without.end()) continue;
+    if (among(pass.name, options.without)) continue;
     const size_t before = draft.graph.nodes.size();
     const int64_t begin = now_ns();
     TRY_OK(pass.run(draft));
@@ -61,6 +74,7 @@ Result<Program> optimized(const Typed& typed, bool optimize, const std::vector<s
 #ifndef NDEBUG
     verify(draft);
 #endif
+    if (options.dump) options.dump(pass.name, print_graph(draft.graph, draft.facts));
   }
   program.graph = std::make_shared<Graph>(std::move(draft.graph));
   program.facts = std::move(draft.facts);

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "passes/draft.h"
@@ -24,9 +26,16 @@ struct Program {
   std::vector<Ran> passes;
 };
 
+struct PassOptions {
+  bool optimize = true;              // false: no passes at all
+  std::vector<std::string> without;  // passes to leave out
+  // Gets the graph as text (print_graph) before the first pass, as "source", and after each.
+  std::function<void(std::string_view pass, std::string_view graph)> dump;
+};
+
 std::span<const Pass> all_passes();
 
-// All passes in order, but those named in `without`.
-Result<Program> optimized(const Typed& typed, bool optimize, const std::vector<std::string>& without = {});
+// All passes in order, but those left out. Usage error "pass.unknown".
+Result<Program> optimized(const Typed& typed, const PassOptions& options);
 
 }  // namespace anyshape

@@ -123,9 +123,8 @@ struct Plan {
   int64_t largest_axis = 0;
 };
 
-struct PlanOptions {
-  bool optimize = true;              // false: reference kernels only, no windows, no computed values
-  std::vector<std::string> without;  // passes to leave out
+// Without `optimize`: reference kernels only, no windows, no computed values.
+struct PlanOptions : PassOptions {
   // Conditions beside those of the graph that inputs must fulfil, over the symbols of `typed`.
   std::vector<Requirement> assumed;
 };

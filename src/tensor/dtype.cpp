@@ -41,6 +41,8 @@ constexpr std::array<Row, kDTypeCount> kRows = {{
     {"f8e8m0", "float8_e8m0fnu", 8, Class::real},
     {"u2", "uint2", 2, Class::unsigned_integer},
     {"i2", "int2", 2, Class::integer},
+    {"f6e2m3", "float6_e2m3fn", 6, Class::real},
+    {"f6e3m2", "float6_e3m2fn", 6, Class::real},
 }};
 
 const Row& row(DType dtype) { return kRows[static_cast<size_t>(dtype)]; }

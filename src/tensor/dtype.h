@@ -8,7 +8,7 @@
 
 namespace anyshape {
 
-inline constexpr int kDTypeCount = 27;
+inline constexpr int kDTypeCount = 29;
 
 // nullopt for a number that is no ONNX element type.
 std::optional<DType> dtype_from_onnx(int64_t code);

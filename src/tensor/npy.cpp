@@ -132,10 +132,11 @@ Result<Tensor> parse_texts(const NpyHeader& header, Bytes elements, int64_t coun
 // Raw bytes, one per element, packed as a type under 8 bits is.
 Result<Tensor> pack(const Tensor& bytes, DType dtype) {
   TRY(Tensor out, Tensor::allocate(dtype, bytes.dims()));
-  const int width = bits(dtype);
   for (int64_t i = 0; i < bytes.count(); ++i) {
-    const unsigned code = bytes.at<uint8_t>(i) & ((1U << width) - 1);
-    out.data()[i * width / 8] |= static_cast<std::byte>(code << (i * width % 8));
+    if (bits(dtype) < 8)
+      out.set_int(i, bytes.at<uint8_t>(i));
+    else
+      out.data()[i] = bytes.bytes()[static_cast<size_t>(i)];
   }
   return out;
 }
@@ -152,7 +153,7 @@ Result<Tensor> narrow_floats(const Tensor& wide, DType dtype) {
       out.as_mutable<BFloat16>()[static_cast<size_t>(i)] = BFloat16(value);
       continue;
     }
-    const bool has_none = (dtype == DType::f4e2m1 && std::isnan(value)) || (dtype == DType::f8e8m0 && !(value > 0));
+    const bool has_none = (!has_nan(dtype) && std::isnan(value)) || (dtype == DType::f8e8m0 && !(value > 0));
     if (has_none) return out_of_range(i, fmt::format("{}", value), dtype);
     out.as_mutable<uint8_t>()[static_cast<size_t>(i)] = small_float_code(dtype, value, true, PowerRounding::nearest);
   }

@@ -23,11 +23,10 @@ std::optional<double> real_at(const Tensor& tensor, int64_t i) {
       return static_cast<float>(tensor.at<Half>(i));
     case DType::bf16:
       return static_cast<float>(tensor.at<BFloat16>(i));
-    case DType::f4e2m1:
-      return small_float_value(tensor.dtype(), static_cast<uint8_t>(tensor.int_at(i)));
     default:
-      if (is_small_float(tensor.dtype())) return small_float_value(tensor.dtype(), tensor.at<uint8_t>(i));
-      return std::nullopt;
+      if (!is_small_float(tensor.dtype())) return std::nullopt;
+      return small_float_value(
+          tensor.dtype(), bits(tensor.dtype()) < 8 ? static_cast<uint8_t>(tensor.int_at(i)) : tensor.at<uint8_t>(i));
   }
 }
 
@@ -45,12 +44,12 @@ bool set_real(Tensor& tensor, int64_t i, double value) {
     case DType::bf16:
       store(tensor, i, BFloat16(value));
       return true;
-    case DType::f4e2m1:
-      tensor.set_int(i, small_float_code(tensor.dtype(), value));
-      return true;
     default:
       if (!is_small_float(tensor.dtype())) return false;
-      store(tensor, i, small_float_code(tensor.dtype(), value));
+      if (bits(tensor.dtype()) < 8)
+        tensor.set_int(i, small_float_code(tensor.dtype(), value));
+      else
+        store(tensor, i, small_float_code(tensor.dtype(), value));
       return true;
   }
 }

@@ -26,6 +26,8 @@ constexpr Format kE4M3FNUZ{4, 3, 8, Specials::zero_nan, 0x7f, 0x80};
 constexpr Format kE5M2{5, 2, 15, Specials::ieee, 0x7b, 0x7e};
 constexpr Format kE5M2FNUZ{5, 2, 16, Specials::zero_nan, 0x7f, 0x80};
 constexpr Format kE2M1{2, 1, 1, Specials::none, 0x7, 0x8};
+constexpr Format kE2M3{2, 3, 1, Specials::none, 0x1f, 0x20};
+constexpr Format kE3M2{3, 2, 3, Specials::none, 0x1f, 0x20};
 
 constexpr int kPowerBias = 127;
 constexpr uint8_t kPowerNan = 0xff, kPowerLargest = 0xfe;
@@ -42,6 +44,10 @@ const Format* format_of(DType dtype) {
       return &kE5M2FNUZ;
     case DType::f4e2m1:
       return &kE2M1;
+    case DType::f6e2m3:
+      return &kE2M3;
+    case DType::f6e3m2:
+      return &kE3M2;
     default:
       return nullptr;
   }
@@ -102,6 +108,11 @@ uint8_t encode_power(double value, bool saturate, PowerRounding rounding) {
 }
 
 }  // namespace
+
+bool has_nan(DType dtype) {
+  const Format* format = format_of(dtype);
+  return !format || format->specials != Specials::none;
+}
 
 bool is_small_float(DType dtype) { return dtype == DType::f8e8m0 || format_of(dtype) != nullptr; }
 

@@ -10,7 +10,8 @@
 namespace anyshape {
 namespace {
 
-constexpr DType kSigned[] = {DType::f8e4m3fn, DType::f8e4m3fnuz, DType::f8e5m2, DType::f8e5m2fnuz, DType::f4e2m1};
+constexpr DType kSigned[] = {DType::f8e4m3fn, DType::f8e4m3fnuz, DType::f8e5m2, DType::f8e5m2fnuz,
+                             DType::f4e2m1,   DType::f6e2m3,     DType::f6e3m2};
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 int codes(DType dtype) { return 1 << bits(dtype); }
@@ -55,6 +56,8 @@ TEST(SmallFloat, Specials) {
                          Row{DType::f8e5m2, -1e6, false, -kInfinity}, Row{DType::f8e5m2fnuz, kInfinity, false, nan},
                          Row{DType::f8e4m3fnuz, kInfinity, true, 240}, Row{DType::f4e2m1, 1e6, false, 6},
                          Row{DType::f4e2m1, nan, true, 0}, Row{DType::f8e5m2, nan, true, nan},
+                         Row{DType::f6e2m3, -kInfinity, false, -7.5}, Row{DType::f6e3m2, 1e6, true, 28},
+                         Row{DType::f6e2m3, 5.25, true, 5}, Row{DType::f6e3m2, nan, false, 0},
                          Row{DType::f8e8m0, 0, true, 0x1p-127}, Row{DType::f8e8m0, 0, false, nan},
                          Row{DType::f8e8m0, kInfinity, true, 0x1p127}, Row{DType::f8e8m0, kInfinity, false, nan}}) {
     const double got = small_float_value(row.dtype, small_float_code(row.dtype, row.value, row.saturate));
@@ -66,11 +69,27 @@ TEST(SmallFloat, Specials) {
 }
 
 TEST(SmallFloat, TensorsOfPackedFloats) {
-  auto tensor = Tensor::allocate(DType::f4e2m1, {3});
+  const double values[] = {-1.5, 4, 0.5, -6, 3};
+  for (DType dtype : {DType::f4e2m1, DType::f6e2m3, DType::f6e3m2}) {
+    auto tensor = Tensor::allocate(dtype, {5});
+    ASSERT_TRUE(tensor);
+    for (int64_t i : {4, 1, 3, 0, 2}) {
+      EXPECT_TRUE(set_real(*tensor, i, 7));
+      EXPECT_TRUE(set_real(*tensor, i, values[i]));
+    }
+    for (int64_t i = 0; i < 5; ++i) EXPECT_EQ(real_at(*tensor, i), values[i]) << name(dtype);
+  }
+}
+
+// Four codes in three bytes, the first in the low bits.
+TEST(SmallFloat, SixBitsArePackedWithoutGaps) {
+  auto tensor = Tensor::allocate(DType::f6e2m3, {5});
   ASSERT_TRUE(tensor);
-  const double values[] = {-1.5, 4, 0.5};
-  for (int64_t i = 0; i < 3; ++i) EXPECT_TRUE(set_real(*tensor, i, values[i]));
-  for (int64_t i = 0; i < 3; ++i) EXPECT_EQ(real_at(*tensor, i), values[i]);
+  for (int64_t i = 0; i < 5; ++i) tensor->set_int(i, 0x3f - 9 * i);
+  ASSERT_EQ(tensor->bytes().size(), 4u);
+  const unsigned codes[] = {0x3f, 0x36, 0x2d, 0x24, 0x1b};
+  const unsigned packed = codes[0] | codes[1] << 6 | codes[2] << 12 | codes[3] << 18 | codes[4] << 24;
+  for (size_t i = 0; i < 4; ++i) EXPECT_EQ(static_cast<unsigned>(tensor->bytes()[i]), packed >> (8 * i) & 0xff);
 }
 
 }  // namespace

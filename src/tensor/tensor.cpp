@@ -185,7 +185,10 @@ int64_t Tensor::int_at(int64_t i) const {
   const int width = bits(dtype_);
   if (width < 8) {
     const int64_t bit = i * width;
-    const auto raw = static_cast<unsigned>(bytes_[static_cast<size_t>(bit / 8)]) >> (bit % 8) & ((1u << width) - 1);
+    const std::byte* byte = bytes_.data() + bit / 8;
+    const bool split = bit % 8 + width > 8;
+    const unsigned both = static_cast<unsigned>(byte[0]) | (split ? static_cast<unsigned>(byte[1]) << 8 : 0);
+    const unsigned raw = both >> (bit % 8) & ((1u << width) - 1);
     const bool negative = is_signed_integer(dtype_) && (raw >> (width - 1)) != 0;
     return negative ? static_cast<int64_t>(raw) - (int64_t{1} << width) : static_cast<int64_t>(raw);
   }
@@ -198,9 +201,10 @@ void Tensor::set_int(int64_t i, int64_t value) {
   const int width = bits(dtype_);
   if (width < 8) {
     const int64_t bit = i * width;
-    auto& byte = data()[bit / 8];
-    const auto mask = static_cast<std::byte>(((1u << width) - 1) << (bit % 8));
-    byte = (byte & ~mask) | (static_cast<std::byte>(static_cast<unsigned>(value) << (bit % 8)) & mask);
+    std::byte* byte = data() + bit / 8;
+    const unsigned mask = ((1u << width) - 1) << (bit % 8), code = static_cast<unsigned>(value) << (bit % 8) & mask;
+    byte[0] = (byte[0] & ~static_cast<std::byte>(mask)) | static_cast<std::byte>(code);
+    if (mask > 0xff) byte[1] = (byte[1] & ~static_cast<std::byte>(mask >> 8)) | static_cast<std::byte>(code >> 8);
     return;
   }
   visit_int(dtype_, [&]<class T>(T) {

@@ -76,7 +76,7 @@ class Tensor {
   const std::vector<std::string>& strings() const { return *strings_; }
   std::vector<std::string>& strings_mutable() { return *strings_; }
 
-  // Any integer or bool type, widened (u64 past int64 wraps to negative). Sub-byte types too.
+  // Any integer or bool type, widened (u64 past int64 wraps to negative). Sub-byte types too, of floats the code.
   int64_t int_at(int64_t i) const;
   void set_int(int64_t i, int64_t value);
 

@@ -18,6 +18,26 @@ TEST(Answers, MlpAtManyShapes) {
   }
 }
 
+TEST(Answers, PassesAreDumpedInOrderAndLeftOut) {
+  SessionOptions options;
+  options.without = {"share", "dead"};
+  std::vector<std::string> dumped;
+  options.dump = [&](std::string_view pass, std::string_view graph) {
+    dumped.emplace_back(pass);
+    EXPECT_NE(graph.find("input x f32["), graph.npos) << graph;
+  };
+  ASSERT_TRUE(Session::load(model_path("mlp"), options));
+  std::vector<std::string> want = {"source"};
+  for (const PassInfo& pass : passes())
+    if (pass.name != "share" && pass.name != "dead") want.push_back(pass.name);
+  EXPECT_EQ(dumped, want);
+  options.without = {"fuse"};
+  const auto refused = Session::load(model_path("mlp"), options);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, "pass.unknown");
+  EXPECT_EQ(refused.error().kind, Error::Kind::usage);
+}
+
 TEST(Answers, MemoryIsThatOfTheLargestShape) {
   const Session session = load("mlp");
   Context largest(session, 1), context(session, 1);

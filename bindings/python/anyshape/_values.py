@@ -16,7 +16,8 @@ NUMPY = {1: "float32", 2: "uint8", 3: "int8", 4: "uint16", 5: "int16", 6: "int32
 # Those of the package ml_dtypes, where it is installed: name and bits.
 EXTENSION = {16: ("bfloat16", 16), 17: ("float8_e4m3fn", 8), 18: ("float8_e4m3fnuz", 8), 19: ("float8_e5m2", 8),
              20: ("float8_e5m2fnuz", 8), 21: ("uint4", 4), 22: ("int4", 4), 23: ("float4_e2m1fn", 4),
-             24: ("float8_e8m0fnu", 8), 25: ("uint2", 2), 26: ("int2", 2)}  # fmt: skip
+             24: ("float8_e8m0fnu", 8), 25: ("uint2", 2), 26: ("int2", 2), 27: ("float6_e2m3fn", 6),
+             28: ("float6_e3m2fn", 6)}  # fmt: skip
 ORT = {1: "float", 10: "float16", 11: "double", 16: "bfloat16", 8: "string"}
 _CODES = {name: code for code, name in NUMPY.items()} | {name: code for code, (name, _) in EXTENSION.items()}
 
@@ -27,17 +28,14 @@ def ort_name(code: int) -> str:
 
 
 def _pack(values: np.ndarray, bits: int) -> np.ndarray:
-    """Codes of `bits` bits, one per byte, as bytes; the first in the low bits."""
-    per = 8 // bits
-    flat = values.reshape(-1).view(np.uint8) & (2**bits - 1)
-    flat = np.concatenate([flat, np.zeros(-len(flat) % per, np.uint8)]).reshape(-1, per)
-    return np.bitwise_or.reduce(flat << (np.arange(per, dtype=np.uint8) * bits), axis=1).astype(np.uint8)
+    """Codes of `bits` bits, one per byte, as bytes without gaps; the first in the low bits."""
+    codes = np.unpackbits(values.reshape(-1, 1).view(np.uint8), axis=1, bitorder="little")
+    return np.packbits(codes[:, :bits].reshape(-1), bitorder="little")
 
 
 def _unpack(packed: np.ndarray, bits: int, count: int) -> np.ndarray:
-    per = 8 // bits
-    flat = (packed[:, None] >> (np.arange(per, dtype=np.uint8) * bits)) & (2**bits - 1)
-    return flat.reshape(-1)[:count].astype(np.uint8)
+    codes = np.unpackbits(packed, count=count * bits, bitorder="little").reshape(count, bits)
+    return np.packbits(codes, axis=1, bitorder="little").reshape(-1)
 
 
 def _signed(codes: np.ndarray, bits: int) -> np.ndarray:

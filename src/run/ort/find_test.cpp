@@ -123,6 +123,10 @@ TEST(OrtValue, ElementTypesGoBothWays) {
   for (int i = 1; i < kDTypeCount; ++i) {
     const auto dtype = static_cast<DType>(i);
     const auto code = ort::element_code(dtype);
+    if (bits(dtype) == 6) {
+      EXPECT_EQ(code.error().code, "ort.value");
+      continue;
+    }
     ASSERT_TRUE(code.has_value());
     EXPECT_EQ(ort::element_dtype(*code), dtype);
   }

@@ -144,6 +144,9 @@ Result<int> element_code(DType dtype) {
       return 25;
     case DType::f8e8m0:
       return 26;
+    case DType::f6e2m3:
+    case DType::f6e3m2:
+      return refuse("ort.value", "ONNX Runtime has no elements of type {}", name(dtype));
     default:
       return static_cast<int>(dtype);
   }
