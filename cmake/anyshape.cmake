@@ -12,7 +12,7 @@ function(anyshape_target_options target)
 endfunction()
 
 # Compiled once instead of in every file; the core adds ir/builder.h, which most of its files include. Every file still
-# includes what it uses, which the presets without ANYSHAPE_SHARED_COMPILING prove.
+# includes what it uses, which the preset fuzz, without ANYSHAPE_SHARED_COMPILING, proves.
 set(ANYSHAPE_PRECOMPILED
   <algorithm> <array> <bit> <charconv> <cmath> <complex> <cstdint> <cstring> <functional> <limits> <map> <memory>
   <numeric> <optional> <set> <span> <string> <string_view> <unordered_map> <utility> <variant> <vector>

@@ -82,6 +82,11 @@ void print_warnings(const ExportArguments& a, const ExportReport& report) {
     if (condition.binding)
       fmt::print(stderr, "warning[assumed.guard] {}: the program was captured for {} only ({})\n", a.program,
                  condition.text, condition.origin);
+  for (const std::string& sentence : report.unrolled)
+    fmt::print(stderr,
+               "warning[export.unrolled] {}: {}. Try: torch.jit.script for this part of the model, or "
+               "nn.LSTM, nn.GRU, nn.RNN\n",
+               a.program, sentence);
 }
 
 int verify(const ExportArguments& a, const Model& model) {

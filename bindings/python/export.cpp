@@ -58,7 +58,9 @@ nb::dict report_dict(const ExportReport& report) {
   out["nodes"] = report.nodes;
   out["shape_nodes"] = report.shape_nodes;
   out["shape_reasons"] = report.shape_reasons;
-  out["notes"] = report.notes;
+  std::vector<std::string> notes = report.notes;
+  notes.insert(notes.end(), report.unrolled.begin(), report.unrolled.end());
+  out["notes"] = notes;
   nb::list assumed;
   for (const AssumedCondition& condition : report.assumed) {
     nb::dict one;

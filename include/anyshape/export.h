@@ -64,6 +64,9 @@ struct ExportReport {
   std::vector<std::string> shape_reasons;
   std::vector<AssumedCondition> assumed;
   std::vector<std::string> notes;
+  // Loops over a dynamic axis that a trace has unrolled, a sentence each: at other sizes than that of the example the
+  // archive, and so the model made from it, gives something else than the program that was traced.
+  std::vector<std::string> unrolled;
 };
 
 struct Exported {

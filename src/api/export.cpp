@@ -137,6 +137,7 @@ Result<Exported> export_program(const std::filesystem::path& path, const ExportO
   out.report.nodes = static_cast<int64_t>(lowered->graph->nodes.size());
   out.report.assumed = std::move(assumed);
   out.report.notes = lowered->notes;
+  out.report.unrolled = lowered->unrolled;
   count_shape_nodes(*lowered->graph, out.report);
   return out;
 }

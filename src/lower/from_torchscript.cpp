@@ -226,6 +226,7 @@ Result<Lowered> Driver::run() {
   assembly.notes(evaluator_.notes());
   assembly.notes(lowering_.suspects());
   TRY(Lowered out, assembly.finish(std::move(results)));
+  out.unrolled = lowering_.unrolled();
   out.custom_shapes = request_.custom_shapes;
   return out;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -114,9 +115,11 @@ class Lowering : public Builder {
   // Sizes of the example (symbol, number) that the exported model must not depend on. Numbers in calls that are such a
   // size, or are computed from one, are suspects: nothing in the graph tells them from numbers that mean something
   // else.
-  void watch(std::vector<std::pair<Dim, int64_t>> sizes) { watched_ = std::move(sizes); }
+  void watch(std::vector<std::pair<Dim, int64_t>> sizes);
   // One sentence for each.
   const std::vector<std::string>& suspects() const { return suspects_; }
+  // Axes whose entries were all taken out by their number, a sentence each: loops that the capture has unrolled.
+  const std::vector<std::string>& unrolled() const { return unrolled_; }
 
   // As Builder's. Where ONNX Runtime has no kernel for the type of the operands they are computed in the nearest type
   // for which there is one, and the result is cast back.
@@ -220,7 +223,8 @@ class Lowering : public Builder {
   std::vector<std::pair<Ref, Ref>> nested_;  // padded form, mask
   std::vector<Assumed> assumed_;
   std::vector<std::pair<Dim, int64_t>> watched_;
-  std::vector<std::string> suspects_;
+  std::vector<std::set<int64_t>> picked_;  // which entries of each were taken out by their number
+  std::vector<std::string> suspects_, unrolled_;
 };
 
 }  // namespace anyshape::lower

@@ -61,6 +61,8 @@ struct Lowered {
   std::vector<std::pair<std::string, int64_t>> opsets;
   std::vector<Guard> guards;
   std::vector<std::string> notes;  // sentences for the report
+  // Loops over an axis that the capture has unrolled, a sentence each: other sizes give something else than the model.
+  std::vector<std::string> unrolled;
   std::vector<std::pair<std::string, std::string>> custom_shapes;
 };
 

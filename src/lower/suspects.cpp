@@ -9,6 +9,8 @@ namespace {
 
 // Below this a number is far more often a factor than a size.
 constexpr int64_t kTelling = 5;
+// So many entries of an axis, taken one by one, are a loop over it.
+constexpr int64_t kFewestPicks = 3;
 
 // Arguments that Python code computes from sizes and that leave no trace in the shapes of the results: factors, which
 // are also roots and logarithms of sizes, and values.
@@ -30,6 +32,11 @@ std::string_view relation(double value, double size, bool factor) {
 }
 
 }  // namespace
+
+void Lowering::watch(std::vector<std::pair<Dim, int64_t>> sizes) {
+  watched_ = std::move(sizes);
+  picked_.assign(watched_.size(), {});
+}
 
 void Lowering::look_for_sizes(const Args& args) {
   // Whether the places are places on that axis: then the last one, too, tells of a loop over it that was unrolled.
@@ -68,11 +75,24 @@ void Lowering::look_for_sizes(const Args& args) {
           args.schema().name, value, parameter.name, how, size, print(symbol)));
     }
   };
+  const auto pick = [&](int64_t entry) {
+    for (size_t i = 0; i < watched_.size(); ++i) {
+      const auto& [symbol, size] = watched_[i];
+      if (entry < 0 || entry >= size || size < kFewestPicks || !on_axis(symbol)) continue;
+      if (!picked_[i].insert(entry).second || static_cast<int64_t>(picked_[i].size()) < size) continue;
+      unrolled_.push_back(
+          fmt::format("the entries 0 to {} of \"{}\" are taken one by one, as many as there were when the program was "
+                      "captured: a loop over the axis was unrolled, further entries are not looked at",
+                      size - 1, print(symbol)));
+    }
+  };
   const auto& parameters = args.schema().parameters;
   for (size_t i = 0; i < parameters.size(); ++i) {
     const bool arithmetic = among(parameters[i].name, kFactors) || among(parameters[i].name, kValues);
     if (!arithmetic && !among(parameters[i].name, kPlaces)) continue;
     const Arg& arg = args.arg(parameters[i].name);
+    if (const auto* entry = arg.get<Dim>(); entry && entry->is_constant() && parameters[i].name == "index")
+      pick(*entry->constant());
     if (const auto* items = arg.get<Arguments>())
       for (const Arg& item : *items) suspect(item, parameters[i], arithmetic);
     else

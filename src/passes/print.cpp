@@ -35,8 +35,10 @@ std::string text_of(const std::vector<T>& list) {
 
 std::string text_of(const Attribute& attribute) {
   const auto value = [](const auto& held) -> std::string {
-    if constexpr (std::is_same_v<std::decay_t<decltype(held)>, std::monostate>) return "none";
-    else return text_of(held);
+    if constexpr (std::is_same_v<std::decay_t<decltype(held)>, std::monostate>)
+      return "none";
+    else
+      return text_of(held);
   };
   return fmt::format("{}={}", attribute.name, std::visit(value, attribute.value));
 }
@@ -75,8 +77,9 @@ class Printer {
     for (ValueId id : node.in) in.push_back(id == kNoValue ? "-" : graph_.values[id].name);
     for (ValueId id : node.out) out.push_back(typed(id));
     for (const Attribute& attribute : node.attributes) attributes.push_back(" " + text_of(attribute));
-    out_ += fmt::format("  {} <- {}{}{}({}){}  {:?}\n", fmt::join(out, ", "), node.domain, node.domain.empty() ? "" : ".",
-                        node.type, fmt::join(in, ", "), fmt::join(attributes, ""), graph_.label(node));
+    out_ +=
+        fmt::format("  {} <- {}{}{}({}){}  {:?}\n", fmt::join(out, ", "), node.domain, node.domain.empty() ? "" : ".",
+                    node.type, fmt::join(in, ", "), fmt::join(attributes, ""), graph_.label(node));
   }
 
   const Graph& graph_;

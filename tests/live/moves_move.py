@@ -166,6 +166,8 @@ F.unfold(x, 3, padding=1), F.unfold(x, 4, stride=4) | x=f32[b,3,8,12]
 F.fold(x, (4, 5), 2), F.fold(x, (4, 5), (2, 2), padding=0) | x=f32[b,8,12]
 F.fold(x, (6, 6), 3, stride=2, padding=1) | x=f32[b,18,9]
 F.fold(F.unfold(x, 2, stride=2), (8, 6), 2, stride=2) | x=f32[b,3,8,6]
+F.fold(F.unfold(x, 3, stride=2, padding=1), (x.shape[2], x.shape[3]), 3, stride=2, padding=1) | x=f32[b,2,h,w]
+F.fold(F.unfold(x, 2, stride=3, dilation=2), (x.shape[2], x.shape[3]), 2, stride=3, dilation=2) | x=f16[b,2,h,w]
 # types
 x[1:], x[:, 0], torch.cat([x, x]), torch.stack([x, x]), x.flip(0), x.roll(1, 0), x.t(), x.repeat(2, 1), x.gather(0, (x * 0).long()), x.expand(2, -1, -1) | x=bool[b,s] | b>=2
 x[1:], x[:, 0], torch.cat([x, x]), torch.stack([x, x]), x.flip(0), x.roll(1, 0), x.t(), x.repeat(2, 1), x.gather(0, (x * 0).long()), x.expand(2, -1, -1) | x=f16[b,s] | b>=2

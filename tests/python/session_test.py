@@ -7,6 +7,7 @@ from pathlib import Path
 
 import anyshape
 import numpy as np
+from anyshape._values import EXTENSION, from_bits, parts
 
 RUN = Path(__file__).resolve().parents[1] / "fixtures" / "run"
 
@@ -104,6 +105,21 @@ class ValuesTest(unittest.TestCase):
         self.assertEqual(same.dtype, ml_dtypes.bfloat16)
         np.testing.assert_array_equal(same.astype(np.float32), b.astype(np.float32))
         np.testing.assert_array_equal(y, b.astype(np.float32) + i.astype(np.float32))
+
+    def test_packed_bits_come_back(self):
+        try:
+            import ml_dtypes
+        except ImportError:
+            self.skipTest("ml_dtypes is not installed")
+        for code, (name, bits) in EXTENSION.items():
+            for count in (0, 1, 3, 4, 9):
+                with self.subTest(name, count=count):
+                    given = (np.arange(count) % 2).astype(getattr(ml_dtypes, name))
+                    found, shape, packed = parts(given, code)
+                    self.assertEqual((found, shape, packed.nbytes), (code, (count,), -(-count * bits // 8)))
+                    back = from_bits(code, [count], packed)
+                    self.assertEqual(back.dtype, given.dtype)
+                    self.assertEqual(back.tobytes(), given.tobytes())
 
 
 class ErrorsTest(unittest.TestCase):

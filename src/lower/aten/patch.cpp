@@ -153,7 +153,8 @@ Ref place_filters(Lowering& l, int64_t channels, const Kernel2d& k) {
   return l.constant(*std::move(weight));
 }
 
-// The sum of overlapping windows is what a transposed convolution does.
+// The sum of overlapping windows is what a transposed convolution does. Where the windows may leave some entries at the
+// end, it makes as many as they can leave at most, and the rest is cut off.
 Arg col2im(Lowering& l, const Args& a) {
   const Ref self = a.self();
   const auto k = kernel_of(l, a);
@@ -169,21 +170,20 @@ Arg col2im(Lowering& l, const Args& a) {
   }
   Dims grid{l.dim(x, 0), l.dim(x, 1)};
   std::vector<int64_t> rest, pads(k->padding);
+  bool cut[2];
   pads.insert(pads.end(), k->padding.begin(), k->padding.end());
   for (size_t i = 0; i < 2; ++i) {
     const Dim free = size[i] + Dim(2 * k->padding[i] - k->dilation[i] * (k->size[i] - 1) - 1);
     grid.push_back(l.assumptions().simplify(floordiv(free, k->stride[i]) + 1));
     const Dim over = l.assumptions().simplify(mod(free, k->stride[i]));
-    if (!over.is_constant()) {
-      l.refuse("aten.fold", "fold to {} entries, which the windows may not fill evenly", print(size[i]));
-      return {};
-    }
-    rest.push_back(*over.constant());
+    rest.push_back(over.is_constant() ? *over.constant() : k->stride[i] - 1);
+    cut[i] = !over.is_constant();
   }
-  const Ref out =
-      l.op("ConvTranspose", {l.reshape(x, grid), place_filters(l, *channels.constant(), *k)},
-           {attr("dilations", k->dilation), attr("group", *channels.constant()), attr("kernel_shape", k->size),
-            attr("output_padding", rest), attr("pads", pads), attr("strides", k->stride)});
+  Ref out = l.op("ConvTranspose", {l.reshape(x, grid), place_filters(l, *channels.constant(), *k)},
+                 {attr("dilations", k->dilation), attr("group", *channels.constant()), attr("kernel_shape", k->size),
+                  attr("output_padding", rest), attr("pads", pads), attr("strides", k->stride)});
+  for (size_t i = 0; i < 2; ++i)
+    if (cut[i]) out = l.slice(out, static_cast<int64_t>(i) + 2, 0, size[i]);
   return l.cast(l.rank(self) == 2 ? l.squeeze(out, {0}) : out, dtype);
 }
 
