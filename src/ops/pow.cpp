@@ -67,16 +67,39 @@ T raise(T x, E y) {
   }
 }
 
-Status reference(const Call& call, KernelArgs& args) {
-  const Tensor& a = args.in(0);
-  const Tensor b = args.in(1).reshaped(legacy_dims(call, a.rank(), temporary(args.in(1).dims())));
-  if (a.dtype() != args.out(0).dtype()) return unknown("dtype", "Pow of {}", name(a.dtype()));
-  return kernels::visit_type<kernels::kNumbers>(a.dtype(), [&]<class T>(T) -> Status {
-    return kernels::visit_type<kernels::kNumbers>(b.dtype(), [&]<class E>(E) -> Status {
-      return kernels::apply<T, E, T>(
-          a, b, args.out(0), [](T x, E y) { return kernels::narrow<T>(raise(kernels::widen(x), kernels::widen(y))); });
-    });
+// The type exponents of that type are computed in.
+DType exponent_type(DType dtype) {
+  if (is_integer(dtype)) return dtype == DType::u64 ? DType::u64 : DType::i64;
+  return dtype == DType::f64 ? DType::f64 : DType::f32;
+}
+
+template <class E>
+Status raise_all(const Tensor& x, const Tensor& y, Tensor& out) {
+  return kernels::visit_type<kernels::kNumbers>(x.dtype(), [&]<class T>(T) -> Status {
+    return kernels::apply<T, E, T>(x, y, out,
+                                   [](T a, E b) { return kernels::narrow<T>(raise(kernels::widen(a), b)); });
   });
+}
+
+Status reference(const Call& call, KernelArgs& args) {
+  const Tensor &x = args.in(0), &given = args.in(1);
+  if (x.dtype() != args.out(0).dtype()) return unknown("dtype", "Pow of {}", name(x.dtype()));
+  Tensor y = given;
+  if (const DType wide = exponent_type(given.dtype()); wide != given.dtype()) {
+    TRY(y, Tensor::allocate(wide, given.dims()));
+    TRY_OK(kernels::convert(given, y));
+  }
+  y = y.reshaped(legacy_dims(call, x.rank(), temporary(given.dims())));
+  switch (y.dtype()) {
+    case DType::u64:
+      return raise_all<uint64_t>(x, y, args.out(0));
+    case DType::i64:
+      return raise_all<int64_t>(x, y, args.out(0));
+    case DType::f64:
+      return raise_all<double>(x, y, args.out(0));
+    default:
+      return raise_all<float>(x, y, args.out(0));
+  }
 }
 
 constexpr Kernel kKernels[] = {{"reference", reference}};
