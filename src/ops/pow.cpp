@@ -76,8 +76,7 @@ DType exponent_type(DType dtype) {
 template <class E>
 Status raise_all(const Tensor& x, const Tensor& y, Tensor& out) {
   return kernels::visit_type<kernels::kNumbers>(x.dtype(), [&]<class T>(T) -> Status {
-    return kernels::apply<T, E, T>(x, y, out,
-                                   [](T a, E b) { return kernels::narrow<T>(raise(kernels::widen(a), b)); });
+    return kernels::apply<T, E, T>(x, y, out, [](T a, E b) { return kernels::narrow<T>(raise(kernels::widen(a), b)); });
   });
 }
 

@@ -6,7 +6,6 @@ namespace anyshape {
 namespace {
 
 constexpr int64_t kSlotUnit = 64;
-constexpr int64_t kLargest = int64_t{1} << 46;
 // Room for sizes that changes hands with that of temporary tensors.
 constexpr size_t kUsualRank = 8;
 
@@ -75,7 +74,7 @@ Status BoundPlan::set_sizes(uint32_t value) {
   for (size_t i = rank; i-- > 0;) {
     strides[i] = step;
     // An empty axis makes all others harmless, whatever their product.
-    if (__builtin_mul_overflow(step, std::max<int64_t>(dims[i], 1), &step) || step > kLargest)
+    if (__builtin_mul_overflow(step, std::max<int64_t>(dims[i], 1), &step) || step > Block::kLargest)
       return system_error("tensor.memory", "out of memory: a tensor of sizes [{}] is needed",
                           fmt::join(std::span(dims, rank), ", "));
   }
@@ -114,7 +113,8 @@ Status BoundPlan::lay_out(size_t stage) {
     for (Register bytes : plan_.slots[i].bytes) size = std::max(size, registers_[bytes]);
     slot_offsets_[i] = total;
     total += (size + kSlotUnit - 1) / kSlotUnit * kSlotUnit;
-    if (total > kLargest) return system_error("tensor.memory", "out of memory: over {} bytes are needed", kLargest);
+    if (total > Block::kLargest)
+      return system_error("tensor.memory", "out of memory: over {} bytes are needed", Block::kLargest);
   }
   stage_bytes_[stage] = total;
   return {};

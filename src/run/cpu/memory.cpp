@@ -12,7 +12,7 @@ bool Block::unused() const {
 }
 
 Status Block::reserve(int64_t bytes, const std::shared_ptr<Meter>& meter) {
-  constexpr int64_t kAlignment = 64, kLargest = int64_t{1} << 46;
+  constexpr int64_t kAlignment = 64;
   if (bytes <= size_) return {};
   if (bytes > kLargest) return system_error("tensor.memory", "out of memory: {} bytes are needed", bytes);
   const int64_t padded = (bytes + kAlignment - 1) / kAlignment * kAlignment;

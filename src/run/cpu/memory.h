@@ -15,6 +15,9 @@ using Meter = std::atomic<int64_t>;
 // Memory aligned to 64 bytes that only grows.
 class Block {
  public:
+  // Bytes; what is more is an error before anybody asks for it.
+  static constexpr int64_t kLargest = int64_t{1} << 46;
+
   // At least that many bytes; what was in it is lost when it grows. Error "tensor.memory".
   // `meter` counts the bytes for as long as somebody holds them.
   Status reserve(int64_t bytes, const std::shared_ptr<Meter>& meter = nullptr);
