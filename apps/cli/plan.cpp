@@ -23,9 +23,10 @@ int run_plan(const PlanArguments& arguments) {
     return std::any_of(arguments.dump.begin(), arguments.dump.end(),
                        [&](const std::string& name) { return name == "all" || name == pass; });
   };
-  options.dump = [&](std::string_view pass, std::string_view graph) {
-    if (asked_for(pass)) dumps += fmt::format("{}\n{}\n", pass, graph);
-  };
+  if (!arguments.dump.empty())
+    options.dump = [&](std::string_view pass, std::string_view graph) {
+      if (asked_for(pass)) dumps += fmt::format("{}\n{}\n", pass, graph);
+    };
   const auto session = Session::from_model(*model_fed, options);
   if (!session) return report_error(session.error());
   if (!arguments.dump.empty()) return write_output("", dumps);
