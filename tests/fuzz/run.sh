@@ -25,7 +25,7 @@ shopt -s nullglob
 names=("$@")
 ((${#names[@]})) || for program in build/fuzz/bin/*_fuzz; do names+=("$(basename "$program" _fuzz)"); done
 echo "fuzzing ${names[*]} for $FUZZ_SECONDS s each"
-results=$(printf '%s\n' "${names[@]}" | xargs -P "${JOBS:-$(nproc)}" -I NAME bash -c 'fuzz NAME' | tee -a /dev/stderr)
+results=$(printf '%s\n' "${names[@]}" | xargs -P "${JOBS:-$(nproc)}" -I NAME bash -c 'fuzz NAME' | tee >(cat >&2))
 clean=$(grep -c '^clean' <<<"$results") failed=$(grep -c '^FAILED' <<<"$results")
 echo "$clean clean, $failed failed"
 ((failed == 0 && clean == ${#names[@]}))
