@@ -38,13 +38,6 @@ To convert_one(From value) {
     return static_cast<To>(wide);
 }
 
-void set_code(Tensor& to, int64_t i, uint8_t code) {
-  if (bits(to.dtype()) < 8)
-    to.set_int(i, code);
-  else
-    to.as_mutable<uint8_t>()[static_cast<size_t>(i)] = code;
-}
-
 template <class From>
 Status convert_from(const Tensor& from, Tensor& to, const CastRules& rules) {
   if (is_small_float(to.dtype())) {

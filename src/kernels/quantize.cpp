@@ -107,11 +107,7 @@ Status quantize(const Tensor& x, const Tensor& scale, const Tensor& zero, const 
       y.set_int(i, static_cast<int64_t>(std::isnan(value) ? limits.low : std::clamp(value, limits.low, limits.high)));
       continue;
     }
-    const uint8_t code = small_float_code(y.dtype(), quotient + shift, rules.saturate);
-    if (bits(y.dtype()) < 8)
-      y.set_int(i, code);
-    else
-      y.as_mutable<uint8_t>()[static_cast<size_t>(i)] = code;
+    set_code(y, i, small_float_code(y.dtype(), quotient + shift, rules.saturate));
   }
   return {};
 }

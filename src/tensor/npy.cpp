@@ -10,6 +10,7 @@
 #include "tensor/bools.h"
 #include "tensor/half.h"
 #include "tensor/npy_header.h"
+#include "tensor/real.h"
 #include "tensor/small_float.h"
 
 namespace anyshape {
@@ -132,12 +133,7 @@ Result<Tensor> parse_texts(const NpyHeader& header, Bytes elements, int64_t coun
 // Raw bytes, one per element, packed as a type under 8 bits is.
 Result<Tensor> pack(const Tensor& bytes, DType dtype) {
   TRY(Tensor out, Tensor::allocate(dtype, bytes.dims()));
-  for (int64_t i = 0; i < bytes.count(); ++i) {
-    if (bits(dtype) < 8)
-      out.set_int(i, bytes.at<uint8_t>(i));
-    else
-      out.data()[i] = bytes.bytes()[static_cast<size_t>(i)];
-  }
+  for (int64_t i = 0; i < bytes.count(); ++i) set_code(out, i, bytes.at<uint8_t>(i));
   return out;
 }
 

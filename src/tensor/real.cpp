@@ -46,12 +46,16 @@ bool set_real(Tensor& tensor, int64_t i, double value) {
       return true;
     default:
       if (!is_small_float(tensor.dtype())) return false;
-      if (bits(tensor.dtype()) < 8)
-        tensor.set_int(i, small_float_code(tensor.dtype(), value));
-      else
-        store(tensor, i, small_float_code(tensor.dtype(), value));
+      set_code(tensor, i, small_float_code(tensor.dtype(), value));
       return true;
   }
+}
+
+void set_code(Tensor& tensor, int64_t i, uint8_t code) {
+  if (bits(tensor.dtype()) < 8)
+    tensor.set_int(i, code);
+  else
+    store(tensor, i, code);
 }
 
 }  // namespace anyshape
