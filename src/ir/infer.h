@@ -163,6 +163,8 @@ class Walk {
   int64_t largest_axis() const { return largest_axis_; }
   // The facts of every body walked: what all visits have in common. Not kept by a numeric walk.
   const Reveal& bodies() const { return bodies_; }
+  // Nodes inferred, those of bodies as often as they were.
+  int64_t visits() const { return visits_; }
 
  private:
   friend class InferContext;

@@ -24,12 +24,18 @@ Dim length_of(const Fact& sequence, InferContext& context) {
   return sequence.length ? *sequence.length : context.fresh(sequence, "length");
 }
 
-Fact of_items(InferContext& context, Facts items, const Fact& fallback) {
-  auto item = common_item(context, items);
-  Fact out = Fact::sequence(item && !items.empty() ? *std::move(item) : fallback);
+// `item`: what all of them have in common.
+Fact of_items(Facts items, Fact item) {
+  Fact out = Fact::sequence(std::move(item));
   out.length = static_cast<int64_t>(items.size());
   out.items = std::make_shared<const Facts>(std::move(items));
   return out;
+}
+
+Fact of_items(InferContext& context, Facts items, const Fact& fallback) {
+  auto item = common_item(context, items);
+  const bool known = item && !items.empty();
+  return of_items(std::move(items), known ? *std::move(item) : fallback);
 }
 
 struct Position {
@@ -132,9 +138,10 @@ Result<Facts> infer_insert(const Call& call, InferContext& context) {
     return refuse("sequence.type", "{} does not fit into {}", print(added), print(sequence));
   TRY(const Position at, position_of(call, context, 2, true));
   if (at.number && sequence.items && sequence.items->size() < Fact::kMaxElements) {
+    const auto item = common_item(context, sequence.items->empty() ? Facts{added} : Facts{*sequence.item, added});
     Facts items = *sequence.items;
     items.insert(items.begin() + *at.number, added);
-    return Facts{of_items(context, std::move(items), Fact())};
+    return Facts{of_items(std::move(items), item ? *item : Fact())};
   }
   Fact one = of_items(context, {added}, Fact());
   if (sequence.items && sequence.items->empty()) return Facts{one};

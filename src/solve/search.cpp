@@ -8,6 +8,7 @@ namespace {
 
 constexpr int64_t kMaxPoints = 2'000'000;  // evaluations of conditions
 constexpr int64_t kMaxWalks = 5'000;       // numeric walks
+constexpr int64_t kMaxVisits = 500'000;    // nodes of all walks together
 constexpr int64_t kMaxScan = 100'000;      // values tried for one variable alone
 
 struct Point {
@@ -104,11 +105,12 @@ SetAnswer walk_all(const SetClaim& claim, const std::vector<Axis>& axes) {
   const auto whole = box_size(axes, kMaxWalks);
   SetAnswer answer;
   Point point{&claim.variables, std::vector<int64_t>(claim.variables.size())};
-  int64_t walks = 0;
+  int64_t walks = 0, visits = 0;
   by_sum(axes, width_for(axes, kMaxWalks), point, [&] {
     if (!all_hold(claim.domain, point)) return false;
-    if (++walks > kMaxWalks) return true;
+    if (++walks > kMaxWalks || visits > kMaxVisits) return true;
     auto judged = claim.judge(std::cref(point));
+    visits += judged.second.visits;
     if (judged.second.kind == Verdict::Kind::accept) return false;
     if (judged.second.kind == Verdict::Kind::refuse) {
       answer = refuted(std::move(judged));
@@ -117,7 +119,7 @@ SetAnswer walk_all(const SetClaim& claim, const std::vector<Axis>& axes) {
     }
     return true;
   });
-  if (answer.kind == SetAnswer::Kind::proved && !whole) {
+  if (answer.kind == SetAnswer::Kind::proved && (!whole || visits > kMaxVisits)) {
     answer.kind = SetAnswer::Kind::unproved;
     answer.why = claim.why_not_exact;
   }
@@ -163,11 +165,12 @@ SetAnswer search(const SetClaim& claim, const Condition& condition, std::vector<
     if (!moving[i]) axes[i] = {still[i], still[i]};
   SetAnswer answer;
   Point point{&claim.variables, std::vector<int64_t>(claim.variables.size())};
-  int64_t walks = 0;
+  int64_t walks = 0, visits = 0;
   by_sum(axes, width_for(axes, kMaxPoints), point, [&] {
     if (all_hold({condition}, point) || !all_hold(claim.domain, point)) return false;
     auto judged = claim.judge(std::cref(point));
-    if (judged.second.kind != Verdict::Kind::refuse) return ++walks >= kMaxWalks;
+    visits += judged.second.visits;
+    if (judged.second.kind != Verdict::Kind::refuse) return ++walks >= kMaxWalks || visits > kMaxVisits;
     answer = refuted(std::move(judged));
     return true;
   });

@@ -99,13 +99,15 @@ Verdict verdict(const Graph& graph, const Shapes& shapes) {
   if (!facts) {
     const Error& e = facts.error();
     const auto kind = e.kind == Error::Kind::refused ? Verdict::Kind::refuse : Verdict::Kind::unknown;
-    return {kind, e.code, e.place, e.message, {}, {}, {}};
+    return {kind, e.code, e.place, e.message, {}, {}, {}, walk.visits()};
   }
   if (!walk.undecided().empty()) {
     const Remark& first = walk.undecided().front();
-    return {Verdict::Kind::unknown, first.code, fmt::format("node \"{}\"", first.node), first.sentence, {}, {}, {}};
+    return {Verdict::Kind::unknown, first.code, fmt::format("node \"{}\"", first.node), first.sentence, {}, {}, {},
+            walk.visits()};
   }
   Verdict accepted;
+  accepted.visits = walk.visits();
   accepted.symbols = symbols;
   accepted.data_conditions = walk.data_conditions();
   for (ValueId id : graph.outputs) accepted.outputs.push_back((*facts)[id]);

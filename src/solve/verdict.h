@@ -21,6 +21,7 @@ struct Verdict {
   std::vector<Remark> data_conditions;
   Facts outputs;                     // of graph.outputs, for accept
   std::shared_ptr<Symbols> symbols;  // of sizes that depend on data in `outputs`
+  int64_t visits = 0;                // nodes inferred for it
 };
 
 // The numeric walk: the rules with numbers, values that depend only on shapes computed by reference kernels.
