@@ -30,14 +30,14 @@ BELOW = {
     "run/ort": ["tensor"],
     "run": ["plan", "run/ort"],
     "verify": ["run", "check"],
-    "fix": ["passes", "verify"],
-    "api": ["format/onnx", "lower", "fix"],
+    "fix": ["format/onnx", "passes"],
+    "api": ["format/onnx", "lower", "verify", "fix"],
 }
 # base/ wraps what base/os offers, so the two may include each other.
 BELOW["base"].append("base/os")
 
 # Public headers any layer may use; the others are src/api's to implement.
-SHARED_PUBLIC = {"anyshape/error.h", "anyshape/api.h", "anyshape/dtype.h", "anyshape/report.h"}
+SHARED_PUBLIC = {"anyshape/error.h", "anyshape/api.h", "anyshape/axes.h", "anyshape/dtype.h", "anyshape/report.h"}
 
 OS_HEADERS = re.compile(
     r"(unistd|fcntl|dlfcn|pthread|sched|termios|poll|dirent|pwd|grp|spawn|semaphore|syslog|netdb|ifaddrs|aio|glob|ftw"

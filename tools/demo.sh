@@ -65,6 +65,9 @@ show 0 check examples/lstm_baked.onnx
 show 3 check examples/lstm_baked.onnx --shape x=1x60x1
 show 3 check examples/lstm_baked.onnx --quiet --require 'batch in 1..64, seq in 1..512'
 show 0 explain examples/lstm_baked.onnx /r1/Reshape_output_0:1
+show 0 fix examples/lstm_baked.onnx -o "$out/lstm_fixed.onnx" --dynamic x:1=seq --simplify
+show 0 verify examples/lstm_baked.onnx "$out/lstm_fixed.onnx"
+show 0 run "$out/lstm_fixed.onnx" --random x=1x60x1
 say "A U-Net that takes any height and width, as long as both are multiples of 8."
 show 0 check examples/unet.onnx
 show 0 check examples/unet.onnx --quiet --require 'height % 8 == 0, height in 8..4096, width == height'

@@ -7,6 +7,7 @@
 #include "anyshape/check.h"
 #include "anyshape/error.h"
 #include "anyshape/export.h"
+#include "anyshape/fix.h"
 #include "inputs.h"
 
 namespace anyshape::cli {
@@ -47,6 +48,7 @@ struct EngineArguments {
   std::vector<std::string> without = {};  // passes to leave out
 };
 
+SessionOptions session_options(const EngineArguments& arguments);
 // The model in the engine asked for.
 Result<Session> make_session(const Model& model, const EngineArguments& arguments);
 
@@ -82,7 +84,27 @@ struct ExportArguments {
   bool verify = false, quiet = false;
 };
 
+struct VerifyArguments {
+  std::string model, other, shapes_file;
+  double relative = 1e-3, absolute = 1e-5;
+  int64_t seed = 0;
+  EngineArguments engine;
+  bool quiet = false;
+};
+
+struct FixArguments {
+  std::string model, output, policy = "any", external_data;
+  std::vector<std::string> dynamic, freeze, rename;
+  FixOptions options;
+  bool quiet = false;
+};
+
+// "SYM=N". Usage error "freeze.syntax".
+Result<std::pair<std::string, int64_t>> parse_freeze(const std::string& text);
+
 int run_export(ExportArguments arguments);
+int run_fix(FixArguments arguments);
+int run_verify(const VerifyArguments& arguments);
 int run_run(const RunArguments& arguments);
 int run_test(const TestArguments& arguments);
 int run_bench(const BenchArguments& arguments);

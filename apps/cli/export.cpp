@@ -22,16 +22,6 @@ Result<std::vector<DynamicAxis>> read_dynamic_axes(const std::string& path) {
   return parse_dynamic_axes(std::string(std::istreambuf_iterator<char>(file), {}));
 }
 
-Result<std::pair<std::string, int64_t>> parse_freeze(const std::string& text) {
-  const size_t equal = text.rfind('=');
-  int64_t size = 0;
-  const char* end = text.data() + text.size();
-  const bool number = equal != std::string::npos && equal > 0 &&
-                      std::from_chars(text.data() + equal + 1, end, size).ptr == end && equal + 1 < text.size();
-  if (!number) return tl::unexpected(usage_error("freeze.syntax", fmt::format("\"{}\" is not SYM=N", text)));
-  return std::pair(text.substr(0, equal), size);
-}
-
 // What `parse` makes of each text, appended.
 template <class Parse, class T>
 Status parse_each(const std::vector<std::string>& texts, Parse parse, std::vector<T>& into) {
@@ -105,6 +95,16 @@ int verify(const ExportArguments& a, const Model& model) {
 }
 
 }  // namespace
+
+Result<std::pair<std::string, int64_t>> parse_freeze(const std::string& text) {
+  const size_t equal = text.rfind('=');
+  int64_t size = 0;
+  const char* end = text.data() + text.size();
+  const bool number = equal != std::string::npos && equal > 0 &&
+                      std::from_chars(text.data() + equal + 1, end, size).ptr == end && equal + 1 < text.size();
+  if (!number) return tl::unexpected(usage_error("freeze.syntax", fmt::format("\"{}\" is not SYM=N", text)));
+  return std::pair(text.substr(0, equal), size);
+}
 
 int run_export(ExportArguments arguments) {
   if (auto filled = fill_options(arguments); !filled) return report_error(filled.error());

@@ -15,7 +15,8 @@
 namespace anyshape::cli {
 namespace {
 
-constexpr std::string_view kLater[] = {"fix", "verify", "mql5"};
+constexpr double kLargestTolerance = 1e9;
+constexpr std::string_view kLater[] = {"mql5"};
 
 // An option that may be given several times, one value each.
 template <class T>
@@ -34,6 +35,8 @@ struct Program {
   std::vector<std::string> custom_shapes;
   std::string model, value, output, dims = "names";
   PlanArguments plan;
+  FixArguments fixing;
+  VerifyArguments verifying;
   std::function<int()> command;
 
   Program();
@@ -43,7 +46,13 @@ struct Program {
   void add_plan();
   void add_test();
   void add_bench();
+  void add_fix();
+  void add_verify();
   void add_others();
+  void add_custom_shapes(CLI::App* sub);
+  // Registers the rules of --custom-shape, then does it.
+  template <class Run>
+  int with_custom_shapes(Run go_on);
   int run_check_command();
 };
 
@@ -54,9 +63,11 @@ Program::Program() {
   add_export();
   add_check();
   add_others();
+  add_fix();
   add_run();
   add_plan();
   add_test();
+  add_verify();
   add_bench();
 }
 
@@ -108,16 +119,50 @@ void Program::add_check() {
   sub->add_option("-o", check.output, "write the report to this file");
   sub->add_flag("--quiet", check.quiet, "print errors only");
   sub->add_option("--target", target)->group("");
-  add_repeated(sub, "--custom-shape", custom_shapes, "\"ns::op: y = [x0, 2*x1]\": the rule of a custom operator");
+  add_custom_shapes(sub);
   sub->callback([this] { command = [this] { return run_check_command(); }; });
+}
+
+void Program::add_custom_shapes(CLI::App* sub) {
+  add_repeated(sub, "--custom-shape", custom_shapes, "\"ns::op: y = [x0, 2*x1]\": the rule of a custom operator");
+}
+
+template <class Run>
+int Program::with_custom_shapes(Run go_on) {
+  for (const std::string& text : custom_shapes)
+    if (const auto registered = register_shape_rule(text); !registered) return report_error(registered.error());
+  return go_on();
 }
 
 int Program::run_check_command() {
   if (!target.empty()) return report_error(usage_error("usage.later", "this build does not have --target yet", ""));
-  for (const std::string& text : custom_shapes)
-    if (const auto registered = register_shape_rule(text); !registered) return report_error(registered.error());
   check.options.batch_only = policy == "batch-only";
-  return run_check(check);
+  return with_custom_shapes([this] { return run_check(check); });
+}
+
+void Program::add_fix() {
+  CLI::App* sub = app.add_subcommand("fix", "The same model with other axes: dynamic, frozen, renamed; simplified");
+  FixOptions& options = fixing.options;
+  sub->add_option("MODEL", fixing.model, "an ONNX file")->required();
+  sub->add_option("-o", fixing.output, "the file to write")->required();
+  add_repeated(sub, "--dynamic", fixing.dynamic, "NAME:AXIS=SYM[,AXIS=SYM]: axes of inputs that are to have any size");
+  add_repeated(sub, "--freeze", fixing.freeze, "SYM=N: pin one axis");
+  add_repeated(sub, "--rename", fixing.rename, "OLD=NEW: another name for an axis, an input or an output");
+  sub->add_flag("--simplify", options.simplify, "constants where sizes are computed, no nodes that do nothing");
+  sub->add_option("--policy", fixing.policy, "which axes may be dynamic in the result")
+      ->check(CLI::IsMember({"any", "batch-only"}));
+  add_repeated(sub, "--allow", options.allow, "NAME:AXIS may be dynamic under batch-only");
+  sub->add_option("--dims", dims, "how to write sizes that are expressions")
+      ->check(CLI::IsMember({"names", "expressions"}));
+  sub->add_option("--external-data", fixing.external_data, "put the weights into this file beside the model");
+  add_custom_shapes(sub);
+  sub->add_flag("--quiet", fixing.quiet, "print errors only");
+  sub->callback([this] {
+    command = [this] {
+      if (dims == "expressions") fixing.options.dims = DimText::expressions;
+      return with_custom_shapes([this] { return run_fix(fixing); });
+    };
+  });
 }
 
 void Program::add_others() {
@@ -200,6 +245,23 @@ void Program::add_test() {
   add_threads(sub, test.engine.threads);
   sub->add_flag("--quiet", test.quiet, "print failures and the last line only");
   sub->callback([this] { command = [this] { return run_test(test); }; });
+}
+
+void Program::add_verify() {
+  CLI::App* sub = app.add_subcommand("verify", "Do two models give the same answers?");
+  sub->add_option("A", verifying.model, "an ONNX file")->required();
+  sub->add_option("B", verifying.other, "an ONNX file")->required();
+  sub->add_option("--shapes-file", verifying.shapes_file,
+                  "one JSON object per line, {\"x\": [1, 120, 1]}; default: boundary shapes of what A takes");
+  sub->add_option("--rtol", verifying.relative, "how far entries may be apart, as a part of the one of A")
+      ->check(CLI::Range(0.0, kLargestTolerance));
+  sub->add_option("--atol", verifying.absolute, "and this much more")->check(CLI::Range(0.0, kLargestTolerance));
+  sub->add_option("--seed", verifying.seed, "of the random inputs")
+      ->check(CLI::Range(int64_t{0}, std::numeric_limits<int64_t>::max()));
+  add_engine(sub, verifying.engine);
+  add_threads(sub, verifying.engine.threads);
+  sub->add_flag("--quiet", verifying.quiet, "print errors only");
+  sub->callback([this] { command = [this] { return run_verify(verifying); }; });
 }
 
 void Program::add_bench() {

@@ -109,14 +109,18 @@ Status run_model(const RunArguments& arguments, std::string& text) {
 
 }  // namespace
 
-Result<Session> make_session(const Model& model, const EngineArguments& arguments) {
+SessionOptions session_options(const EngineArguments& arguments) {
   SessionOptions options;
   if (arguments.engine == "onnxruntime") options.engine = Engine::onnxruntime;
   options.optimize = !arguments.reference;
   options.without = arguments.without;
   options.ort_library = arguments.library;
   options.ort_threads = arguments.threads;
-  return Session::from_model(model, options);
+  return options;
+}
+
+Result<Session> make_session(const Model& model, const EngineArguments& arguments) {
+  return Session::from_model(model, session_options(arguments));
 }
 
 int run_run(const RunArguments& arguments) {

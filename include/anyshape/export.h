@@ -9,18 +9,12 @@
 #include <vector>
 
 #include "anyshape/api.h"
+#include "anyshape/axes.h"
 #include "anyshape/dtype.h"
 #include "anyshape/error.h"
 #include "anyshape/model.h"
 
 namespace anyshape {
-
-// A name for one axis of an input or output. An empty name stands for "VALUE.AXIS".
-struct DynamicAxis {
-  std::string value;
-  int64_t axis = 0;  // negative: from the back
-  std::string name;
-};
 
 // The type of an input where the file does not tell: "x=f32[batch,120,?]"; "sr=16000" for one that is no tensor.
 struct InputType {
@@ -79,10 +73,6 @@ struct Exported {
 // export.baked where an axis was asked to be dynamic and an operator needs one size.
 ANYSHAPE_API Result<Exported> export_program(const std::filesystem::path& path, const ExportOptions& options = {});
 
-// "NAME:AXIS=SYM[,AXIS=SYM]", split from the right. Usage error dynamic.syntax.
-ANYSHAPE_API Result<std::vector<DynamicAxis>> parse_dynamic(std::string_view text);
-// torch.onnx.export's dynamic_axes as JSON: {"x": {"0": "batch", "1": "seq"}, "y": [0]}. Usage error dynamic.syntax.
-ANYSHAPE_API Result<std::vector<DynamicAxis>> parse_dynamic_axes(std::string_view json);
 // "NAME=f32[batch,120,?]", "NAME=VALUE". Usage error input.syntax.
 ANYSHAPE_API Result<InputType> parse_input_type(std::string_view text);
 

@@ -6,8 +6,8 @@
 #include "anyshape/version.h"
 #include "api/export_proof.h"
 #include "api/model_impl.h"
-#include "base/json.h"
 #include "base/zip.h"
+#include "check/assumed.h"
 #include "format/onnx/from_graph.h"
 #include "format/pt2/program.h"
 #include "format/torchscript/archive.h"
@@ -87,19 +87,6 @@ std::vector<AssumedCondition> assumed_of(const lower::Lowered& lowered, const Ex
   return out;
 }
 
-std::string assumed_json(const std::vector<AssumedCondition>& conditions) {
-  JsonWriter json;
-  json.begin_object().key("version").number(1).key("conditions").begin_array();
-  for (const AssumedCondition& condition : conditions) {
-    json.begin_object().key("text").text(condition.text).key("symbols").begin_object();
-    for (const auto& [name, axis] : condition.symbols) json.key(name).text(axis);
-    json.end_object().key("origin").text(condition.origin);
-    if (!condition.binding) json.key("advisory").boolean(true);
-    json.end_object();
-  }
-  return json.end_array().end_object().take();
-}
-
 onnx::ModelHeader header_of(const lower::Lowered& lowered, const ExportOptions& options,
                             const std::vector<AssumedCondition>& assumed) {
   onnx::ModelHeader out;
@@ -107,7 +94,7 @@ onnx::ModelHeader header_of(const lower::Lowered& lowered, const ExportOptions& 
   out.opsets = lowered.opsets;
   out.producer = "anyshape";
   out.producer_version = std::string(version());
-  if (!assumed.empty()) out.metadata.emplace_back(kAssumedKey, assumed_json(assumed));
+  if (!assumed.empty()) out.metadata.emplace_back(kAssumedKey, write_assumed(assumed));
   std::vector<std::string> rules;
   for (const auto& [name, rule] : lowered.custom_shapes) rules.push_back(fmt::format("{}:{}", name, rule));
   if (!rules.empty()) out.metadata.emplace_back(kCustomRulesKey, fmt::format("{}", fmt::join(rules, "\n")));

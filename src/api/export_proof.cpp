@@ -6,11 +6,10 @@
 #include "anyshape/check.h"
 #include "api/model_impl.h"
 #include "check/assumed.h"
+#include "solve/baked.h"
 
 namespace anyshape {
 namespace {
-
-constexpr int64_t kLarge = int64_t{1} << 32;
 
 const Node* find_node(const Graph& graph, std::string_view name) {
   for (const Node& node : graph.nodes)
@@ -24,20 +23,6 @@ std::string source_of(const Graph& graph, std::string_view name) {
   for (const auto& [key, value] : node->metadata)
     if (key == "source") return value;
   return {};
-}
-
-// A size the symbol must have, if need be as one of several: `seq == 120`, `seq == 1 or seq == 120`. An equation that
-// large sizes solve as well (`min(seq, 1) == 1`) is none.
-std::optional<int64_t> baked_size(const Condition& condition, Dim symbol) {
-  for (const auto& conjunction : condition.any_of())
-    for (const Relation& relation : conjunction) {
-      if (relation.kind != Relation::Kind::eq || relation.expr.symbols() != std::vector<Dim>{symbol}) continue;
-      const auto sizes = PeriodicSet::solve(Condition::of(relation), symbol, 2, std::nullopt);
-      const auto large = PeriodicSet::solve(Condition::of(relation), symbol, kLarge, std::nullopt);
-      if (large && !large->empty()) continue;
-      if (const auto size = sizes ? sizes->smallest() : std::nullopt) return size;
-    }
-  return std::nullopt;
 }
 
 Error baked_error(const lower::Lowered& lowered, const AcceptedCondition& condition, const AxisSymbol& axis) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "anyshape/any_value.h"
 #include "anyshape/session.h"
@@ -12,6 +13,8 @@ namespace anyshape {
 namespace {
 
 constexpr double kRelative = 1e-3, kAbsolute = 1e-5;
+// Limits of a symbol are looked for up to this size.
+constexpr int64_t kLargestTried = 4096;
 
 bool finite(const AnyValue& value) {
   if (value.kind() != AnyValue::Kind::tensor || value.type() != DType::f32) return true;
@@ -33,20 +36,38 @@ Shapes grown(const Model& model, Shapes shapes, const std::string& only, int64_t
   return shapes;
 }
 
-Result<std::vector<AnyValue>> random_inputs(const Session& session, const Shapes& shapes) {
+// The largest size of the symbol that is taken, where one up to kLargestTried is refused; nothing for other shapes than
+// the given ones otherwise. Sizes in between may be refused for another reason, so this need not be the limit itself.
+Shapes at_limit(const Model& model, const Shapes& from, const std::string& symbol) {
+  const auto taken = [&](int64_t size) {
+    return accepts(model, grown(model, from, symbol, 0, size)).kind == Answer::Kind::accept;
+  };
+  if (taken(kLargestTried)) return from;
+  int64_t low = 0, high = kLargestTried;
+  for (const ValueType& input : model.inputs())
+    for (size_t i = 0; input.dims && i < input.dims->size(); ++i)
+      if ((*input.dims)[i] == symbol && from.contains(input.name)) low = from.find(input.name)->second[i];
+  while (high - low > 1) {
+    const int64_t middle = low + (high - low) / 2;
+    (taken(middle) ? low : high) = middle;
+  }
+  return grown(model, from, symbol, 0, low);
+}
+
+Result<std::vector<AnyValue>> random_inputs(const Session& session, const Shapes& shapes, uint64_t seed) {
   std::vector<AnyValue> out;
   for (const IoInfo& input : session.inputs()) {
     const auto sizes = shapes.find(input.name);
     if (input.kind != AnyValue::Kind::tensor || input.type == DType::undefined || sizes == shapes.end())
       return refuse("verify.input", "the input \"{}\" is no tensor of a known type and rank", input.name);
-    TRY(AnyValue value, AnyValue::random(input.type, sizes->second, out.size() + 1));
+    TRY(AnyValue value, AnyValue::random(input.type, sizes->second, seed + out.size()));
     out.push_back(std::move(value));
   }
   return out;
 }
 
 Status verify_run(const Session& session, Context& context, const Shapes& shapes) {
-  TRY(const auto inputs, random_inputs(session, shapes));
+  TRY(const auto inputs, random_inputs(session, shapes, 1));
   TRY(const auto expected, context.output_shapes(shapes));
   TRY(const auto outputs, context.run(inputs));
   for (size_t i = 0; i < outputs.size(); ++i) {
@@ -57,6 +78,112 @@ Status verify_run(const Session& session, Context& context, const Shapes& shapes
       return refuse("verify.finite", "at {} output \"{}\" has entries that are not finite", to_text(shapes), name);
   }
   return {};
+}
+
+// For each of `names` its place among `others`: by name where all are there, else by order.
+std::optional<std::vector<size_t>> matched(const std::vector<IoInfo>& names, const std::vector<IoInfo>& others) {
+  if (names.size() != others.size()) return std::nullopt;
+  std::vector<size_t> by_name, by_order;
+  for (const IoInfo& one : names) {
+    by_order.push_back(by_order.size());
+    const auto it = std::find_if(others.begin(), others.end(), [&](const IoInfo& its) { return its.name == one.name; });
+    if (it != others.end()) by_name.push_back(static_cast<size_t>(it - others.begin()));
+  }
+  return by_name.size() == names.size() ? by_name : by_order;
+}
+
+std::string names_of(const std::vector<IoInfo>& values) {
+  std::vector<std::string> out;
+  for (const IoInfo& value : values) out.push_back(fmt::format("\"{}\"", value.name));
+  return fmt::format("{}", fmt::join(out, ", "));
+}
+
+// Two models on the same numbers.
+class Pair {
+ public:
+  static Result<Pair> make(const Model& model, const Model& other, const VerifyOptions& options);
+  Result<Compared> compare(const Shapes& shapes);
+
+ private:
+  struct Side {
+    const Model* model;
+    Session session;
+    Context context;
+  };
+  Pair(Side first, Side second, const VerifyOptions& options)
+      : first_(std::move(first)), second_(std::move(second)), options_(&options) {}
+  static Result<Side> make_side(const Model& model, const VerifyOptions& options);
+  std::string first_difference(const std::vector<AnyValue>& got, const std::vector<AnyValue>& want,
+                               double& worst) const;
+
+  Side first_, second_;
+  const VerifyOptions* options_;
+  std::vector<size_t> inputs_, outputs_;  // of the second, for each of the first
+};
+
+Result<Pair::Side> Pair::make_side(const Model& model, const VerifyOptions& options) {
+  TRY(Session session, Session::from_model(model, options.session));
+  Context context(session, options.threads);
+  return Side{&model, std::move(session), std::move(context)};
+}
+
+Result<Pair> Pair::make(const Model& model, const Model& other, const VerifyOptions& options) {
+  TRY(Side first, make_side(model, options));
+  TRY(Side second, make_side(other, options));
+  const auto apart = [&](std::string_view code, std::string_view what, const auto& one, const auto& two) {
+    return refuse(code, "the {} of {} are {}, those of {} are {}", what, model.name(), names_of(one), other.name(),
+                  names_of(two));
+  };
+  const auto inputs = matched(first.session.inputs(), second.session.inputs());
+  if (!inputs) return apart("verify.inputs", "inputs", first.session.inputs(), second.session.inputs());
+  for (size_t i = 0; i < inputs->size(); ++i) {
+    const IoInfo &one = first.session.inputs()[i], &two = second.session.inputs()[(*inputs)[i]];
+    if (one.type != two.type)
+      return refuse("verify.inputs", "input \"{}\" of {} is of type {}, \"{}\" of {} of type {}", one.name,
+                    model.name(), name(one.type), two.name, other.name(), name(two.type));
+  }
+  const auto outputs = matched(first.session.outputs(), second.session.outputs());
+  if (!outputs) return apart("verify.outputs", "outputs", first.session.outputs(), second.session.outputs());
+  Pair out(std::move(first), std::move(second), options);
+  out.inputs_ = *inputs;
+  out.outputs_ = *outputs;
+  return out;
+}
+
+std::string Pair::first_difference(const std::vector<AnyValue>& got, const std::vector<AnyValue>& want,
+                                   double& worst) const {
+  for (size_t i = 0; i < want.size(); ++i) {
+    const AnyValue& other = got[outputs_[i]];
+    if (const std::string found = difference(other, want[i], options_->relative, options_->absolute); !found.empty())
+      return fmt::format("output \"{}\" differs: {}", first_.session.outputs()[i].name, found);
+    worst = std::max(worst, largest_relative_error(other, want[i]));
+  }
+  return {};
+}
+
+Result<Compared> Pair::compare(const Shapes& shapes) {
+  TRY(const auto inputs, random_inputs(first_.session, shapes, options_->seed));
+  std::vector<AnyValue> reordered(inputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i) reordered[inputs_[i]] = inputs[i];
+  RunOptions run;
+  run.seed = options_->seed;
+  const auto want = first_.context.run(inputs, run);
+  const auto got = second_.context.run(reordered, run);
+  for (const auto* ran : {&want, &got})
+    if (!*ran && ran->error().kind == Error::Kind::system) return tl::unexpected(ran->error());
+  Compared out;
+  out.shapes = shapes;
+  if (!want && !got) {
+    out.kind = Compared::Kind::both_refuse;
+    out.sentence = want.error().message;
+  } else if (!want || !got) {
+    const Side& refuses = want ? second_ : first_;
+    out.sentence = fmt::format("only {} refuses it: {}", refuses.model->name(), (want ? got : want).error().message);
+  } else {
+    out.sentence = first_difference(*got, *want, out.worst);
+  }
+  if (out.kind == Compared::Kind::same && !out.sentence.empty()) out.kind = Compared::Kind::differs;
+  return out;
 }
 
 }  // namespace
@@ -75,6 +202,7 @@ std::vector<Shapes> boundary_shapes(const Model& model) {
     for (const std::string& symbol : symbols) try_shapes(grown(model, out.front(), symbol, factor, more));
     try_shapes(grown(model, out.front(), "", factor, more));
   }
+  for (const std::string& symbol : symbols) try_shapes(at_limit(model, out.front(), symbol));
   return out;
 }
 
@@ -114,6 +242,19 @@ Result<GoldenMatch> verify_golden(const Model& model, const std::filesystem::pat
     out.worst = std::max(out.worst, largest_relative_error(outputs[i], *want));
   }
   if (out.outputs == 0) return usage("golden.output", "{} holds no output", path.string());
+  return out;
+}
+
+Result<std::vector<Compared>> verify(const Model& model, const Model& other, const VerifyOptions& options) {
+  TRY(Pair pair, Pair::make(model, other, options));
+  std::vector<Compared> out;
+  for (const Shapes& shapes : options.shapes.empty() ? boundary_shapes(model) : options.shapes) {
+    TRY(Compared one, pair.compare(shapes));
+    if (options.each) options.each(one);
+    out.push_back(std::move(one));
+  }
+  if (std::all_of(out.begin(), out.end(), [](const auto& one) { return one.kind == Compared::Kind::both_refuse; }))
+    return refuse("verify.nothing", "both models refuse every one of {} shapes: nothing was compared", out.size());
   return out;
 }
 

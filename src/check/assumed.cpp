@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/json.h"
+
 namespace anyshape {
 namespace {
 
@@ -95,6 +97,19 @@ Assumed read_assumed(const Typed& typed, std::string_view metadata) {
   }
   for (const dom::element element : conditions) read_entry(typed, element, out);
   return out;
+}
+
+std::string write_assumed(const std::vector<AssumedCondition>& conditions) {
+  JsonWriter json;
+  json.begin_object().key("version").number(1).key("conditions").begin_array();
+  for (const AssumedCondition& condition : conditions) {
+    json.begin_object().key("text").text(condition.text).key("symbols").begin_object();
+    for (const auto& [name, axis] : condition.symbols) json.key(name).text(axis);
+    json.end_object().key("origin").text(condition.origin);
+    if (!condition.binding) json.key("advisory").boolean(true);
+    json.end_object();
+  }
+  return json.end_array().end_object().take();
 }
 
 bool can_bind(const Condition& condition) {

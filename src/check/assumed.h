@@ -28,6 +28,9 @@ struct Assumed {
 // `metadata`: the entry's value; empty gives nothing.
 Assumed read_assumed(const Typed& typed, std::string_view metadata);
 
+// What read_assumed() reads.
+std::string write_assumed(const std::vector<AssumedCondition>& conditions);
+
 // May the condition be meant? True for bounds, equalities and divisibility, of one size or linear in several. Others
 // (!=, products, alternatives) stem from the memory layout of the example as often as not: they are reported, and
 // refuse nothing.

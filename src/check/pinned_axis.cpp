@@ -8,10 +8,12 @@ void pinned_axis(const LintContext& context, Findings& out) {
     if (!size) continue;
     const Because* demand = narrowest_demand(context.accepted, axis.symbol);
     const std::string node = demand ? demand->node : "";
-    out.add(node, fmt::format("{} is declared dynamic, but only {} is accepted", describe(axis), *size),
-            fmt::format("export again with the size read from the input where \"{}\" has a constant, or declare the "
-                        "axis as {}",
-                        node, *size));
+    const InputAxis& first = axis.axes.front();
+    out.add(
+        node, fmt::format("{} is declared dynamic, but only {} is accepted", describe(axis), *size),
+        fmt::format("anyshape fix --dynamic {}:{}={}, or export again with the size read from the input where \"{}\" "
+                    "has a constant",
+                    first.input, first.axis, axis.name, node));
   }
 }
 

@@ -20,6 +20,7 @@ namespace {
 // with the operator's name in them, so that they never meet a symbol of a model.
 struct RuleText {
   std::string text;
+  std::string written;  // as the user did
   struct Use {
     std::string symbol;
     size_t input, axis;
@@ -89,6 +90,7 @@ constexpr std::string_view kFunctions[] = {"min", "max", "broadcast", "select", 
 
 Result<RuleText> parse_text(const CustomOp& op, std::string_view text) {
   RuleText out;
+  out.written = text;
   for (size_t i = 0; i < text.size();) {
     if (!is_word(text[i]) || std::isdigit(static_cast<unsigned char>(text[i]))) {
       out.text += text[i++];
@@ -199,7 +201,7 @@ Result<Facts> infer(const Call& call, InferContext& context) {
     TRY(const auto values, values_of(text, call, context));
     const auto condition = parse_condition(text.text, context.symbols());
     TRY_OK(context.require(substitute(*condition, values), "custom.where", "the rule of {} needs {}", call.type(),
-                           print(substitute(*condition, values))));
+                           text.written));
   }
   Facts out;
   for (const RuleOutput& output : op.outputs) {

@@ -16,6 +16,8 @@ struct Draft {
   const Typed& typed;
   Graph graph;
   Facts facts;
+  // A folded value may take this much more memory than what it is made of.
+  int64_t fold_growth = int64_t{1} << 20;
 
   // How many nodes, outputs and captures read each value.
   std::vector<uint32_t> uses() const;

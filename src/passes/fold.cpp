@@ -6,8 +6,7 @@
 namespace anyshape {
 namespace {
 
-// Folded values may take this much more memory than what they are made of.
-constexpr int64_t kGrowth = int64_t{1} << 20;
+// All folded values together.
 constexpr int64_t kTotal = int64_t{256} << 20;
 
 int64_t bytes_of(const Tensor& tensor) {
@@ -50,7 +49,7 @@ Status fold_constants(Draft& draft) {
       in_facts.push_back(id == kNoValue ? nullptr : &draft.facts[id]);
     }
     const auto out_bytes = output_bytes(draft, node);
-    if (!out_bytes || *out_bytes > in_bytes + kGrowth || spent + *out_bytes > kTotal) continue;
+    if (!out_bytes || *out_bytes > in_bytes + draft.fold_growth || spent + *out_bytes > kTotal) continue;
     Facts out_facts;
     for (ValueId id : node.out) out_facts.push_back(id == kNoValue ? Fact() : draft.facts[id]);
     const std::string label = draft.graph.label(node);

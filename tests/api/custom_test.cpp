@@ -1,6 +1,8 @@
 #include <anyshape/c.h>
 #include <anyshape/check.h>
 #include <anyshape/custom.h>
+#include <anyshape/fix.h>
+#include <anyshape/verify.h>
 
 #include "testing.h"
 
@@ -209,6 +211,32 @@ TEST(Custom, FromC) {
   EXPECT_EQ(failed.code, "custom.kernel");
   EXPECT_NE(failed.message.find("42"), std::string::npos) << failed.text();
   EXPECT_NE(failed.place.find("the repeat"), std::string::npos) << failed.text();
+}
+
+// fix and verify read the same table as check and run.
+TEST(Custom, FixAndVerify) {
+  ASSERT_TRUE(register_op("test", "Repeat", kRule, repeat));
+  const auto model = Model::load(model_path("custom"));
+  ASSERT_TRUE(model);
+  const std::string width = model->inputs()[0].dims.value()[1];
+  FixOptions options;
+  options.freeze = {{width, 1}};
+  const auto refused = fix(*model, options);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, "custom.where");
+  options.freeze = {{width, 4}};
+  options.simplify = true;
+  const auto frozen = fix(*model, options);
+  ASSERT_TRUE(frozen) << frozen.error().text();
+  EXPECT_EQ(frozen->model.outputs()[0].dims.value()[1], "12");
+
+  const auto compared = verify(frozen->model, *model);
+  ASSERT_TRUE(compared) << compared.error().text();
+  EXPECT_FALSE(compared->empty());
+  for (const Compared& one : *compared) EXPECT_EQ(one.kind, Compared::Kind::same) << one.sentence;
+  const auto wider = verify(*model, frozen->model);
+  ASSERT_TRUE(wider) << wider.error().text();
+  EXPECT_EQ(wider->front().kind, Compared::Kind::differs);
 }
 
 }  // namespace

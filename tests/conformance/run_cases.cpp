@@ -1,9 +1,10 @@
-// run_cases DATA_DIR [--mode reference|plan|symbolic] [--op NAME] [--kind node] [--case NAME] [--list]: runs every case
-// under DATA_DIR/<kind>/<case> and compares the outputs with the expected ones. Modes: node by node with reference
-// kernels; by an optimised plan (the default); by a plan of the same model with every input axis a symbol and output
-// shapes dropped. Prints failures, with --list a row per operator, and `N passed, N failed`.
-// run_cases --folders DIR: the same for every folder below DIR that has a model.onnx and test_data_set_N beside it;
-// floats may differ by 1e-4 of their value, or by what --rtol and --atol say.
+// run_cases DATA_DIR [--mode reference|plan|symbolic|simplified] [--op NAME] [--kind node] [--case NAME] [--list]: runs
+// every case under DATA_DIR/<kind>/<case> and compares the outputs with the expected ones. Modes: node by node with
+// reference kernels; by an optimised plan (the default); by a plan of the same model with every input axis a symbol and
+// output shapes dropped; by a plan of what fix --simplify makes of the latter, written and read. Prints failures, with
+// --list a row per operator, and `N passed, N failed`. run_cases --folders DIR: the same for every folder below DIR
+// that has a model.onnx and test_data_set_N beside it; floats may differ by 1e-4 of their value, or by what --rtol and
+// --atol say.
 // --expected FILE: names of cases that are known to fail, each with its reason; they count apart.
 #include <fmt/format.h>
 
@@ -15,6 +16,7 @@
 #include <sstream>
 #include <string>
 
+#include "fix/simplify.h"
 #include "format/onnx/datum.h"
 #include "format/onnx/file.h"
 #include "format/onnx/import.h"
@@ -131,12 +133,26 @@ Status run_set(const std::string& mode, const std::shared_ptr<const Graph>& shar
   return {};
 }
 
+// The file as simplified for any size of its inputs, written and read again.
+Result<onnx::ModelFile> simplified(const onnx::ModelFile& file, const Graph& graph) {
+  const Typed typed = solve(without_sizes(graph));
+  if (typed.refusal()) return file;
+  fixes::Edit edit(file.proto);
+  TRY_OK(fixes::simplify(typed, edit));
+  fixes::drop_unused(edit);
+  return onnx::read_model_bytes(onnx::serialize(edit.proto).bytes());
+}
+
 Status run_case(const Options& options, const Listed& listed, std::string& op) {
   const fs::path folder = options.data / listed.kind / listed.name;
-  TRY(const auto file, onnx::read_model(folder / "model.onnx"));
-  TRY(const auto graph, onnx::import_model(file, all_ops()));
+  TRY(auto file, onnx::read_model(folder / "model.onnx"));
+  TRY(auto graph, onnx::import_model(file, all_ops()));
   op = graph->nodes.empty() ? "" : graph->nodes[0].type;
   if (!options.op.empty() && options.op != op) return {};
+  if (options.mode == "simplified") {
+    TRY(file, simplified(file, *graph));
+    TRY(graph, onnx::import_model(file, all_ops()));
+  }
   for (int set = 0; set < listed.sets; ++set)
     TRY_OK(run_set(options.mode, graph, folder / fmt::format("test_data_set_{}", set), listed.tolerance));
   if (listed.sets == 0) return refuse("case.data", "there is no test_data_set_0");

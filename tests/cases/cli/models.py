@@ -138,6 +138,44 @@ def unranked_list():
                  [info("x", None), info("c", None, boolean)], [info("y", [], I64)])
 
 
+def baked(target, sizes):
+    """The sizes of the input as numbers, also in the target of a Reshape."""
+    return model([node("Reshape", ["x", "target"], ["r"]), node("Relu", ["r"], ["y"])], [info("x", sizes)], [info("y", None)],
+                 [ints("target", target)])
+
+
+def cut():
+    """A Slice that ends where the axis ends, or at a number that happens to be the same."""
+    return model([node("Slice", ["x", "start", "end", "axis"], ["y"])], [info("x", ["batch", 120])], [info("y", None)],
+                 [ints("start", [1]), ints("end", [120]), ints("axis", [1])])
+
+
+def counted():
+    """The first entry, the first two, ...: how many there are is only known after a walk through all turns of the loop."""
+    items = helper.make_tensor_sequence_value_info
+    turn = [node("Identity", ["go"], ["go_on"]), node("Add", ["i", "one"], ["end"]), node("Slice", ["x", "zero", "end"], ["first"]),
+            node("SequenceInsert", ["items", "first"], ["more"])]
+    body = helper.make_graph(turn, "turn", [info("i", [], I64), info("go", [], TensorProto.BOOL), items("items", F32, None)],
+                             [info("go_on", [], TensorProto.BOOL), items("more", F32, None)])
+    return model([node("Size", ["x"], ["n"]), node("SequenceEmpty", [], ["none"]), node("Loop", ["n", "", "none"], ["all"], body=body),
+                  node("ConcatFromSequence", ["all"], ["row"], axis=0), node("Reshape", ["row", "pairs"], ["y"])],
+                 [info("x", ["n"])], [info("y", None)], [ints("zero", [0]), ints("one", [1]), ints("pairs", [-1, 1])])
+
+
+def limited(rows):
+    """The first rows of a table, as many as the input has."""
+    return model([node("Shape", ["x"], ["count"]), node("Slice", ["table", "start", "count"], ["t"]),
+                  node("Add", ["x", "t"], ["y"])], [info("x", ["seq"])], [info("y", ["seq"])],
+                 [weights("table", rows), ints("start", [0])])
+
+
+def lstm_of_one():
+    """Exported with a batch of 1, zeros for its state."""
+    zeros = [numpy_helper.from_array(np.zeros((1, 1, 4), np.float32), name) for name in ("h0", "c0")]
+    return model([node("LSTM", ["x", "w", "r", "", "", "h0", "c0"], ["y"], hidden_size=4)],
+                 [info("x", ["seq", 1, 3])], [info("y", ["seq", 1, 1, 4])], [weights("w", 1, 16, 3), weights("r", 1, 16, 4), *zeros])
+
+
 def all_models():
     any2 = [info("x", ["batch", "seq"])]
     twice = [node("Concat", ["x", "x"], ["y"], axis=0)]
@@ -180,6 +218,14 @@ def all_models():
         "unranked_list": unranked_list(),
         "defaults": defaults(8),
         "defaults_ir3": defaults(3),
+        "baked": baked([-1, 120, 2, 4], ["batch", 120, 8]),
+        "mixing": baked([-1, 50], ["batch", 120]),
+        "cut": cut(),
+        "lstm_of_one": lstm_of_one(),
+        "counted": counted(),
+        "limited": limited(50),
+        "negated": model([node("Neg", ["x"], ["y"])], any2, [info("y", ["batch", "seq"])]),
+        "renamed": model([node("Relu", ["input"], ["output"])], [info("input", ["batch", "seq"])], [info("output", None)]),
         "assumed": assumed("n >= 2"),
         "assumed_bad": assumed("n >= >= 2"),
         "assumed_new": assumed("n >= 2", version=7),
@@ -271,5 +317,7 @@ def write_all(folder):
         onnx.save(proto, folder / f"{name}.onnx")
     (folder / "broken.onnx").write_bytes(b"\x08\x08\x3a\xff\xff")
     (folder / "good.jsonl").write_text('{"x": [1, 120]}\n\n{"x": [1, 119]}\n{"x": [0, 120]}\n{"y": [1]}\n')
+    (folder / "some.jsonl").write_text('{"x": [2, 120]}\n{"x": [2, 119]}\n')
+    (folder / "refused.jsonl").write_text('{"x": [2, 119]}\n')
     (folder / "bad.jsonl").write_text('{"x": [1, 120]}\n\n{"x": [1, 1.5]}\n')
     (folder / "worse.jsonl").write_text("[1, 120]\n")

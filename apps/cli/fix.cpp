@@ -1,0 +1,69 @@
+#include "anyshape/fix.h"
+
+#include <fmt/format.h>
+
+#include "anyshape/check.h"
+#include "anyshape/terminal.h"
+#include "cli.h"
+
+namespace anyshape::cli {
+namespace {
+
+// Split from the right: names may hold '='.
+Result<std::pair<std::string, std::string>> parse_rename(const std::string& text) {
+  const size_t equal = text.rfind('=');
+  if (equal == std::string::npos || equal == 0 || equal + 1 == text.size())
+    return fail(usage_error("rename.syntax", fmt::format("\"{}\" is not OLD=NEW", text)));
+  return std::pair(text.substr(0, equal), text.substr(equal + 1));
+}
+
+Status fill_options(FixArguments& a) {
+  for (const std::string& text : a.dynamic) {
+    auto axes = parse_dynamic(text);
+    if (!axes) return fail(axes.error());
+    a.options.dynamic.insert(a.options.dynamic.end(), axes->begin(), axes->end());
+  }
+  for (const std::string& text : a.freeze) {
+    auto freeze = parse_freeze(text);
+    if (!freeze) return fail(freeze.error());
+    a.options.freeze.push_back(*std::move(freeze));
+  }
+  for (const std::string& text : a.rename) {
+    auto rename = parse_rename(text);
+    if (!rename) return fail(rename.error());
+    a.options.rename.push_back(*std::move(rename));
+  }
+  a.options.batch_only = a.policy == "batch-only";
+  return {};
+}
+
+Status fix_model(FixArguments& a) {
+  if (auto filled = fill_options(a); !filled) return filled;
+  const FixOptions& o = a.options;
+  if (o.dynamic.empty() && o.freeze.empty() && o.rename.empty() && !o.simplify && !o.batch_only)
+    return fail(usage_error("fix.nothing", "nothing is asked for",
+                            "--dynamic NAME:AXIS=SYM, --freeze SYM=N, --rename OLD=NEW or --simplify"));
+  const auto model = Model::load(a.model);
+  if (!model) return fail(model.error());
+  const auto fixed = fix(*model, o);
+  if (!fixed) return fail(fixed.error());
+  const Status saved =
+      a.external_data.empty() ? fixed->model.save(a.output) : fixed->model.save(a.output, a.external_data);
+  if (!saved || a.quiet) return saved;
+  for (const std::string& change : fixed->changes) fmt::print("changed: {}\n", change);
+  auto report = check(fixed->model);
+  if (!report) return fail(report.error());
+  report->model = a.output;
+  report->findings.clear();
+  fmt::print("{}", to_text(*report, colour_wanted()));
+  return {};
+}
+
+}  // namespace
+
+int run_fix(FixArguments arguments) {
+  const Status done = fix_model(arguments);
+  return done ? kDone : report_error(done.error());
+}
+
+}  // namespace anyshape::cli

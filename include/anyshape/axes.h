@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "anyshape/api.h"
+#include "anyshape/error.h"
+
+namespace anyshape {
+
+// A name for one axis of an input or output. An empty name stands for "VALUE.AXIS".
+struct DynamicAxis {
+  std::string value;
+  int64_t axis = 0;  // negative: from the back
+  std::string name;
+};
+
+// "NAME:AXIS=SYM[,AXIS=SYM]", split from the right. Usage error dynamic.syntax.
+ANYSHAPE_API Result<std::vector<DynamicAxis>> parse_dynamic(std::string_view text);
+// torch.onnx.export's dynamic_axes as JSON: {"x": {"0": "batch", "1": "seq"}, "y": [0]}. Usage error dynamic.syntax.
+ANYSHAPE_API Result<std::vector<DynamicAxis>> parse_dynamic_axes(std::string_view json);
+
+}  // namespace anyshape

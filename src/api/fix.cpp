@@ -1,0 +1,165 @@
+#include "anyshape/fix.h"
+
+#include <algorithm>
+
+#include "anyshape/check.h"
+#include "api/model_impl.h"
+#include "fix/relabel.h"
+#include "fix/repair.h"
+#include "fix/simplify.h"
+#include "solve/contract.h"
+
+namespace anyshape {
+namespace {
+
+using fixes::Edit;
+using fixes::Freed;
+
+class Fixer {
+ public:
+  Fixer(const Model& model, const FixOptions& options) : options_(options), model_(model) {}
+  Result<Fixed> run();
+
+ private:
+  // What `change` makes of the model, checked.
+  template <class Change>
+  Status edited(Change change);
+  Status freeze();
+  Status free();
+  Status rename();
+  Status simplify();
+  Status check_policy() const;
+  std::vector<AssumedCondition> assumed_by_axis() const;
+
+  const FixOptions& options_;
+  Model model_;
+  std::vector<std::string> changes_;
+};
+
+// The recorded conditions with every symbol in them as an axis, which keeps its meaning when symbols change.
+std::vector<AssumedCondition> Fixer::assumed_by_axis() const {
+  const Typed& typed = model_.impl().typed();
+  std::vector<AssumedCondition> out;
+  for (const Assumed::Entry& entry : model_.impl().assumed().entries) {
+    AssumedCondition& condition = out.emplace_back(entry.text);
+    for (const AxisSymbol& axis : typed.axes())
+      if (entry.condition.mentions(axis.symbol))
+        condition.symbols.try_emplace(axis.name, fmt::format("{}:{}", axis.axes.front().input, axis.axes.front().axis));
+  }
+  return out;
+}
+
+template <class Change>
+Status Fixer::edited(Change change) {
+  const Model::Impl& before = model_.impl();
+  Edit edit(before.file.proto);
+  for (onnx::StringStringEntryProto& entry : edit.proto.metadata_props)
+    if (entry.key == kAssumedKey && before.assumed().unreadable.empty())
+      entry.value = edit.keep(write_assumed(assumed_by_axis()));
+  TRY_OK(change(before, edit));
+  fixes::drop_unused(edit);
+  onnx::ModelFile file = before.file;
+  file.proto = std::move(edit.proto);
+  auto owners = before.owners;
+  owners.push_back(edit.owner());
+  TRY(model_, Model::Impl::make(std::move(file), before.name, std::move(owners)));
+  if (const auto& refusal = model_.impl().typed().refusal()) return tl::unexpected(*refusal);
+  return {};
+}
+
+Status Fixer::freeze() {
+  for (const auto& [symbol, size] : options_.freeze) {
+    const std::vector<AssumedCondition> recorded = assumed_by_axis();
+    TRY_OK(
+        edited([&](const Model::Impl& model, Edit& edit) { return fixes::freeze(model.typed(), symbol, size, edit); }));
+    const auto& now = model_.impl().assumed().entries;
+    for (size_t i = 0; i < recorded.size() && i < now.size(); ++i)
+      if (recorded[i].binding && now[i].condition.is_never())
+        return refuse("assumed.condition", "the exporter recorded that the file is right only where {}",
+                      recorded[i].text);
+    changes_.push_back(fmt::format("{} is {}", symbol, size));
+  }
+  return {};
+}
+
+Status Fixer::free() {
+  std::vector<Freed> freed;
+  TRY_OK(edited([&](const Model::Impl& model, Edit& edit) -> Status {
+    for (const DynamicAxis& wanted : options_.dynamic) {
+      TRY(const Freed one, fixes::make_dynamic(model.typed(), model.accepted(), wanted, edit));
+      changes_.push_back(fmt::format("axis {} of \"{}\" is {}", one.axis.axis, one.axis.input, one.name));
+      if (one.old_size) freed.push_back(one);
+    }
+    return {};
+  }));
+  for (bool again = !freed.empty(); again;)
+    TRY_OK(edited([&](const Model::Impl& model, Edit& edit) -> Status {
+      TRY(const fixes::Repair repaired, fixes::repair(model.typed(), model.accepted(), freed, edit));
+      again = repaired.kind == fixes::Repair::Kind::changed;
+      if (again) changes_.push_back(repaired.change);
+      return {};
+    }));
+  return {};
+}
+
+Status Fixer::rename() {
+  for (const auto& [from, to] : options_.rename) {
+    TRY_OK(edited([&](const Model::Impl& model, Edit& edit) -> Status {
+      TRY_OK(fixes::rename(model.typed(), from, to, edit));
+      auto assumed = assumed_by_axis();
+      for (AssumedCondition& condition : assumed)
+        for (auto& [symbol, place] : condition.symbols)
+          if (const size_t colon = place.rfind(':'); place.substr(0, colon) == from) place = to + place.substr(colon);
+      for (onnx::StringStringEntryProto& entry : edit.proto.metadata_props)
+        if (entry.key == kAssumedKey && model.assumed().unreadable.empty())
+          entry.value = edit.keep(write_assumed(assumed));
+      return {};
+    }));
+    changes_.push_back(fmt::format("{} is called {}", from, to));
+  }
+  return {};
+}
+
+Status Fixer::simplify() {
+  const Model before = model_;
+  TRY_OK(edited([](const Model::Impl& model, Edit& edit) { return fixes::simplify(model.typed(), edit); }));
+  TRY(const Proof proof, against(model_, before));
+  if (proof.kind == Proof::Kind::refuted)
+    return refuse("fix.narrower", "simplified, the model would refuse {}, which it takes: {}", to_text(proof.shapes),
+                  proof.answer.sentence);
+  const auto nodes = [](const Model& model) { return model.impl().graph->nodes.size(); };
+  changes_.push_back(fmt::format("{} of {} nodes are left", nodes(model_), nodes(before)));
+  return {};
+}
+
+Status Fixer::check_policy() const {
+  CheckOptions policy;
+  policy.batch_only = true;
+  policy.allow = options_.allow;
+  TRY(const Report report, check(model_, policy));
+  for (const Finding& finding : report.findings)
+    if (finding.rule == "policy.batch-only")
+      return tl::unexpected(Error{Error::Kind::refused, "fix.policy", {}, finding.message, finding.fix});
+  return {};
+}
+
+Result<Fixed> Fixer::run() {
+  if (const auto& refusal = model_.impl().typed().refusal()) return tl::unexpected(*refusal);
+  TRY_OK(freeze());
+  if (!options_.dynamic.empty()) TRY_OK(free());
+  TRY_OK(rename());
+  if (options_.simplify) TRY_OK(simplify());
+  if (options_.batch_only) TRY_OK(check_policy());
+  TRY(Model named, model_.with_value_info(options_.dims));
+  return Fixed{std::move(named), std::move(changes_)};
+}
+
+}  // namespace
+
+Result<Fixed> fix(const Model& model, const FixOptions& options) {
+  auto fixed = Fixer(model, options).run();
+  if (fixed || fixed.error().place.starts_with(model.name())) return fixed;
+  return at(model.name(), std::move(fixed).error());
+}
+
+}  // namespace anyshape

@@ -1,0 +1,95 @@
+#include "fix/edit.h"
+
+#include <algorithm>
+
+namespace anyshape::fixes {
+namespace {
+
+// Before it, every initializer is an input as well.
+constexpr int64_t kInitializersAlone = 4;
+
+void add_names(const onnx::GraphProto& graph, std::unordered_set<std::string_view>& out) {
+  for (const auto* list : {&graph.input, &graph.output, &graph.value_info})
+    for (const onnx::ValueInfoProto& info : *list) out.insert(info.name);
+  for (const onnx::TensorProto& tensor : graph.initializer) out.insert(tensor.name);
+  for (const onnx::SparseTensorProto& tensor : graph.sparse_initializer)
+    if (tensor.values) out.insert(tensor.values->name);
+  for (const onnx::NodeProto& node : graph.node) {
+    out.insert(node.input.begin(), node.input.end());
+    out.insert(node.output.begin(), node.output.end());
+    for (const onnx::AttributeProto& attribute : node.attribute) {
+      if (attribute.g) add_names(*attribute.g, out);
+      for (const onnx::GraphProto& body : attribute.graphs) add_names(body, out);
+    }
+  }
+}
+
+onnx::TensorProto tensor_proto(std::string_view name, const Tensor& tensor) {
+  onnx::TensorProto out;
+  out.name = name;
+  out.dims = tensor.dims();
+  out.data_type = static_cast<int32_t>(tensor.dtype());
+  if (tensor.dtype() == DType::string)
+    out.string_data.assign(tensor.strings().begin(), tensor.strings().end());
+  else
+    out.raw_data = tensor.bytes();
+  return out;
+}
+
+}  // namespace
+
+std::unordered_set<std::string_view> value_names(const onnx::GraphProto& graph) {
+  std::unordered_set<std::string_view> out;
+  add_names(graph, out);
+  return out;
+}
+
+Edit::Edit(onnx::ModelProto message) : proto(std::move(message)) {}
+
+std::string_view Edit::unused_name(std::string_view like) {
+  const auto taken = value_names(graph());
+  std::string name(like);
+  for (int i = 1; taken.contains(name); ++i) name = fmt::format("{}_{}", like, i);
+  return keep(std::move(name));
+}
+
+void Edit::add_constant(std::string_view name, Tensor tensor) {
+  onnx::TensorProto value = tensor_proto(keep(std::string(name)), kept_->tensors.emplace_back(std::move(tensor)));
+  const auto is_it = [&](const onnx::ValueInfoProto& info) { return info.name == name; };
+  const bool given_out = std::any_of(graph().output.begin(), graph().output.end(), is_it);
+  if (proto.ir_version.value_or(0) >= kInitializersAlone && !given_out) {
+    graph().initializer.push_back(std::move(value));
+    return;
+  }
+  onnx::NodeProto node;
+  node.op_type = "Constant";
+  node.output = {value.name};
+  onnx::AttributeProto attribute;
+  attribute.name = "value";
+  attribute.type = static_cast<int32_t>(onnx::AttributeType::tensor);
+  attribute.t = std::move(value);
+  node.attribute.push_back(std::move(attribute));
+  graph().node.insert(graph().node.begin(), std::move(node));
+}
+
+onnx::NodeProto* Edit::maker(std::string_view value) {
+  for (onnx::NodeProto& node : graph().node)
+    if (std::find(node.output.begin(), node.output.end(), value) != node.output.end()) return &node;
+  return nullptr;
+}
+
+onnx::TensorShapeProto* Edit::input_shape(std::string_view input) {
+  for (onnx::ValueInfoProto& info : graph().input)
+    if (info.name == input && info.type && info.type->tensor_type && info.type->tensor_type->shape)
+      return &*info.type->tensor_type->shape;
+  return nullptr;
+}
+
+void Edit::declare(const InputAxis& axis, onnx::TensorShapeProto::Dimension dim) {
+  onnx::TensorShapeProto* shape = input_shape(axis.input);
+  if (!shape || axis.axis >= shape->dim.size()) return;
+  dim.denotation = shape->dim[axis.axis].denotation;
+  shape->dim[axis.axis] = std::move(dim);
+}
+
+}  // namespace anyshape::fixes

@@ -1,0 +1,219 @@
+#include "fix/repair.h"
+
+#include <algorithm>
+
+#include "base/among.h"
+#include "fix/targets.h"
+#include "ir/call.h"
+#include "passes/draft.h"
+#include "solve/baked.h"
+
+namespace anyshape::fixes {
+namespace {
+
+constexpr std::string_view kRecurrent[] = {"LSTM", "GRU", "RNN"};
+// Inputs of these names number axes, attributes of these hold sizes.
+constexpr std::string_view kAxisPorts[] = {"axes", "axis", "k"};
+constexpr std::string_view kSizeAttributes[] = {"kernel_shape", "starts", "ends",   "split",
+                                                "output_shape", "shape",  "repeats"};
+
+bool all_zero(const Tensor& tensor) {
+  return tensor.dtype() != DType::string &&
+         std::all_of(tensor.bytes().begin(), tensor.bytes().end(), [](std::byte b) { return b == std::byte{0}; });
+}
+
+bool mentions_any(const Dims& dims, const std::vector<Dim>& symbols) {
+  return std::any_of(dims.begin(), dims.end(), [&](Dim size) {
+    return std::any_of(symbols.begin(), symbols.end(), [&](Dim symbol) { return size.mentions(symbol); });
+  });
+}
+
+class Repairer {
+ public:
+  Repairer(const Typed& typed, const AcceptedSet& accepted, const std::vector<Freed>& freed, Edit& edit);
+  Result<Repair> run();
+
+ private:
+  Result<std::optional<Repair>> repair_reshape(const Node& node);
+  std::optional<Dims> target_of(const Node& node, const Dims& old_from) const;
+  std::optional<Repair> repair_state(const AcceptedCondition& condition);
+  Status check_conditions(std::optional<Repair>& repaired);
+  Status check_constants(const Graph& graph, const Facts& facts, bool body) const;
+  Status check_node(const Graph& graph, const Node& node, const Facts& facts, bool body) const;
+  tl::unexpected<Error> at_node(const std::string& label, const std::string& code, const std::string& message) const;
+
+  const Fact& fact(ValueId id) const { return typed_.facts()[id]; }
+  const Freed& freed_of(Dim symbol) const {
+    return freed_[static_cast<size_t>(std::find(symbols_.begin(), symbols_.end(), symbol) - symbols_.begin())];
+  }
+
+  const Typed& typed_;
+  const AcceptedSet& accepted_;
+  const std::vector<Freed>& freed_;
+  Edit& edit_;
+  std::vector<Dim> symbols_;                   // of freed_
+  std::vector<std::pair<Dim, Dim>> old_size_;  // of symbols_
+};
+
+Repairer::Repairer(const Typed& typed, const AcceptedSet& accepted, const std::vector<Freed>& freed, Edit& edit)
+    : typed_(typed), accepted_(accepted), freed_(freed), edit_(edit) {
+  for (const Freed& one : freed) {
+    symbols_.push_back(typed.symbols().symbol(one.name));
+    old_size_.emplace_back(symbols_.back(), *one.old_size);
+  }
+}
+
+tl::unexpected<Error> Repairer::at_node(const std::string& label, const std::string& code,
+                                        const std::string& message) const {
+  const Freed& first = freed_.front();
+  return tl::unexpected(Error{Error::Kind::refused, code, fmt::format("node \"{}\"", label), message,
+                              fmt::format("export the model again with this axis dynamic (anyshape export --dynamic "
+                                          "{}:{}={})",
+                                          first.axis.input, first.axis.axis, first.name)});
+}
+
+// The sizes the node's target stood for when the axes had their old sizes.
+std::optional<Dims> Repairer::target_of(const Node& node, const Dims& old_from) const {
+  if (node.in.size() < 2 || node.in[1] == kNoValue || !fact(node.in[1]).elements) return std::nullopt;
+  Dims to = *fact(node.in[1]).elements;
+  size_t hole = to.size();
+  for (size_t j = 0; j < to.size(); ++j) {
+    to[j] = substitute(to[j], old_size_);
+    if (to[j] == Dim(-1)) hole = j;
+    if (to[j] == Dim(0)) to[j] = j < old_from.size() ? old_from[j] : Dim::unknown();
+  }
+  if (hole == to.size()) return to;
+  to[hole] = 1;
+  const auto rest = exact_div(product(old_from), product(to));
+  if (!rest) return std::nullopt;
+  to[hole] = *rest;
+  return to;
+}
+
+// Where the target has the old size as a number, it gets what the number stood for. Nothing to do: nullopt.
+Result<std::optional<Repair>> Repairer::repair_reshape(const Node& node) {
+  const Fact &data = fact(node.in[0]), &out = fact(node.out[0]);
+  if (!data.dims || !mentions_any(*data.dims, symbols_)) return std::nullopt;
+  const std::string label = typed_.graph().label(node);
+  Dims old_from;
+  for (Dim size : *data.dims) old_from.push_back(substitute(size, old_size_));
+  const auto old_to = target_of(node, old_from);
+  const auto to = old_to ? meant_target(old_from, *old_to, *data.dims) : std::nullopt;
+  if (to && out.dims && *out.dims == *to) return std::nullopt;
+  const auto target = to && !zero_is_a_size(node) ? constant_target(*data.dims, *to, nullptr) : std::nullopt;
+  if (target && fact(node.in[1]).numbers() == target) return std::nullopt;
+  if (!target) {
+    const bool known = node.in.size() > 1 && fact(node.in[1]).elements;
+    return at_node(
+        label, "fix.baked",
+        fmt::format("it reshapes {} to {}: which of these sizes goes with {} cannot be told", print(*data.dims),
+                    known ? print(*fact(node.in[1]).elements) : "a shape it computes", symbol_name(symbols_.front())));
+  }
+  const std::string_view name = edit_.unused_name(label + "_target");
+  edit_.add_constant(name, Tensor::of_ints({static_cast<int64_t>(target->size())}, *target));
+  edit_.maker(typed_.graph().values[node.out[0]].name)->input[1] = name;
+  return Repair{Repair::Kind::changed, fmt::format("node \"{}\" reshapes to [{}] instead of {}", label,
+                                                   fmt::join(*target, ", "), print(*old_to))};
+}
+
+// An initial state of zeros is what a recurrent layer starts with when it is given none.
+std::optional<Repair> Repairer::repair_state(const AcceptedCondition& condition) {
+  for (const Node& node : typed_.graph().nodes) {
+    const std::string label = typed_.graph().label(node);
+    if (label != condition.because.front().node || !among(node.type, kRecurrent)) continue;
+    onnx::NodeProto* proto =
+        edit_.maker(typed_.graph().values[node.out[0] == kNoValue ? node.out[1] : node.out[0]].name);
+    bool changed = false;
+    for (size_t i = 5; i < std::min<size_t>(node.in.size(), 7); ++i) {
+      if (node.in[i] == kNoValue) continue;
+      const Tensor state = fact(node.in[i]).as_tensor();
+      if (!state || !all_zero(state)) return std::nullopt;
+      proto->input[i] = "";
+      changed = true;
+    }
+    if (changed)
+      return Repair{Repair::Kind::changed,
+                    fmt::format("node \"{}\" starts with no state instead of zeros for one batch size", label)};
+  }
+  return std::nullopt;
+}
+
+Status Repairer::check_conditions(std::optional<Repair>& repaired) {
+  for (const AcceptedCondition& condition : accepted_.conditions)
+    for (Dim symbol : symbols_) {
+      if (!condition.condition.mentions(symbol)) continue;
+      const Because& because = condition.because.front();
+      const bool baked = baked_size(condition.condition, symbol) || condition.condition == Condition::eq(symbol, 1);
+      const bool mixed = because.op == "Reshape" && condition.condition.symbols().size() > 1;
+      if (!baked && !mixed) continue;
+      if ((repaired = repair_state(condition))) return {};
+      const Freed& freed = freed_of(symbol);
+      return at_node(because.node, baked ? "fix.baked" : "fix.mixed",
+                     fmt::format("{} needs {}, but \"{}\" axis {} is to be dynamic: {}", because.op,
+                                 print(condition.condition), freed.axis.input, freed.axis.axis, because.sentence));
+    }
+  return {};
+}
+
+// A number equal to the size an axis had, where a rule reads numbers: it stands for the axis, or it does not.
+Status Repairer::check_node(const Graph& graph, const Node& node, const Facts& facts, bool body) const {
+  const auto suspect = [&](int64_t number) {
+    const auto it =
+        std::find_if(freed_.begin(), freed_.end(), [&](const Freed& one) { return one.old_size == number; });
+    return it != freed_.end() && number > 1 ? &*it : nullptr;
+  };
+  const auto refused = [&](const Freed& freed, std::string_view where) {
+    return at_node(
+        graph.label(node), "fix.suspect",
+        fmt::format("{} has {} in its {}, which \"{}\" axis {} was: whether it stands for the axis cannot be "
+                    "told",
+                    node.type, *freed.old_size, where, freed.axis.input, freed.axis.axis));
+  };
+  const auto ports = node.op->sig.in;
+  for (size_t i = 0; i < node.in.size() && !ports.empty(); ++i) {
+    const Port& port = ports[std::min(i, ports.size() - 1)];
+    if (node.in[i] == kNoValue || !(port.flags & Port::value) || among(port.name, kAxisPorts)) continue;
+    for (int64_t number : facts[node.in[i]].numbers().value_or(std::vector<int64_t>()))
+      if (const Freed* freed = suspect(number); freed && (body || !is_op(node, "Reshape")))
+        return refused(*freed, port.name);
+  }
+  for (const Attribute& attribute : node.attributes) {
+    const auto* numbers = std::get_if<std::vector<int64_t>>(&attribute.value);
+    for (size_t i = 0; numbers && among(attribute.name, kSizeAttributes) && i < numbers->size(); ++i)
+      if (const Freed* freed = suspect((*numbers)[i])) return refused(*freed, attribute.name);
+  }
+  return {};
+}
+
+Status Repairer::check_constants(const Graph& graph, const Facts& facts, bool body) const {
+  for (const Node& node : graph.nodes) {
+    if (node.op) TRY_OK(check_node(graph, node, facts, body));
+    for (const Attribute& attribute : node.attributes) {
+      const auto* inner = std::get_if<std::shared_ptr<Graph>>(&attribute.value);
+      const auto known = inner ? typed_.bodies().find(inner->get()) : typed_.bodies().end();
+      if (known != typed_.bodies().end()) TRY_OK(check_constants(**inner, known->second, true));
+    }
+  }
+  return {};
+}
+
+Result<Repair> Repairer::run() {
+  for (const Node& node : typed_.graph().nodes) {
+    if (!is_op(node, "Reshape")) continue;
+    TRY(auto repaired, repair_reshape(node));
+    if (repaired) return *std::move(repaired);
+  }
+  std::optional<Repair> repaired;
+  TRY_OK(check_conditions(repaired));
+  if (repaired) return *std::move(repaired);
+  TRY_OK(check_constants(typed_.graph(), typed_.facts(), false));
+  return Repair{};
+}
+
+}  // namespace
+
+Result<Repair> repair(const Typed& typed, const AcceptedSet& accepted, const std::vector<Freed>& freed, Edit& edit) {
+  return Repairer(typed, accepted, freed, edit).run();
+}
+
+}  // namespace anyshape::fixes
