@@ -187,41 +187,6 @@ bool given(const Call& call, size_t input) {
   return call.has(input) && !(call.in(input).dims && *call.in(input).dims == Dims{0});
 }
 
-Result<Facts> infer_resize(const Call& call, InferContext& context) {
-  TRY(Dims dims, call.dims(0));
-  if (call.version() < 11) {
-    TRY_OK(by_scales(call, context, 1, dims));
-  } else {
-    const bool scales = given(call, 2), sizes = given(call, 3);
-    if (scales && sizes) return refuse("resize.target", "both scales and sizes are given");
-    if (!scales && !sizes) return refuse("resize.target", "neither scales nor sizes are given");
-    TRY_OK(scales ? by_scales(call, context, 2, dims) : by_sizes(call, context, dims));
-  }
-  return Facts{Fact::tensor(call.in(0).dtype, std::move(dims))};
-}
-
-Result<Facts> infer_upsample(const Call& call, InferContext& context) {
-  TRY(Dims dims, call.dims(0));
-  if (call.version() >= 10)
-    return refuse("upsample.deprecated", "Upsample does not exist since version 10, Resize does");
-  if (call.version() >= 9) {
-    TRY_OK(by_scales(call, context, 1, dims));
-    return Facts{Fact::tensor(call.in(0).dtype, std::move(dims))};
-  }
-  std::vector<float> scales;
-  if (call.version() >= 7) {
-    const auto* attribute = call.floats("scales");
-    if (!attribute) return refuse("upsample.scales", "the attribute scales is missing");
-    scales = *attribute;
-  } else {
-    TRY_OK(require_rank(call, 0, 4));
-    scales = {1, 1, call.f("height_scale", 0), call.f("width_scale", 0)};
-  }
-  TRY(const auto axes, resized_axes(call, dims.size()));
-  TRY_OK(by_floats(context, dims, axes, scales, 1));
-  return Facts{Fact::tensor(call.in(0).dtype, std::move(dims))};
-}
-
 Result<kernels::Interpolation> interpolation_of(const Call& call) {
   const std::string_view mode = call.s("mode", "nearest");
   if (mode == "nearest") return kernels::Interpolation::nearest;
@@ -269,6 +234,49 @@ Result<kernels::Resample> read_modes(const Call& call) {
   how.cubic_a = call.f("cubic_coeff_a", -0.75f);
   how.extrapolation = call.f("extrapolation_value", 0);
   return how;
+}
+
+// What no entry can change is refused before anything runs.
+Status check_modes(const Call& call) {
+  TRY(const kernels::Resample how, read_modes(call));
+  return kernels::require_numbers(how.interpolation, call.in(0).dtype);
+}
+
+Result<Facts> infer_resize(const Call& call, InferContext& context) {
+  TRY_OK(check_modes(call));
+  TRY(Dims dims, call.dims(0));
+  if (call.version() < 11) {
+    TRY_OK(by_scales(call, context, 1, dims));
+  } else {
+    const bool scales = given(call, 2), sizes = given(call, 3);
+    if (scales && sizes) return refuse("resize.target", "both scales and sizes are given");
+    if (!scales && !sizes) return refuse("resize.target", "neither scales nor sizes are given");
+    TRY_OK(scales ? by_scales(call, context, 2, dims) : by_sizes(call, context, dims));
+  }
+  return Facts{Fact::tensor(call.in(0).dtype, std::move(dims))};
+}
+
+Result<Facts> infer_upsample(const Call& call, InferContext& context) {
+  TRY_OK(check_modes(call));
+  TRY(Dims dims, call.dims(0));
+  if (call.version() >= 10)
+    return refuse("upsample.deprecated", "Upsample does not exist since version 10, Resize does");
+  if (call.version() >= 9) {
+    TRY_OK(by_scales(call, context, 1, dims));
+    return Facts{Fact::tensor(call.in(0).dtype, std::move(dims))};
+  }
+  std::vector<float> scales;
+  if (call.version() >= 7) {
+    const auto* attribute = call.floats("scales");
+    if (!attribute) return refuse("upsample.scales", "the attribute scales is missing");
+    scales = *attribute;
+  } else {
+    TRY_OK(require_rank(call, 0, 4));
+    scales = {1, 1, call.f("height_scale", 0), call.f("width_scale", 0)};
+  }
+  TRY(const auto axes, resized_axes(call, dims.size()));
+  TRY_OK(by_floats(context, dims, axes, scales, 1));
+  return Facts{Fact::tensor(call.in(0).dtype, std::move(dims))};
 }
 
 // The scales that lead from the sizes of the input to those asked for.

@@ -27,6 +27,12 @@ TEST(Resize, Rows) {
       {"Upsample", 7, "f32[b, 1, h, 5]", "scales=[1.0, 1.0, 2.0, 1.5]", "f32[b, 1, 2*h, 7]"},
       {"Upsample", 9, "f32[1, 1, 5, 5]; f32[4] = [1, 1, 0.5, 2]", "", "error[resize.scale]"},
       {"Upsample", 10, "f32[1, 1, 5, 5]; f32[4] = [1, 1, 2, 2]", "", "error[upsample.deprecated]"},
+      {"Upsample", 9, "f32[1, 1, 5, 5]; f32[4] = [1, 1, 2, 2]", "mode=quintic", "error[resize.mode]"},
+      {"Resize", 13, "f32[1, n]; ; f32[2] = [1, 2]", "mode=quintic", "error[resize.mode]"},
+      {"Resize", 13, "f32[1, n]; ; f32[2] = [1, 2]", "nearest_mode=far", "error[resize.mode]"},
+      {"Resize", 13, "f32[1, n]; ; f32[2] = [1, 2]", "coordinate_transformation_mode=none", "error[resize.mode]"},
+      {"Resize", 13, "string[1, n]; ; f32[2] = [1, 2]", "mode=linear", "error[dtype]"},
+      {"Resize", 13, "string[1, n]; ; f32[2] = [1, 2]", "", "string[1, 2*n]"},
   });
 }
 
@@ -44,6 +50,11 @@ TEST(Image, Rows) {
       {"Col2Im", 18, "f32[b, 5, 4]; i64[2] = [5, 5]; i64[2] = [1, 5]", "", "error[col2im.blocks]"},
       {"AffineGrid", 20, "f32[b, 2, 3]; i64[4] = [b, 3, h, w]", "", "f32[b, h, w, 2]"},
       {"AffineGrid", 20, "f32[1, 2, 3]; i64[5] = [1, 3, 4, 5, 6]", "", "error[shape.equal]"},
+      {"GridSample", 20, "f32[b, c, h, w]; f32[b, 4, 5, 2]", "mode=fuzzy", "error[gridsample.mode]"},
+      {"GridSample", 20, "f32[b, c, h, w]; f32[b, 4, 5, 2]", "padding_mode=fuzzy", "error[gridsample.mode]"},
+      {"GridSample", 20, "string[b, c, h, w]; f32[b, 4, 5, 2]", "mode=cubic", "error[dtype]"},
+      {"RoiAlign", 16, "f32[b, c, h, w]; f32[n, 4]; i64[n]", "mode=min", "error[roi.mode]"},
+      {"RoiAlign", 16, "f32[b, c, h, w]; f32[n, 4]; i64[n]", "sampling_ratio=-1", "error[roi.samples]"},
       {"ImageDecoder", 20, "u8[n]", "pixel_format=Grayscale", "u8[height, width, 1]"},
   });
 }

@@ -2,6 +2,7 @@
 
 #include "kernels/boxes.h"
 #include "kernels/grid_sample.h"
+#include "kernels/resample.h"
 #include "ops/movement.h"
 #include "ops/records.h"
 #include "ops/window.h"
@@ -37,7 +38,24 @@ Status require_batch_indices(const Call& call, InferContext& context, Dim batch)
                          print(batch));
 }
 
+Result<kernels::RoiAlign> read_align(const Call& call) {
+  kernels::RoiAlign how;
+  how.scale = call.f("spatial_scale", 1);
+  how.samples = call.i("sampling_ratio", 0);
+  const std::string_view mode = call.s("mode", "avg");
+  const std::string_view coordinates =
+      call.version() < 16 ? "output_half_pixel" : call.s("coordinate_transformation_mode", "half_pixel");
+  if (how.samples < 0) return refuse("roi.samples", "sampling_ratio is {}", how.samples);
+  if (mode != "avg" && mode != "max") return refuse("roi.mode", "the mode \"{}\" does not exist", mode);
+  if (coordinates != "half_pixel" && coordinates != "output_half_pixel")
+    return refuse("roi.mode", "the coordinates \"{}\" do not exist", coordinates);
+  how.maximum = mode == "max";
+  how.half_pixel = coordinates == "half_pixel";
+  return how;
+}
+
 Result<Facts> infer_align(const Call& call, InferContext& context) {
+  TRY_OK(read_align(call));
   TRY(const Dims x, dims_of_rank(call, 0, 4));
   TRY(const Dims rois, dims_of_rank(call, 1, 2));
   TRY_OK(require_dims(call, context, 1, {rois[0], 4}, "roi.shape", "rois"));
@@ -48,7 +66,33 @@ Result<Facts> infer_align(const Call& call, InferContext& context) {
   return Facts{Fact::tensor(call.in(0).dtype, {rois[0], x[1], height, width})};
 }
 
+// The names of the modes changed with version 20.
+Result<kernels::Interpolation> interpolation_of(const Call& call) {
+  const bool old = call.version() < 20;
+  const std::string_view mode = call.s("mode", old ? "bilinear" : "linear");
+  if (mode == "nearest") return kernels::Interpolation::nearest;
+  if (mode == "linear" || mode == "bilinear") return kernels::Interpolation::linear;
+  if (mode == "cubic" || mode == "bicubic") return kernels::Interpolation::cubic;
+  return refuse("gridsample.mode", "the mode \"{}\" does not exist", mode);
+}
+
+Result<kernels::GridSample> read_grid(const Call& call) {
+  kernels::GridSample how;
+  TRY(how.interpolation, interpolation_of(call));
+  const std::string_view padding = call.s("padding_mode", "zeros");
+  if (padding == "border")
+    how.padding = kernels::Padding::border;
+  else if (padding == "reflection")
+    how.padding = kernels::Padding::reflection;
+  else if (padding != "zeros")
+    return refuse("gridsample.mode", "the padding \"{}\" does not exist", padding);
+  how.align_corners = call.i("align_corners", 0) != 0;
+  return how;
+}
+
 Result<Facts> infer_grid(const Call& call, InferContext& context) {
+  TRY(const kernels::GridSample how, read_grid(call));
+  TRY_OK(kernels::require_numbers(how.interpolation, call.in(0).dtype));
   TRY(const Dims x, call.dims(0));
   const bool any_rank = call.version() >= 20;
   if (any_rank ? x.size() < 3 : x.size() != 4)
@@ -77,18 +121,7 @@ Status run_max_roi(const Call& call, KernelArgs& args) {
 
 Status run_align(const Call& call, KernelArgs& args) {
   TRY_OK(check_rois(args));
-  kernels::RoiAlign how;
-  how.scale = call.f("spatial_scale", 1);
-  how.samples = call.i("sampling_ratio", 0);
-  const std::string_view mode = call.s("mode", "avg");
-  const std::string_view coordinates =
-      call.version() < 16 ? "output_half_pixel" : call.s("coordinate_transformation_mode", "half_pixel");
-  if (how.samples < 0) return refuse("roi.samples", "sampling_ratio is {}", how.samples);
-  if (mode != "avg" && mode != "max") return refuse("roi.mode", "the mode \"{}\" does not exist", mode);
-  if (coordinates != "half_pixel" && coordinates != "output_half_pixel")
-    return refuse("roi.mode", "the coordinates \"{}\" do not exist", coordinates);
-  how.maximum = mode == "max";
-  how.half_pixel = coordinates == "half_pixel";
+  TRY(const kernels::RoiAlign how, read_align(call));
   if (!is_integer(args.in(2).dtype())) return refuse("dtype", "batch_indices are {}", name(args.in(2).dtype()));
   const auto batch = ints_of(args.in(2));
   for (int64_t image : batch)
@@ -96,27 +129,8 @@ Status run_align(const Call& call, KernelArgs& args) {
   return kernels::roi_align(how, args.in(0), args.in(1), batch, args.out(0));
 }
 
-// The names of the modes changed with version 20.
-Result<kernels::Interpolation> interpolation_of(const Call& call) {
-  const bool old = call.version() < 20;
-  const std::string_view mode = call.s("mode", old ? "bilinear" : "linear");
-  if (mode == "nearest") return kernels::Interpolation::nearest;
-  if (mode == "linear" || mode == "bilinear") return kernels::Interpolation::linear;
-  if (mode == "cubic" || mode == "bicubic") return kernels::Interpolation::cubic;
-  return refuse("gridsample.mode", "the mode \"{}\" does not exist", mode);
-}
-
 Status run_grid(const Call& call, KernelArgs& args) {
-  kernels::GridSample how;
-  TRY(how.interpolation, interpolation_of(call));
-  const std::string_view padding = call.s("padding_mode", "zeros");
-  if (padding == "border")
-    how.padding = kernels::Padding::border;
-  else if (padding == "reflection")
-    how.padding = kernels::Padding::reflection;
-  else if (padding != "zeros")
-    return refuse("gridsample.mode", "the padding \"{}\" does not exist", padding);
-  how.align_corners = call.i("align_corners", 0) != 0;
+  TRY(const kernels::GridSample how, read_grid(call));
   return kernels::grid_sample(how, args.in(0), args.in(1), args.out(0));
 }
 

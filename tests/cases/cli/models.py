@@ -158,8 +158,8 @@ def counted():
     body = helper.make_graph(turn, "turn", [info("i", [], I64), info("go", [], TensorProto.BOOL), items("items", F32, None)],
                              [info("go_on", [], TensorProto.BOOL), items("more", F32, None)])
     return model([node("Size", ["x"], ["n"]), node("SequenceEmpty", [], ["none"]), node("Loop", ["n", "", "none"], ["all"], body=body),
-                  node("ConcatFromSequence", ["all"], ["row"], axis=0), node("Reshape", ["row", "pairs"], ["y"])],
-                 [info("x", ["n"])], [info("y", None)], [ints("zero", [0]), ints("one", [1]), ints("pairs", [-1, 1])])
+                  node("ConcatFromSequence", ["all"], ["row"], axis=0), node("Reshape", ["row", "column"], ["y"])],
+                 [info("x", ["n"])], [info("y", ["m", 1])], [ints("zero", [0]), ints("one", [1]), ints("column", [-1, 1])])
 
 
 def limited(rows):
