@@ -7,7 +7,7 @@
 #include "fix/relabel.h"
 #include "fix/repair.h"
 #include "fix/simplify.h"
-#include "solve/contract.h"
+#include "solve/baked.h"
 
 namespace anyshape {
 namespace {
@@ -29,6 +29,7 @@ class Fixer {
   Status rename();
   Status simplify();
   Status check_policy() const;
+  Status check_recorded(const std::vector<Freed>& freed) const;
   std::vector<AssumedCondition> assumed_by_axis() const;
 
   const FixOptions& options_;
@@ -57,7 +58,6 @@ Status Fixer::edited(Change change) {
     if (entry.key == kAssumedKey && before.assumed().unreadable.empty())
       entry.value = edit.keep(write_assumed(assumed_by_axis()));
   TRY_OK(change(before, edit));
-  fixes::drop_unused(edit);
   onnx::ModelFile file = before.file;
   file.proto = std::move(edit.proto);
   auto owners = before.owners;
@@ -82,21 +82,66 @@ Status Fixer::freeze() {
   return {};
 }
 
+bool same_place(const InputAxis& a, const InputAxis& b) { return a.input == b.input && a.axis == b.axis; }
+
+// The symbol an axis had; null where it was a number.
+const AxisSymbol* symbol_at(const Typed& typed, const InputAxis& place) {
+  for (const AxisSymbol& symbol : typed.axes())
+    for (const InputAxis& axis : symbol.axes)
+      if (same_place(axis, place)) return &symbol;
+  return nullptr;
+}
+
+// A name for two axes that could have two sizes would tie them: fewer shapes than before.
+Status check_ties(const Typed& before, const std::vector<Freed>& named) {
+  const auto tied = [](const Freed& one, const InputAxis& other) {
+    return usage("dynamic.tied",
+                 "axis {} of \"{}\" cannot be called {}: axis {} of \"{}\" is, too, and may have another size",
+                 one.axis.axis, one.axis.input, one.name, other.axis, other.input);
+  };
+  for (const Freed& one : named) {
+    for (const Freed& other : named) {
+      const bool one_size = one.old_size == other.old_size &&
+                            (one.old_size || symbol_at(before, one.axis) == symbol_at(before, other.axis));
+      if (other.name == one.name && !one_size) return tied(one, other.axis);
+    }
+    for (const AxisSymbol& symbol : before.axes()) {
+      if (symbol.name != one.name || &symbol == symbol_at(before, one.axis)) continue;
+      for (const InputAxis& place : symbol.axes)
+        if (std::none_of(named.begin(), named.end(), [&](const Freed& other) { return same_place(other.axis, place); }))
+          return tied(one, place);
+    }
+  }
+  return {};
+}
+
+Status Fixer::check_recorded(const std::vector<Freed>& freed) const {
+  for (const Assumed::Entry& entry : model_.impl().assumed().entries)
+    for (const Freed& one : freed)
+      if (entry.text.binding && baked_size(entry.condition, model_.impl().typed().symbols().symbol(one.name)))
+        return refuse("assumed.condition", "the exporter recorded that the file is right only where {}",
+                      entry.text.text);
+  return {};
+}
+
 Status Fixer::free() {
-  std::vector<Freed> freed;
+  std::vector<Freed> named, freed;
   TRY_OK(edited([&](const Model::Impl& model, Edit& edit) -> Status {
     for (const DynamicAxis& wanted : options_.dynamic) {
-      TRY(const Freed one, fixes::make_dynamic(model.typed(), model.accepted(), wanted, edit));
+      TRY(Freed one, fixes::make_dynamic(model.typed(), model.accepted(), wanted, edit));
       changes_.push_back(fmt::format("axis {} of \"{}\" is {}", one.axis.axis, one.axis.input, one.name));
-      if (one.old_size) freed.push_back(one);
+      named.push_back(std::move(one));
     }
-    return {};
+    return check_ties(model.typed(), named);
   }));
+  std::copy_if(named.begin(), named.end(), std::back_inserter(freed), [](const Freed& one) { return one.old_size; });
+  TRY_OK(check_recorded(freed));
   for (bool again = !freed.empty(); again;)
     TRY_OK(edited([&](const Model::Impl& model, Edit& edit) -> Status {
       TRY(const fixes::Repair repaired, fixes::repair(model.typed(), model.accepted(), freed, edit));
       again = repaired.kind == fixes::Repair::Kind::changed;
       if (again) changes_.push_back(repaired.change);
+      fixes::drop_unused(edit);
       return {};
     }));
   return {};

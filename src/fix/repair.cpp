@@ -92,6 +92,7 @@ std::optional<Dims> Repairer::target_of(const Node& node, const Dims& old_from) 
 
 // Where the target has the old size as a number, it gets what the number stood for. Nothing to do: nullopt.
 Result<std::optional<Repair>> Repairer::repair_reshape(const Node& node) {
+  if (node.in.empty() || node.in[0] == kNoValue || node.out[0] == kNoValue) return std::nullopt;
   const Fact &data = fact(node.in[0]), &out = fact(node.out[0]);
   if (!data.dims || !mentions_any(*data.dims, symbols_)) return std::nullopt;
   const std::string label = typed_.graph().label(node);
@@ -121,8 +122,9 @@ std::optional<Repair> Repairer::repair_state(const AcceptedCondition& condition)
   for (const Node& node : typed_.graph().nodes) {
     const std::string label = typed_.graph().label(node);
     if (label != condition.because.front().node || !among(node.type, kRecurrent)) continue;
-    onnx::NodeProto* proto =
-        edit_.maker(typed_.graph().values[node.out[0] == kNoValue ? node.out[1] : node.out[0]].name);
+    const auto made = std::find_if(node.out.begin(), node.out.end(), [](ValueId id) { return id != kNoValue; });
+    if (made == node.out.end()) return std::nullopt;
+    onnx::NodeProto* proto = edit_.maker(typed_.graph().values[*made].name);
     bool changed = false;
     for (size_t i = 5; i < std::min<size_t>(node.in.size(), 7); ++i) {
       if (node.in[i] == kNoValue) continue;

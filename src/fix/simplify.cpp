@@ -24,6 +24,7 @@ void set_constant_targets(Draft& draft, Edit& edit) {
   for (size_t i = 0; i < draft.graph.nodes.size(); ++i) {
     const Node& node = draft.graph.nodes[i];
     if (!is_op(node, "Reshape") || node.in.size() < 2 || draft.constant(node.in[1])) continue;
+    if (node.in[0] == kNoValue || node.out[0] == kNoValue) continue;
     const auto &from = draft.facts[node.in[0]].dims, &to = draft.facts[node.out[0]].dims;
     if (!from || !to || zero_is_a_size(node)) continue;
     const auto target = constant_target(*from, *to, known.get());
@@ -85,6 +86,7 @@ Status simplify(const Typed& typed, Edit& edit) {
   TRY_OK(share_equal_nodes(draft));
   TRY_OK(remove_dead_nodes(draft));
   write_back(draft, edit);
+  drop_unused(edit);
   return {};
 }
 

@@ -9,7 +9,7 @@ namespace anyshape::fixes {
 // they are. `typed` is the model of `edit`.
 Status simplify(const Typed& typed, Edit& edit);
 
-// Drops initializers and types of values that nobody makes or reads any more.
+// Drops initializers nobody reads, and types of values nobody makes.
 void drop_unused(Edit& edit);
 
 }  // namespace anyshape::fixes

@@ -139,7 +139,6 @@ Result<onnx::ModelFile> simplified(const onnx::ModelFile& file, const Graph& gra
   if (typed.refusal()) return file;
   fixes::Edit edit(file.proto);
   TRY_OK(fixes::simplify(typed, edit));
-  fixes::drop_unused(edit);
   return onnx::read_model_bytes(onnx::serialize(edit.proto).bytes());
 }
 
