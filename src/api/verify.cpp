@@ -1,6 +1,7 @@
 #include "anyshape/verify.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <optional>
 
@@ -22,7 +23,25 @@ bool finite(const AnyValue& value) {
   return std::all_of(numbers, numbers + value.count(), [](float x) { return std::isfinite(x); });
 }
 
-bool is_symbol(const std::string& dim) { return dim.empty() || !std::all_of(dim.begin(), dim.end(), ::isdigit); }
+std::optional<int64_t> number_of(const std::string& dim) {
+  int64_t size = 0;
+  const char* end = dim.data() + dim.size();
+  const auto [stop, wrong] = std::from_chars(dim.data(), end, size);
+  return wrong == std::errc() && stop == end ? std::optional(size) : std::nullopt;
+}
+
+bool is_symbol(const std::string& dim) { return !number_of(dim); }
+
+// The shapes with those of inputs left out whose sizes are all numbers.
+Shapes completed(const Model& model, Shapes shapes) {
+  for (const ValueType& input : model.inputs()) {
+    if (!input.dims || std::any_of(input.dims->begin(), input.dims->end(), is_symbol)) continue;
+    std::vector<int64_t> sizes;
+    for (const std::string& dim : *input.dims) sizes.push_back(*number_of(dim));
+    shapes.try_emplace(input.name, std::move(sizes));
+  }
+  return shapes;
+}
 
 // The shapes with the axes called `only` (all symbols: empty) of another size.
 Shapes grown(const Model& model, Shapes shapes, const std::string& only, int64_t factor, int64_t more) {
@@ -36,8 +55,8 @@ Shapes grown(const Model& model, Shapes shapes, const std::string& only, int64_t
   return shapes;
 }
 
-// The largest size of the symbol that is taken, where one up to kLargestTried is refused; nothing for other shapes than
-// the given ones otherwise. Sizes in between may be refused for another reason, so this need not be the limit itself.
+// The given shapes with the symbol as large as the model takes it, where it refuses kLargestTried; else as given. Where
+// sizes in between are refused, too, it need not be the largest.
 Shapes at_limit(const Model& model, const Shapes& from, const std::string& symbol) {
   const auto taken = [&](int64_t size) {
     return accepts(model, grown(model, from, symbol, 0, size)).kind == Answer::Kind::accept;
@@ -249,7 +268,7 @@ Result<std::vector<Compared>> verify(const Model& model, const Model& other, con
   TRY(Pair pair, Pair::make(model, other, options));
   std::vector<Compared> out;
   for (const Shapes& shapes : options.shapes.empty() ? boundary_shapes(model) : options.shapes) {
-    TRY(Compared one, pair.compare(shapes));
+    TRY(Compared one, pair.compare(completed(model, shapes)));
     if (options.each) options.each(one);
     out.push_back(std::move(one));
   }

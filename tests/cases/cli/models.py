@@ -321,6 +321,7 @@ def write_all(folder):
     (folder / "broken.onnx").write_bytes(b"\x08\x08\x3a\xff\xff")
     (folder / "good.jsonl").write_text('{"x": [1, 120]}\n\n{"x": [1, 119]}\n{"x": [0, 120]}\n{"y": [1]}\n')
     (folder / "some.jsonl").write_text('{"x": [2, 120]}\n{"x": [2, 119]}\n')
+    (folder / "some_equal.jsonl").write_text('{"x": [2, 3], "c": []}\n{"x": [1, 3]}\n')
     (folder / "refused.jsonl").write_text('{"x": [2, 119]}\n')
     (folder / "bad.jsonl").write_text('{"x": [1, 120]}\n\n{"x": [1, 1.5]}\n')
     (folder / "worse.jsonl").write_text("[1, 120]\n")
