@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <unordered_set>
 
-#include "anyshape/check.h"
 #include "api/model_impl.h"
+#include "api/policy.h"
 #include "check/assumed.h"
 #include "solve/baked.h"
 
@@ -84,15 +84,7 @@ Status prove_export(const Model& model, const lower::Lowered& lowered, const Exp
       for (const AcceptedCondition& condition : impl.accepted().conditions)
         if (baked_size(condition.condition, axis.symbol)) return tl::unexpected(baked_error(lowered, condition, axis));
     }
-  if (!options.batch_only) return {};
-  CheckOptions policy;
-  policy.batch_only = true;
-  policy.allow = options.allow;
-  TRY(const Report report, check(model, policy));
-  for (const Finding& finding : report.findings)
-    if (finding.rule == "policy.batch-only")
-      return tl::unexpected(Error{Error::Kind::refused, "export.policy", {}, finding.message, finding.fix});
-  return {};
+  return options.batch_only ? check_batch_only(model, options.allow, "export.policy") : Status();
 }
 
 void count_shape_nodes(const Graph& graph, ExportReport& report) {

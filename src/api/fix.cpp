@@ -4,6 +4,7 @@
 
 #include "anyshape/check.h"
 #include "api/model_impl.h"
+#include "api/policy.h"
 #include "fix/relabel.h"
 #include "fix/repair.h"
 #include "fix/simplify.h"
@@ -28,7 +29,6 @@ class Fixer {
   Status free();
   Status rename();
   Status simplify();
-  Status check_policy() const;
   Status check_recorded(const std::vector<Freed>& freed) const;
   std::vector<AssumedCondition> assumed_by_axis() const;
 
@@ -177,24 +177,13 @@ Status Fixer::simplify() {
   return {};
 }
 
-Status Fixer::check_policy() const {
-  CheckOptions policy;
-  policy.batch_only = true;
-  policy.allow = options_.allow;
-  TRY(const Report report, check(model_, policy));
-  for (const Finding& finding : report.findings)
-    if (finding.rule == "policy.batch-only")
-      return tl::unexpected(Error{Error::Kind::refused, "fix.policy", {}, finding.message, finding.fix});
-  return {};
-}
-
 Result<Fixed> Fixer::run() {
   if (const auto& refusal = model_.impl().typed().refusal()) return tl::unexpected(*refusal);
   TRY_OK(freeze());
   if (!options_.dynamic.empty()) TRY_OK(free());
   TRY_OK(rename());
   if (options_.simplify) TRY_OK(simplify());
-  if (options_.batch_only) TRY_OK(check_policy());
+  if (options_.batch_only) TRY_OK(check_batch_only(model_, options_.allow, "fix.policy"));
   TRY(Model named, model_.with_value_info(options_.dims));
   return Fixed{std::move(named), std::move(changes_)};
 }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "format/onnx/datum.h"
+
 namespace anyshape::fixes {
 namespace {
 
@@ -24,18 +26,6 @@ void add_names(const onnx::GraphProto& graph, std::unordered_set<std::string_vie
   }
 }
 
-onnx::TensorProto tensor_proto(std::string_view name, const Tensor& tensor) {
-  onnx::TensorProto out;
-  out.name = name;
-  out.dims = tensor.dims();
-  out.data_type = static_cast<int32_t>(tensor.dtype());
-  if (tensor.dtype() == DType::string)
-    out.string_data.assign(tensor.strings().begin(), tensor.strings().end());
-  else
-    out.raw_data = tensor.bytes();
-  return out;
-}
-
 }  // namespace
 
 std::unordered_set<std::string_view> value_names(const onnx::GraphProto& graph) {
@@ -54,7 +44,7 @@ std::string_view Edit::unused_name(std::string_view like) {
 }
 
 void Edit::add_constant(std::string_view name, Tensor tensor) {
-  onnx::TensorProto value = tensor_proto(keep(std::string(name)), kept_->tensors.emplace_back(std::move(tensor)));
+  onnx::TensorProto value = onnx::tensor_proto(kept_->tensors.emplace_back(std::move(tensor)), keep(std::string(name)));
   const auto is_it = [&](const onnx::ValueInfoProto& info) { return info.name == name; };
   const bool given_out = std::any_of(graph().output.begin(), graph().output.end(), is_it);
   if (proto.ir_version.value_or(0) >= kInitializersAlone && !given_out) {

@@ -17,6 +17,9 @@ namespace anyshape::onnx {
 Result<Datum> read_datum(const std::filesystem::path& path, Fact::Kind kind);
 Result<Datum> parse_datum(std::span<const std::byte> bytes, Fact::Kind kind, std::shared_ptr<const void> owner);
 
+// The message points into the tensor and the name.
+TensorProto tensor_proto(const Tensor& tensor, std::string_view name = {});
+
 // The same files, written; a file appears complete or not at all. "datum.kind" for an absent value and for what the
 // format has no place for: maps whose values are under 8 bits.
 Status write_datum(const std::filesystem::path& path, const Datum& datum, std::string_view name);

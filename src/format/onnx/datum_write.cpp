@@ -2,12 +2,10 @@
 #include "format/onnx/datum.h"
 
 namespace anyshape::onnx {
-namespace {
 
-// The messages point into the datum, which outlives them.
-
-TensorProto export_tensor(const Tensor& tensor) {
+TensorProto tensor_proto(const Tensor& tensor, std::string_view name) {
   TensorProto proto;
+  proto.name = name;
   proto.dims = tensor.dims();
   proto.data_type = static_cast<int32_t>(tensor.dtype());
   if (tensor.dtype() == DType::string)
@@ -16,6 +14,10 @@ TensorProto export_tensor(const Tensor& tensor) {
     proto.raw_data = tensor.bytes();
   return proto;
 }
+
+namespace {
+
+// The messages point into the datum, which outlives them.
 
 // Element i of a tensor of rank 1, as a tensor of rank 0.
 TensorProto export_element(const Tensor& tensor, int64_t i) {
@@ -69,7 +71,7 @@ Result<SequenceProto> export_sequence(const Datum& datum) {
   for (const Datum& item : datum.items()) {
     if (!item || kind_of(item) != kind) return refuse("datum.kind", "the items of a sequence are of different kinds");
     if (kind == ElementKind::tensor) {
-      proto.tensor_values.push_back(export_tensor(item.tensor()));
+      proto.tensor_values.push_back(tensor_proto(item.tensor()));
     } else if (kind == ElementKind::sequence) {
       TRY(SequenceProto inner, export_sequence(item));
       proto.sequence_values.push_back(std::move(inner));
@@ -94,7 +96,7 @@ Result<OptionalProto> export_optional(const Datum& datum) {
   const ElementKind kind = kind_of(item);
   proto.elem_type = static_cast<int32_t>(kind);
   if (kind == ElementKind::tensor) {
-    proto.tensor_value = export_tensor(item.tensor());
+    proto.tensor_value = tensor_proto(item.tensor());
   } else if (kind == ElementKind::sequence) {
     TRY(proto.sequence_value, export_sequence(item));
   } else if (kind == ElementKind::map) {
@@ -112,7 +114,7 @@ Result<Encoded> encode(const Datum& datum, std::string_view name) {
   };
   switch (datum.kind()) {
     case Datum::Kind::tensor:
-      return named(export_tensor(datum.tensor()));
+      return named(tensor_proto(datum.tensor()));
     case Datum::Kind::sequence: {
       TRY(SequenceProto proto, export_sequence(datum));
       return named(std::move(proto));

@@ -2,6 +2,8 @@
 
 #include <deque>
 
+#include "format/onnx/datum.h"
+
 namespace anyshape::onnx {
 namespace {
 
@@ -21,7 +23,6 @@ class Writer {
   explicit Writer(Texts& texts) : texts_(texts) {}
 
   GraphProto graph(const Graph& graph, const Facts* facts);
-  TensorProto tensor(const Tensor& tensor, std::string_view name);
 
  private:
   TypeProto type(const Fact& fact);
@@ -31,18 +32,6 @@ class Writer {
 
   Texts& texts_;
 };
-
-TensorProto Writer::tensor(const Tensor& tensor, std::string_view name) {
-  TensorProto out;
-  out.dims = tensor.dims();
-  out.data_type = static_cast<int32_t>(tensor.dtype());
-  out.name = name;
-  if (tensor.dtype() == DType::string)
-    for (const std::string& text : tensor.strings()) out.string_data.push_back(text);
-  else
-    out.raw_data = tensor.bytes();
-  return out;
-}
 
 TypeProto Writer::type(const Fact& fact) {
   TypeProto out;
@@ -79,7 +68,7 @@ AttributeProto Writer::attribute(const Attribute& attribute) {
   } else if (const auto* s = std::get_if<std::string>(&attribute.value)) {
     out.s = *s, as(AttributeType::string);
   } else if (const auto* t = std::get_if<Tensor>(&attribute.value)) {
-    out.t = tensor(*t, {}), as(AttributeType::tensor);
+    out.t = tensor_proto(*t), as(AttributeType::tensor);
   } else if (const auto* g = std::get_if<std::shared_ptr<Graph>>(&attribute.value)) {
     out.g = graph(**g, nullptr), as(AttributeType::graph);
   } else if (const auto* ints = std::get_if<std::vector<int64_t>>(&attribute.value)) {
@@ -128,7 +117,7 @@ GraphProto Writer::graph(const Graph& graph, const Facts* facts) {
   for (ValueId id : graph.inputs) out.input.push_back(value(graph, id, facts));
   for (ValueId id : graph.outputs) out.output.push_back(value(graph, id, facts));
   for (const Value& one : graph.values)
-    if (one.is_initializer) out.initializer.push_back(tensor(*one.constant.constant, one.name));
+    if (one.is_initializer) out.initializer.push_back(tensor_proto(*one.constant.constant, one.name));
   for (const Node& one : graph.nodes) out.node.push_back(node(graph, one));
   return out;
 }
