@@ -3,7 +3,8 @@
 
 A file exported for one size is made dynamic (--dynamic, all axes of the case). Where fix does not refuse, the result must
 give PyTorch's answers on ONNX Runtime at every size it takes there. A file exported with dynamic axes is simplified: at
-every size, the result must give the answers it gave before.
+every size, the result must give the answers it gave before. So must the models of models_from_wheels, at the shapes that
+`anyshape verify --engine onnxruntime` finds.
 
 Environment: ANYSHAPE (the program), ANYSHAPE_SEED (draws the models), ANYSHAPE_FULL=1 (all of them).
 """
@@ -30,10 +31,11 @@ sys.path[:0] = [str(HERE.parents[1] / "tools" / "fixtures")]
 
 from make_torch_capture import answer, draw, dynamic_shapes, fresh, leaves, size_name  # noqa: E402
 from make_torch_case import CASES, parse_dynamic  # noqa: E402
+from models_from_wheels import MODELS, fetch  # noqa: E402
 
 # More is a hang.
 SECONDS = 60
-SAMPLED = 14
+SAMPLED, SAMPLED_REAL = 14, 6
 
 
 def exported(item, path, dynamo, dynamic):
@@ -123,6 +125,18 @@ def simplify(cli, item, path, out, tally):
     return wrong
 
 
+def simplify_real(cli, path, out, tally):
+    """Complaints about a real model simplified."""
+    refused = fixed(cli, path, out, "--simplify")
+    if refused:
+        return [f"simplify: {refused}"]
+    library = Path(onnxruntime.__file__).parent / "capi"
+    done = subprocess.run([cli, "verify", str(path), str(out), "--quiet", "--engine", "onnxruntime", "--ort-lib", str(library)],
+                          capture_output=True, text=True, timeout=SECONDS)
+    tally["real models the same, simplified"] += done.returncode == 0
+    return [done.stderr.strip()] if done.returncode else []
+
+
 def main():
     cli, seed = os.environ["ANYSHAPE"], int(os.environ.get("ANYSHAPE_SEED", "1"))
     print(f"seed {seed}")
@@ -133,10 +147,16 @@ def main():
     for zoo in ("zoo_vision", "zoo_sequence"):
         importlib.import_module(zoo)
     names = sys.argv[1:] or list(CASES)
+    real = [] if sys.argv[1:] else [path for package in MODELS for path in fetch(package)]
     if not sys.argv[1:] and os.environ.get("ANYSHAPE_FULL") != "1":
-        names = random.Random(seed).sample(names, SAMPLED)
+        rng = random.Random(seed)
+        names, real = rng.sample(names, SAMPLED), rng.sample(real, SAMPLED_REAL)
     failed, tally = 0, collections.Counter()
     with tempfile.TemporaryDirectory() as folder:
+        for path in real:
+            for complaint in simplify_real(cli, path, Path(folder) / "real.onnx", tally):
+                failed += 1
+                print(f"FAIL {path.name} {complaint}")
         for name in names:
             item = CASES[name]
             for dynamo in (False, True):
