@@ -25,6 +25,17 @@ int report_error(const Error& error);
 // Writes to the file, or to standard output when none is given.
 int write_output(const std::string& file, const std::string& text);
 
+// What `parse` makes of each text, appended.
+template <class Parse, class T>
+Status parse_each(const std::vector<std::string>& texts, Parse parse, std::vector<T>& into) {
+  for (const std::string& text : texts) {
+    auto parsed = parse(text);
+    if (!parsed) return fail(parsed.error());
+    into.push_back(*std::move(parsed));
+  }
+  return {};
+}
+
 // The values of --shape, one for each input at most. Usage error "shape.syntax".
 Result<Shapes> parse_shapes(const std::vector<std::string>& texts);
 

@@ -22,17 +22,6 @@ Result<std::vector<DynamicAxis>> read_dynamic_axes(const std::string& path) {
   return parse_dynamic_axes(std::string(std::istreambuf_iterator<char>(file), {}));
 }
 
-// What `parse` makes of each text, appended.
-template <class Parse, class T>
-Status parse_each(const std::vector<std::string>& texts, Parse parse, std::vector<T>& into) {
-  for (const std::string& text : texts) {
-    auto parsed = parse(text);
-    if (!parsed) return tl::unexpected(parsed.error());
-    into.push_back(*std::move(parsed));
-  }
-  return {};
-}
-
 Status fill_options(ExportArguments& a) {
   const auto append = [&](Result<std::vector<DynamicAxis>> axes) -> Status {
     if (!axes) return tl::unexpected(axes.error());

@@ -23,16 +23,8 @@ Status fill_options(FixArguments& a) {
     if (!axes) return fail(axes.error());
     a.options.dynamic.insert(a.options.dynamic.end(), axes->begin(), axes->end());
   }
-  for (const std::string& text : a.freeze) {
-    auto freeze = parse_freeze(text);
-    if (!freeze) return fail(freeze.error());
-    a.options.freeze.push_back(*std::move(freeze));
-  }
-  for (const std::string& text : a.rename) {
-    auto rename = parse_rename(text);
-    if (!rename) return fail(rename.error());
-    a.options.rename.push_back(*std::move(rename));
-  }
+  if (auto status = parse_each(a.freeze, parse_freeze, a.options.freeze); !status) return status;
+  if (auto status = parse_each(a.rename, parse_rename, a.options.rename); !status) return status;
   a.options.batch_only = a.policy == "batch-only";
   return {};
 }

@@ -45,7 +45,7 @@ std::optional<Verdict> assumed_refusal(const Model::Impl& model, const Shapes& s
   verdict.kind = Verdict::Kind::refuse;
   verdict.code = "assumed.condition";
   verdict.place = entry->text.origin;
-  verdict.sentence = fmt::format("the exporter recorded that the file is right only where {}", entry->text.text);
+  verdict.sentence = assumed_sentence(entry->text);
   return verdict;
 }
 

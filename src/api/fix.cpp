@@ -50,13 +50,18 @@ std::vector<AssumedCondition> Fixer::assumed_by_axis() const {
   return out;
 }
 
+// In place of the conditions that are recorded now, unless some of them cannot be read.
+void record(const Model::Impl& model, const std::vector<AssumedCondition>& conditions, Edit& edit) {
+  for (onnx::StringStringEntryProto& entry : edit.proto.metadata_props)
+    if (entry.key == kAssumedKey && model.assumed().unreadable.empty())
+      entry.value = edit.keep(write_assumed(conditions));
+}
+
 template <class Change>
 Status Fixer::edited(Change change) {
   const Model::Impl& before = model_.impl();
   Edit edit(before.file.proto);
-  for (onnx::StringStringEntryProto& entry : edit.proto.metadata_props)
-    if (entry.key == kAssumedKey && before.assumed().unreadable.empty())
-      entry.value = edit.keep(write_assumed(assumed_by_axis()));
+  record(before, assumed_by_axis(), edit);
   TRY_OK(change(before, edit));
   onnx::ModelFile file = before.file;
   file.proto = std::move(edit.proto);
@@ -75,8 +80,7 @@ Status Fixer::freeze() {
     const auto& now = model_.impl().assumed().entries;
     for (size_t i = 0; i < recorded.size() && i < now.size(); ++i)
       if (recorded[i].binding && now[i].condition.is_never())
-        return refuse("assumed.condition", "the exporter recorded that the file is right only where {}",
-                      recorded[i].text);
+        return refuse("assumed.condition", "{}", assumed_sentence(recorded[i]));
     changes_.push_back(fmt::format("{} is {}", symbol, size));
   }
   return {};
@@ -119,8 +123,7 @@ Status Fixer::check_recorded(const std::vector<Freed>& freed) const {
   for (const Assumed::Entry& entry : model_.impl().assumed().entries)
     for (const Freed& one : freed)
       if (entry.text.binding && baked_size(entry.condition, model_.impl().typed().symbols().symbol(one.name)))
-        return refuse("assumed.condition", "the exporter recorded that the file is right only where {}",
-                      entry.text.text);
+        return refuse("assumed.condition", "{}", assumed_sentence(entry.text));
   return {};
 }
 
@@ -138,9 +141,9 @@ Status Fixer::free() {
   TRY_OK(check_recorded(freed));
   for (bool again = !freed.empty(); again;)
     TRY_OK(edited([&](const Model::Impl& model, Edit& edit) -> Status {
-      TRY(const fixes::Repair repaired, fixes::repair(model.typed(), model.accepted(), freed, edit));
-      again = repaired.kind == fixes::Repair::Kind::changed;
-      if (again) changes_.push_back(repaired.change);
+      TRY(auto change, fixes::repair(model.typed(), model.accepted(), freed, edit));
+      again = change.has_value();
+      if (change) changes_.push_back(*std::move(change));
       fixes::drop_unused(edit);
       return {};
     }));
@@ -155,9 +158,7 @@ Status Fixer::rename() {
       for (AssumedCondition& condition : assumed)
         for (auto& [symbol, place] : condition.symbols)
           if (const size_t colon = place.rfind(':'); place.substr(0, colon) == from) place = to + place.substr(colon);
-      for (onnx::StringStringEntryProto& entry : edit.proto.metadata_props)
-        if (entry.key == kAssumedKey && model.assumed().unreadable.empty())
-          entry.value = edit.keep(write_assumed(assumed));
+      record(model, assumed, edit);
       return {};
     }));
     changes_.push_back(fmt::format("{} is called {}", from, to));

@@ -99,6 +99,10 @@ Assumed read_assumed(const Typed& typed, std::string_view metadata) {
   return out;
 }
 
+std::string assumed_sentence(const AssumedCondition& condition) {
+  return fmt::format("the exporter recorded that the file is right only where {}", condition.text);
+}
+
 std::string write_assumed(const std::vector<AssumedCondition>& conditions) {
   JsonWriter json;
   json.begin_object().key("version").number(1).key("conditions").begin_array();

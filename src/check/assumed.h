@@ -28,6 +28,9 @@ struct Assumed {
 // `metadata`: the entry's value; empty gives nothing.
 Assumed read_assumed(const Typed& typed, std::string_view metadata);
 
+// Why a shape at which it does not hold is refused.
+std::string assumed_sentence(const AssumedCondition& condition);
+
 // What read_assumed() reads.
 std::string write_assumed(const std::vector<AssumedCondition>& conditions);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "format/onnx/datum.h"
+#include "format/onnx/walk.h"
 
 namespace anyshape::fixes {
 namespace {
@@ -19,10 +20,6 @@ void add_names(const onnx::GraphProto& graph, std::unordered_set<std::string_vie
   for (const onnx::NodeProto& node : graph.node) {
     out.insert(node.input.begin(), node.input.end());
     out.insert(node.output.begin(), node.output.end());
-    for (const onnx::AttributeProto& attribute : node.attribute) {
-      if (attribute.g) add_names(*attribute.g, out);
-      for (const onnx::GraphProto& body : attribute.graphs) add_names(body, out);
-    }
   }
 }
 
@@ -30,7 +27,7 @@ void add_names(const onnx::GraphProto& graph, std::unordered_set<std::string_vie
 
 std::unordered_set<std::string_view> value_names(const onnx::GraphProto& graph) {
   std::unordered_set<std::string_view> out;
-  add_names(graph, out);
+  onnx::for_each_graph(graph, [&](const onnx::GraphProto& one) { add_names(one, out); });
   return out;
 }
 

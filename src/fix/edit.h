@@ -6,6 +6,7 @@
 #include <string_view>
 #include <unordered_set>
 
+#include "base/text_pool.h"
 #include "format/onnx/proto.h"
 #include "solve/solve.h"
 #include "tensor/tensor.h"
@@ -20,7 +21,7 @@ class Edit {
   onnx::ModelProto proto;
   onnx::GraphProto& graph() { return *proto.graph; }
 
-  std::string_view keep(std::string text) { return kept_->texts.emplace_back(std::move(text)); }
+  std::string_view keep(std::string text) { return kept_->texts.keep(std::move(text)); }
   // A name like this one that no value has.
   std::string_view unused_name(std::string_view like);
   // The value of that name is this constant from now on: an initializer, or what a Constant node makes where that is
@@ -37,7 +38,7 @@ class Edit {
 
  private:
   struct Kept {
-    std::deque<std::string> texts;
+    TextPool texts;
     std::deque<Tensor> tensors;
   };
   std::shared_ptr<Kept> kept_ = std::make_shared<Kept>();

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/nearest.h"
+#include "format/onnx/walk.h"
 #include "solve/baked.h"
 
 namespace anyshape::fixes {
@@ -31,19 +32,6 @@ std::vector<std::string> symbol_names(const Typed& typed) {
   return out;
 }
 
-// Every declared type of the graph and its bodies.
-template <class Visit>
-void for_each_type(onnx::GraphProto& graph, const Visit& visit) {
-  for (auto* list : {&graph.input, &graph.output, &graph.value_info})
-    for (onnx::ValueInfoProto& info : *list)
-      if (info.type) visit(*info.type);
-  for (onnx::NodeProto& node : graph.node)
-    for (onnx::AttributeProto& attribute : node.attribute) {
-      if (attribute.g) for_each_type(*attribute.g, visit);
-      for (onnx::GraphProto& body : attribute.graphs) for_each_type(body, visit);
-    }
-}
-
 void rename_dims(onnx::TypeProto& type, std::string_view from, std::string_view to) {
   if (type.sequence_type && type.sequence_type->elem_type) rename_dims(*type.sequence_type->elem_type, from, to);
   if (type.optional_type && type.optional_type->elem_type) rename_dims(*type.optional_type->elem_type, from, to);
@@ -66,11 +54,13 @@ void rename_value(onnx::GraphProto& graph, std::string_view from, std::string_vi
   for (onnx::NodeProto& node : graph.node) {
     std::for_each(node.input.begin(), node.input.end(), change);
     std::for_each(node.output.begin(), node.output.end(), change);
-    for (onnx::AttributeProto& attribute : node.attribute) {
-      if (attribute.g) rename_value(*attribute.g, from, to);
-      for (onnx::GraphProto& body : attribute.graphs) rename_value(body, from, to);
-    }
   }
+}
+
+void rename_dims(onnx::GraphProto& graph, std::string_view from, std::string_view to) {
+  for (auto* list : {&graph.input, &graph.output, &graph.value_info})
+    for (onnx::ValueInfoProto& info : *list)
+      if (info.type) rename_dims(*info.type, from, to);
 }
 
 // The one size the axis of an input can have, by its declaration or by what the model takes.
@@ -127,7 +117,7 @@ Status rename(const Typed& typed, const std::string& old_name, const std::string
     if (find_symbol(typed, new_name))
       return usage("rename.taken", "another axis is called \"{}\" already: the two would become one size", new_name);
     if (!axis->anonymous)
-      for_each_type(edit.graph(), [&](onnx::TypeProto& type) { rename_dims(type, old_name, kept); });
+      onnx::for_each_graph(edit.graph(), [&](onnx::GraphProto& graph) { rename_dims(graph, old_name, kept); });
     Dimension dim;
     dim.dim_param = kept;
     for (const InputAxis& place : axis->axes) edit.declare(place, dim);
@@ -140,7 +130,7 @@ Status rename(const Typed& typed, const std::string& old_name, const std::string
     return unknown_name("rename.unknown", "axis, input or output called", old_name, names);
   if (value_names(edit.graph()).contains(new_name))
     return usage("rename.taken", "another value is called \"{}\" already", new_name);
-  rename_value(edit.graph(), old_name, kept);
+  onnx::for_each_graph(edit.graph(), [&](onnx::GraphProto& graph) { rename_value(graph, old_name, kept); });
   return {};
 }
 

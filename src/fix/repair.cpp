@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kRecurrent[] = {"LSTM", "GRU", "RNN"};
 // Inputs of these names number axes, attributes of these hold sizes.
-constexpr std::string_view kAxisPorts[] = {"axes", "axis", "k"};
+constexpr std::string_view kAxisPorts[] = {"axes", "axis"};
 constexpr std::string_view kSizeAttributes[] = {"kernel_shape", "starts", "ends",   "split",
                                                 "output_shape", "shape",  "repeats"};
 
@@ -22,30 +22,36 @@ bool all_zero(const Tensor& tensor) {
          std::all_of(tensor.bytes().begin(), tensor.bytes().end(), [](std::byte b) { return b == std::byte{0}; });
 }
 
+// Holds at some size below this one. A loop over the axis that an exporter has unrolled does not: it needs all its
+// steps, and would leave out those beyond.
+bool takes_less(const Condition& condition, Dim symbol, int64_t size) {
+  const auto sizes = size > 1 ? PeriodicSet::solve(condition, symbol, 1, size - 1) : std::nullopt;
+  return !sizes || !sizes->empty();
+}
+
 bool mentions_any(const Dims& dims, const std::vector<Dim>& symbols) {
   return std::any_of(dims.begin(), dims.end(), [&](Dim size) {
     return std::any_of(symbols.begin(), symbols.end(), [&](Dim symbol) { return size.mentions(symbol); });
   });
 }
 
+using Change = std::optional<std::string>;
+
 class Repairer {
  public:
   Repairer(const Typed& typed, const AcceptedSet& accepted, const std::vector<Freed>& freed, Edit& edit);
-  Result<Repair> run();
+  Result<Change> run();
 
  private:
-  Result<std::optional<Repair>> repair_reshape(const Node& node);
-  std::optional<Dims> target_of(const Node& node, const Dims& old_from) const;
-  std::optional<Repair> repair_state(const AcceptedCondition& condition);
-  Status check_conditions(std::optional<Repair>& repaired);
+  Result<Change> repair_reshape(const Node& node);
+  Dims before(Dims dims) const;
+  Change repair_state(const AcceptedCondition& condition);
+  Result<Change> repair_condition(const AcceptedCondition& condition, const Freed& freed, Dim symbol);
   Status check_constants(const Graph& graph, const Facts& facts, bool body) const;
   Status check_node(const Graph& graph, const Node& node, const Facts& facts, bool body) const;
   tl::unexpected<Error> at_node(const std::string& label, const std::string& code, const std::string& message) const;
 
   const Fact& fact(ValueId id) const { return typed_.facts()[id]; }
-  const Freed& freed_of(Dim symbol) const {
-    return freed_[static_cast<size_t>(std::find(symbols_.begin(), symbols_.end(), symbol) - symbols_.begin())];
-  }
 
   const Typed& typed_;
   const AcceptedSet& accepted_;
@@ -72,35 +78,20 @@ tl::unexpected<Error> Repairer::at_node(const std::string& label, const std::str
                                           first.axis.input, first.axis.axis, first.name)});
 }
 
-// The sizes the node's target stood for when the axes had their old sizes.
-std::optional<Dims> Repairer::target_of(const Node& node, const Dims& old_from) const {
-  if (node.in.size() < 2 || node.in[1] == kNoValue || !fact(node.in[1]).elements) return std::nullopt;
-  Dims to = *fact(node.in[1]).elements;
-  size_t hole = to.size();
-  for (size_t j = 0; j < to.size(); ++j) {
-    to[j] = substitute(to[j], old_size_);
-    if (to[j] == Dim(-1)) hole = j;
-    if (to[j] == Dim(0)) to[j] = j < old_from.size() ? old_from[j] : Dim::unknown();
-  }
-  if (hole == to.size()) return to;
-  to[hole] = 1;
-  const auto rest = exact_div(product(old_from), product(to));
-  if (!rest) return std::nullopt;
-  to[hole] = *rest;
-  return to;
+// The sizes when the axes had their old ones.
+Dims Repairer::before(Dims dims) const {
+  for (Dim& size : dims) size = substitute(size, old_size_);
+  return dims;
 }
 
 // Where the target has the old size as a number, it gets what the number stood for. Nothing to do: nullopt.
-Result<std::optional<Repair>> Repairer::repair_reshape(const Node& node) {
+Result<Change> Repairer::repair_reshape(const Node& node) {
   if (node.in.empty() || node.in[0] == kNoValue || node.out[0] == kNoValue) return std::nullopt;
   const Fact &data = fact(node.in[0]), &out = fact(node.out[0]);
   if (!data.dims || !mentions_any(*data.dims, symbols_)) return std::nullopt;
   const std::string label = typed_.graph().label(node);
-  Dims old_from;
-  for (Dim size : *data.dims) old_from.push_back(substitute(size, old_size_));
-  const auto old_to = target_of(node, old_from);
-  const auto to = old_to ? meant_target(old_from, *old_to, *data.dims) : std::nullopt;
-  if (to && out.dims && *out.dims == *to) return std::nullopt;
+  const auto to = out.dims ? meant_target(before(*data.dims), before(*out.dims), *data.dims) : std::nullopt;
+  if (to && *out.dims == *to) return std::nullopt;
   const auto target = to && !zero_is_a_size(node) ? constant_target(*data.dims, *to, nullptr) : std::nullopt;
   if (target && fact(node.in[1]).numbers() == target) return std::nullopt;
   if (!target) {
@@ -113,12 +104,12 @@ Result<std::optional<Repair>> Repairer::repair_reshape(const Node& node) {
   const std::string_view name = edit_.unused_name(label + "_target");
   edit_.add_constant(name, Tensor::of_ints({static_cast<int64_t>(target->size())}, *target));
   edit_.maker(typed_.graph().values[node.out[0]].name)->input[1] = name;
-  return Repair{Repair::Kind::changed, fmt::format("node \"{}\" reshapes to [{}] instead of {}", label,
-                                                   fmt::join(*target, ", "), print(*old_to))};
+  return fmt::format("node \"{}\" reshapes to [{}] instead of {}", label, fmt::join(*target, ", "),
+                     print(before(*out.dims)));
 }
 
 // An initial state of zeros is what a recurrent layer starts with when it is given none.
-std::optional<Repair> Repairer::repair_state(const AcceptedCondition& condition) {
+Change Repairer::repair_state(const AcceptedCondition& condition) {
   for (const Node& node : typed_.graph().nodes) {
     const std::string label = typed_.graph().label(node);
     if (label != condition.because.front().node || !among(node.type, kRecurrent)) continue;
@@ -133,28 +124,24 @@ std::optional<Repair> Repairer::repair_state(const AcceptedCondition& condition)
       proto->input[i] = "";
       changed = true;
     }
-    if (changed)
-      return Repair{Repair::Kind::changed,
-                    fmt::format("node \"{}\" starts with no state instead of zeros for one batch size", label)};
+    if (changed) return fmt::format("node \"{}\" starts with no state instead of zeros for one batch size", label);
   }
   return std::nullopt;
 }
 
-Status Repairer::check_conditions(std::optional<Repair>& repaired) {
-  for (const AcceptedCondition& condition : accepted_.conditions)
-    for (Dim symbol : symbols_) {
-      if (!condition.condition.mentions(symbol)) continue;
-      const Because& because = condition.because.front();
-      const bool baked = baked_size(condition.condition, symbol) || condition.condition == Condition::eq(symbol, 1);
-      const bool mixed = because.op == "Reshape" && condition.condition.symbols().size() > 1;
-      if (!baked && !mixed) continue;
-      if ((repaired = repair_state(condition))) return {};
-      const Freed& freed = freed_of(symbol);
-      return at_node(because.node, baked ? "fix.baked" : "fix.mixed",
-                     fmt::format("{} needs {}, but \"{}\" axis {} is to be dynamic: {}", because.op,
-                                 print(condition.condition), freed.axis.input, freed.axis.axis, because.sentence));
-    }
-  return {};
+Result<Change> Repairer::repair_condition(const AcceptedCondition& condition, const Freed& freed, Dim symbol) {
+  if (!condition.condition.mentions(symbol)) return std::nullopt;
+  const Because& because = condition.because.front();
+  const bool baked = baked_size(condition.condition, symbol) || condition.condition == Condition::eq(symbol, 1);
+  const bool mixed = because.op == "Reshape" && condition.condition.symbols().size() > 1;
+  if (!baked && !mixed && takes_less(condition.condition, symbol, *freed.old_size)) return std::nullopt;
+  if (Change repaired = repair_state(condition)) return repaired;
+  return at_node(because.node,
+                 baked   ? "fix.baked"
+                 : mixed ? "fix.mixed"
+                         : "fix.suspect",
+                 fmt::format("{} needs {}, but \"{}\" axis {} is to be dynamic: {}", because.op,
+                             print(condition.condition), freed.axis.input, freed.axis.axis, because.sentence));
 }
 
 // A number equal to the size an axis had, where a rule reads numbers: it stands for the axis, or it does not.
@@ -199,22 +186,25 @@ Status Repairer::check_constants(const Graph& graph, const Facts& facts, bool bo
   return {};
 }
 
-Result<Repair> Repairer::run() {
+Result<Change> Repairer::run() {
   for (const Node& node : typed_.graph().nodes) {
     if (!is_op(node, "Reshape")) continue;
-    TRY(auto repaired, repair_reshape(node));
-    if (repaired) return *std::move(repaired);
+    TRY(Change repaired, repair_reshape(node));
+    if (repaired) return repaired;
   }
-  std::optional<Repair> repaired;
-  TRY_OK(check_conditions(repaired));
-  if (repaired) return *std::move(repaired);
+  for (const AcceptedCondition& condition : accepted_.conditions)
+    for (size_t i = 0; i < freed_.size(); ++i) {
+      TRY(Change repaired, repair_condition(condition, freed_[i], symbols_[i]));
+      if (repaired) return repaired;
+    }
   TRY_OK(check_constants(typed_.graph(), typed_.facts(), false));
-  return Repair{};
+  return std::nullopt;
 }
 
 }  // namespace
 
-Result<Repair> repair(const Typed& typed, const AcceptedSet& accepted, const std::vector<Freed>& freed, Edit& edit) {
+Result<std::optional<std::string>> repair(const Typed& typed, const AcceptedSet& accepted,
+                                          const std::vector<Freed>& freed, Edit& edit) {
   return Repairer(typed, accepted, freed, edit).run();
 }
 

@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "fix/targets.h"
+#include "format/onnx/walk.h"
 #include "passes/draft.h"
 
 namespace anyshape::fixes {
@@ -65,13 +66,7 @@ void write_back(const Draft& draft, Edit& edit) {
 
 void add_read(const onnx::GraphProto& graph, std::unordered_set<std::string_view>& out) {
   for (const onnx::ValueInfoProto& info : graph.output) out.insert(info.name);
-  for (const onnx::NodeProto& node : graph.node) {
-    out.insert(node.input.begin(), node.input.end());
-    for (const onnx::AttributeProto& attribute : node.attribute) {
-      if (attribute.g) add_read(*attribute.g, out);
-      for (const onnx::GraphProto& body : attribute.graphs) add_read(body, out);
-    }
-  }
+  for (const onnx::NodeProto& node : graph.node) out.insert(node.input.begin(), node.input.end());
 }
 
 }  // namespace
@@ -93,7 +88,7 @@ Status simplify(const Typed& typed, Edit& edit) {
 void drop_unused(Edit& edit) {
   onnx::GraphProto& graph = edit.graph();
   std::unordered_set<std::string_view> read;
-  add_read(graph, read);
+  onnx::for_each_graph(graph, [&](const onnx::GraphProto& one) { add_read(one, read); });
   for (const onnx::ValueInfoProto& input : graph.input) read.insert(input.name);
   std::erase_if(graph.initializer, [&](const onnx::TensorProto& tensor) { return !read.contains(tensor.name); });
   std::erase_if(graph.sparse_initializer, [&](const onnx::SparseTensorProto& tensor) {

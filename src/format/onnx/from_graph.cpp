@@ -1,16 +1,10 @@
 #include "format/onnx/from_graph.h"
 
-#include <deque>
-
+#include "base/text_pool.h"
 #include "format/onnx/datum.h"
 
 namespace anyshape::onnx {
 namespace {
-
-struct Texts {
-  std::deque<std::string> kept;
-  std::string_view keep(std::string text) { return kept.emplace_back(std::move(text)); }
-};
 
 Metadata entries(const std::vector<std::pair<std::string, std::string>>& pairs) {
   Metadata out;
@@ -20,7 +14,7 @@ Metadata entries(const std::vector<std::pair<std::string, std::string>>& pairs) 
 
 class Writer {
  public:
-  explicit Writer(Texts& texts) : texts_(texts) {}
+  explicit Writer(TextPool& texts) : texts_(texts) {}
 
   GraphProto graph(const Graph& graph, const Facts* facts);
 
@@ -30,7 +24,7 @@ class Writer {
   NodeProto node(const Graph& graph, const Node& node);
   ValueInfoProto value(const Graph& graph, ValueId id, const Facts* facts);
 
-  Texts& texts_;
+  TextPool& texts_;
 };
 
 TypeProto Writer::type(const Fact& fact) {
@@ -135,7 +129,7 @@ int64_t lowest_ir_version(int64_t opset) {
 
 GraphFile from_graph(std::shared_ptr<const Graph> graph, const Facts& facts, ModelHeader header) {
   GraphFile out;
-  auto texts = std::make_shared<Texts>();
+  auto texts = std::make_shared<TextPool>();
   const auto kept = std::make_shared<const ModelHeader>(std::move(header));
   ModelProto& model = out.file.proto;
   model.ir_version = kept->ir_version;

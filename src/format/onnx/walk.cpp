@@ -56,4 +56,17 @@ void for_each_tensor(const ModelProto& model, const std::function<void(const Ten
 
 bool equal(const ModelProto& a, const ModelProto& b) { return serialize(a).bytes() == serialize(b).bytes(); }
 
+void for_each_graph(GraphProto& graph, const std::function<void(GraphProto&)>& visit) {
+  visit(graph);
+  for (NodeProto& node : graph.node)
+    for (AttributeProto& attribute : node.attribute) {
+      if (attribute.g) for_each_graph(*attribute.g, visit);
+      for (GraphProto& body : attribute.graphs) for_each_graph(body, visit);
+    }
+}
+
+void for_each_graph(const GraphProto& graph, const std::function<void(const GraphProto&)>& visit) {
+  for_each_graph(const_cast<GraphProto&>(graph), [&](GraphProto& one) { visit(one); });
+}
+
 }  // namespace anyshape::onnx

@@ -221,6 +221,8 @@ def all_models():
         "baked": baked([-1, 120, 2, 4], ["batch", 120, 8]),
         "mixing": baked([-1, 50], ["batch", 120]),
         "cut": cut(),
+        "sorted": model([node("TopK", ["x", "k"], ["y", "i"])], [info("x", ["batch", 120])], [info("y", None), info("i", None, I64)],
+                        [ints("k", [120])]),
         "two_static": model([node("Relu", ["x"], ["y"], "/one"), node("Relu", ["z"], ["w"], "/two")],
                             [info("x", ["batch", 4]), info("z", ["n", 6])], [info("y", None), info("w", None)]),
         "assumed_size": assumed("n == 7"),
