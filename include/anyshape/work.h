@@ -11,8 +11,8 @@ namespace anyshape {
 struct WorkLimits {
   // Set by anybody at any time. Errors: "work.cancelled".
   const std::atomic<bool>* cancel = nullptr;
-  // Seconds from the start of the scope; 0: none. Past `timeout` a call fails with "work.timeout"; past `budget` a proof
-  // or a walk gives up, and what it was to tell is unknown, with the reason "work.budget".
+  // Seconds from the start of the scope; 0: none. Past `timeout` a call fails with "work.timeout"; past `budget` a
+  // proof or a walk gives up, and what it was to tell is unknown, with the reason "work.budget".
   double timeout = 0;
   double budget = 0;
 };

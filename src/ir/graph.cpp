@@ -34,6 +34,11 @@ const Attribute* Node::attribute(std::string_view attribute_name) const {
   return it == attributes.end() ? nullptr : &*it;
 }
 
+ValueId Node::first_output() const {
+  const auto it = std::find_if(out.begin(), out.end(), [](ValueId id) { return id != kNoValue; });
+  return it == out.end() ? kNoValue : *it;
+}
+
 bool Node::has_graph_attribute() const {
   return std::any_of(attributes.begin(), attributes.end(), [](const Attribute& a) {
     return std::holds_alternative<std::shared_ptr<Graph>>(a.value) ||

@@ -55,6 +55,8 @@ struct Node {
 
   ANYSHAPE_SPECIAL_MEMBERS(Node);
   const Attribute* attribute(std::string_view attribute_name) const;
+  // The first that is not absent, or kNoValue.
+  ValueId first_output() const;
   // Some attribute is a graph (If, Loop, Scan, ...).
   bool has_graph_attribute() const;
 };

@@ -98,6 +98,8 @@ Status InferContext::settle(Tri answer, const Condition& condition, std::string_
   Requirement r{
       everywhere, Condition::always(),  std::string(code), std::move(sentence), graph_.label(node_), node_.type,
       false,      condition.is_opaque()};
+  r.in_body = walk_.frames_.size() > 1;
+  if (walk_.outermost_) r.site = walk_.outermost_->first_output();
   for (const Condition& branch : walk_.path_) r.path = r.path && branch;
   const auto classify = [&](const Condition& c) {
     for (Dim symbol : c.symbols()) {
@@ -174,6 +176,8 @@ bool InferContext::on_data(Dim dim) const {
   return std::any_of(used.begin(), used.end(), [&](Dim s) { return walk_.kind(s) == SymbolKind::data; });
 }
 
+size_t InferContext::data_dims() const { return walk_.data_dims_; }
+
 Dim InferContext::iteration(Dim first, Dim last) {
   const Dim number = symbols().fresh("i");
   walk_.kinds_[number] = on_data(first) || on_data(last) ? SymbolKind::data : SymbolKind::opaque;
@@ -215,6 +219,7 @@ void Walk::reveal(const Graph& body, Facts facts) {
 Dim Walk::add_symbol(std::string_view stem, SymbolKind kind, Dim lo, std::optional<Dim> hi) {
   const Dim symbol = assumptions_.symbols().fresh(stem);
   kinds_[symbol] = kind;
+  data_dims_ += kind == SymbolKind::data;
   // A symbol of a branch is bounded only where the branch is taken: its bounds must not constrain other symbols there.
   Condition elsewhere = Condition::never();
   for (const Condition& branch : path_) elsewhere = elsewhere || !branch;
@@ -285,6 +290,7 @@ Result<Facts> Walk::run_nodes(const Graph& graph, Facts facts) {
 }
 
 Status Walk::infer_node(const Graph& graph, const Node& node, Facts& facts) {
+  if (frames_.size() == 1) outermost_ = &node;
   if (++visits_ > options_.node_limit)
     return at(place_of(graph, node), Error{Error::Kind::unknown, "walk.budget", {}, "the walk is too long", {}});
   auto out = node.body ? call_function(graph, node, facts) : call_rule(graph, node, facts);
@@ -318,11 +324,13 @@ Result<Facts> Walk::call_rule(const Graph& graph, const Node& node, const std::v
   const std::string label = graph.label(node);
   const Call call(node, label, in);
   InferContext context(*this, graph, node);
+  const size_t requirements = requirements_.size(), conditions = data_conditions_.size();
   auto out = node.op->infer(call, context);
   if (!call.mistyped().empty())
     return refuse("attr.type", "attribute \"{}\" has another type than {} takes", call.mistyped(), node.type);
   if (!out) return out;
   if (!node.has_graph_attribute()) {
+    if (!options_.numeric) leave_to_numbers(graph, node, in, requirements, conditions);
     const auto from_shapes = [&](const Fact* fact) {
       if (!fact) return true;
       if (!node.op->reads_shapes_only) return fact->from_shapes;
@@ -336,6 +344,42 @@ Result<Facts> Walk::call_rule(const Graph& graph, const Node& node, const std::v
     for (Fact& fact : *out) fact.from_shapes = all;
   }
   return out;
+}
+
+namespace {
+
+// A port of the node whose entries follow from shapes, but are not known to the rule, which reads them.
+const Port* unseen_port(const Node& node, const std::vector<const Fact*>& in) {
+  const std::span<const Port> ports = node.op->sig.in;
+  for (size_t i = 0; i < in.size() && !ports.empty(); ++i) {
+    const Port& port = ports[std::min(i, ports.size() - 1)];
+    if (!(port.flags & Port::value) || !in[i] || !in[i]->is_tensor() || !in[i]->from_shapes) continue;
+    if (!in[i]->constant && !in[i]->elements) return &port;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+// What a rule would ask of entries that only numbers tell is asked by the numeric walk, so it is part of the set.
+void Walk::leave_to_numbers(const Graph& graph, const Node& node, const std::vector<const Fact*>& in,
+                            size_t requirements, size_t conditions) {
+  const Port* port = unseen_port(node, in);
+  if (!port) return;
+  InferContext context(*this, graph, node);
+  std::vector<Remark> asked(data_conditions_.begin() + static_cast<ptrdiff_t>(conditions), data_conditions_.end());
+  data_conditions_.resize(conditions);
+  for (const Remark& one : asked)
+    static_cast<void>(context.require(Condition::opaque(), one.code, "{}", one.sentence).has_value());
+  const auto asked_by_rule = std::span(requirements_).subspan(requirements);
+  const bool said =
+      std::any_of(asked_by_rule.begin(), asked_by_rule.end(), [](const Requirement& r) { return r.opaque; });
+  if (said || (port->flags & Port::settled)) return;
+  static_cast<void>(context
+                        .require(Condition::opaque(), "infer.entries",
+                                 "{} reads the entries of its input \"{}\", which only a concrete shape tells",
+                                 node.type, port->name)
+                        .has_value());
 }
 
 Result<Facts> Walk::call_function(const Graph& graph, const Node& node, const Facts& facts) {

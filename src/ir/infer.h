@@ -25,6 +25,9 @@ struct Requirement {
   std::string node, op;
   bool on_data = false;  // mentions sizes that depend on input data: no refusal of a shape by itself
   bool opaque = false;   // cannot be written over the input symbols; decided by the numeric walk only
+  bool in_body = false;  // `node` stands in a body, and its rule is asked whenever the body runs
+  // The first output of the node, or of the one of the whole graph that has the body.
+  ValueId site = kNoValue;
 };
 
 // A condition on the entries of an input ("indices must be < 512"), or a node for which no rule could answer.
@@ -89,6 +92,8 @@ class InferContext {
   Dim iteration(Dim first, Dim last);
   // The dim mentions a size that depends on input data.
   bool on_data(Dim dim) const;
+  // How many sizes that depend on input data there are so far.
+  size_t data_dims() const;
 
   // What follows is known only on either side of the condition (branches whose ranks differ): solve() may walk both
   // sides apart.
@@ -185,6 +190,8 @@ class Walk {
   Dim add_symbol(std::string_view stem, SymbolKind kind, Dim lo, std::optional<Dim> hi);
   Facts seed(const Graph& body, Facts inputs);
   void reveal(const Graph& body, Facts facts);
+  void leave_to_numbers(const Graph& graph, const Node& node, const std::vector<const Fact*>& in, size_t requirements,
+                        size_t conditions);
 
   Assumptions& assumptions_;
   Options options_;
@@ -195,9 +202,11 @@ class Walk {
   std::vector<Condition> path_, fresh_bounds_, splits_;
   Facts partial_;
   std::vector<std::pair<const Graph*, const Facts*>> frames_;
+  const Node* outermost_ = nullptr;  // the node of the whole graph that is being inferred
   Reveal bodies_;
   int64_t folded_bytes_ = 0, visits_ = 0;
   int64_t largest_axis_ = 0;
+  size_t data_dims_ = 0;
 };
 
 // The rule of one node with these facts for its inputs, outside of any walk. Sizes in the answer that are no numbers

@@ -23,6 +23,7 @@ struct Port {
     optional = 1,  // may be absent or named ""
     variadic = 2,  // last port only: any number, at least one unless also optional
     value = 4,     // the rule reads the entries, not only dtype and dims
+    settled = 8,   // with value: of entries it does not see the rule says by itself what they must fulfil, if anything
   };
   std::string_view name;
   uint8_t flags = none;

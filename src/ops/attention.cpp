@@ -13,7 +13,7 @@ constexpr Port kIn[] = {{"Q"},
                         {"attn_mask", Port::optional},
                         {"past_key", Port::optional},
                         {"past_value", Port::optional},
-                        {"nonpad_kv_seqlen", Port::optional | Port::value}};
+                        {"nonpad_kv_seqlen", Port::optional | Port::value | Port::settled}};
 constexpr Port kOut[] = {
     {"Y"}, {"present_key", Port::optional}, {"present_value", Port::optional}, {"qk_matmul_output", Port::optional}};
 constexpr Port kInFlex[] = {{"Q"}, {"K"}, {"V"}};

@@ -6,7 +6,7 @@
 namespace anyshape::ops {
 namespace {
 
-constexpr Port kIn[] = {{"x"}, {"axis", Port::value}};
+constexpr Port kIn[] = {{"x"}, {"axis", Port::value | Port::settled}};
 constexpr Port kOut[] = {{"y"}};
 
 struct Layout {

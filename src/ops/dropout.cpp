@@ -9,7 +9,8 @@ namespace anyshape::ops {
 namespace {
 
 constexpr Port kIn1[] = {{"data"}};
-constexpr Port kIn12[] = {{"data"}, {"ratio", Port::optional}, {"training_mode", Port::optional | Port::value}};
+constexpr Port kIn12[] = {
+    {"data"}, {"ratio", Port::optional}, {"training_mode", Port::optional | Port::value | Port::settled}};
 constexpr Port kOut[] = {{"output"}, {"mask", Port::optional}};
 
 // The mask is a bool tensor from opset 10 on.

@@ -5,7 +5,7 @@
 namespace anyshape::ops {
 namespace {
 
-constexpr Port kIn[] = {{"data"}, {"indices", Port::value}};
+constexpr Port kIn[] = {{"data"}, {"indices", Port::value | Port::settled}};
 constexpr Port kOut[] = {{"output"}};
 constexpr size_t kData[] = {0};
 

@@ -46,13 +46,20 @@ Status check_carried(InferContext& context, const Iteration& iteration, const Fa
   return {};
 }
 
+Fact source_of_sizes(bool from_shapes) {
+  Fact source;
+  source.from_shapes = from_shapes;
+  return source;
+}
+
 // Carried values at the start of iteration `number`, as guessed from their start and the first iteration: parts that
 // did not change stay, those that did grow by the same amount every time. Guesses are checked by trying the body.
 class Invariant {
  public:
+  // `by_shapes`: sizes that follow no rule are functions of the input shapes all the same.
   Invariant(InferContext& context, const Iteration& iteration, const Facts& initial, const Facts& first, Dim number,
-            bool from_shapes)
-      : context_(context), iteration_(iteration), number_(number), from_shapes_(from_shapes) {
+            bool by_shapes)
+      : context_(context), iteration_(iteration), number_(number), by_shapes_(by_shapes) {
     for (size_t i = 0; i < initial.size(); ++i) state_.push_back(guess(initial[i], first[i]));
   }
 
@@ -77,16 +84,14 @@ class Invariant {
   Facts after(Dim count) {
     Facts out;
     for (const Fact& fact : state_) {
-      Fact source;
-      source.from_shapes = from_shapes_;
       out.push_back(map_dims(fact, [&](Dim d) {
-        if (is_free(d)) return context_.fresh(source, std::string(iteration_.code));
+        if (is_free(d)) return context_.fresh(source_of_sizes(by_shapes_), std::string(iteration_.code));
         return d.is_unknown() ? d : context_.simplify(substitute(d, {{number_, count}}));
       }));
       const auto& elements = out.back().elements;
       if (elements && std::any_of(elements->begin(), elements->end(), [](Dim d) { return d.is_unknown(); }))
         out.back().elements = nullptr;
-      out.back().from_shapes = fact.from_shapes && from_shapes_;
+      out.back().from_shapes = fact.from_shapes && by_shapes_;
     }
     return out;
   }
@@ -100,9 +105,7 @@ class Invariant {
   bool is_free(Dim d) const { return std::find(free_.begin(), free_.end(), d) != free_.end(); }
 
   Dim free_size() {
-    Fact source;
-    source.from_shapes = from_shapes_;
-    free_.push_back(context_.fresh(source, std::string(iteration_.code)));
+    free_.push_back(context_.fresh(source_of_sizes(by_shapes_), std::string(iteration_.code)));
     return free_.back();
   }
 
@@ -145,8 +148,9 @@ class Invariant {
   void blank() {
     blank_ = true;
     for (Fact& fact : state_) {
+      const bool from_shapes = fact.from_shapes;
       fact = fact.type_only();
-      fact.from_shapes = false;
+      fact.from_shapes = from_shapes;
       fact.length.reset();
       if (!iteration_.fixed_dims) fact.dims.reset();
       if (fact.item) {
@@ -160,14 +164,18 @@ class Invariant {
   InferContext& context_;
   const Iteration& iteration_;
   Dim number_;
-  bool from_shapes_;
+  bool by_shapes_;
   Facts state_;
   Dims free_;
   bool blank_ = false;
 };
 
-bool all_from_shapes(const Facts& facts) {
-  return std::all_of(facts.begin(), facts.end(), [](const Fact& f) { return f.from_shapes; });
+bool mentions_data(const InferContext& context, const Facts& facts) {
+  const auto on_data = [&](Dim d) { return !d.is_unknown() && context.on_data(d); };
+  return std::any_of(facts.begin(), facts.end(), [&](const Fact& fact) {
+    return (fact.dims && std::any_of(fact.dims->begin(), fact.dims->end(), on_data)) ||
+           (fact.length && on_data(*fact.length));
+  });
 }
 
 // No iteration at all: a scan output looks as the file declares it; where that does not give every size, as the body
@@ -215,12 +223,11 @@ struct Count {
   bool exact = false;  // it is the limit, not something below it
 };
 
-Count count_of(InferContext& context, const Trips& trips, bool to_the_end) {
+// `by_shapes`: it follows from the input shapes how often the body runs.
+Count count_of(InferContext& context, const Trips& trips, bool by_shapes, bool to_the_end) {
   if (to_the_end && trips.limit) return {context.simplify(select(trips.starts, *trips.limit, 0)), true};
-  Fact source;
-  source.from_shapes = trips.from_shapes;
   const Dim lo = context.proves(trips.at_least(1)) ? 1 : 0;
-  return {context.fresh(source, "trips", lo, trips.limit), false};
+  return {context.fresh(source_of_sizes(by_shapes), "trips", lo, trips.limit), false};
 }
 
 // What a refused body means: the iteration must not take place.
@@ -247,22 +254,28 @@ Iterated after_one(InferContext& context, const Iteration& iteration, const Trip
 // The iterations after the first, all at once.
 class Rest {
  public:
-  Rest(InferContext& context, const Iteration& iteration, const Trips& trips, const Facts& initial, const Facts& first)
-      : context_(context), iteration_(iteration), trips_(trips), initial_(initial), first_(first) {}
+  // `makes_data`: the body makes sizes that depend on data.
+  Rest(InferContext& context, const Iteration& iteration, const Trips& trips, const Facts& initial, const Facts& first,
+       bool makes_data)
+      : context_(context), iteration_(iteration), trips_(trips), initial_(initial), first_(first) {
+    counted_by_shapes_ = trips.from_shapes && (!iteration.ends_by || first[*iteration.ends_by].from_shapes);
+    by_shapes_ =
+        counted_by_shapes_ && !makes_data && !mentions_data(context, initial) && !mentions_data(context, first);
+  }
 
   Result<Iterated> walk() {
-    const bool from_shapes = trips_.from_shapes && all_from_shapes(initial_) && all_from_shapes(first_);
     bool to_the_end = false;
     Dim number;
     std::optional<Invariant> invariant;
     {
       Assumptions::Scope scope(context_.assumptions());
-      number = trips_.limit ? context_.iteration(1, *trips_.limit - 1) : context_.data_dim("i", 1);
-      invariant.emplace(context_, iteration_, initial_, carried_of(iteration_, first_), number, from_shapes);
+      number =
+          trips_.limit ? context_.iteration(1, *trips_.limit - 1) : context_.fresh(source_of_sizes(by_shapes_), "i", 1);
+      invariant.emplace(context_, iteration_, initial_, carried_of(iteration_, first_), number, by_shapes_);
       const auto general = invariant->settle(trips_.at_least(2));
       to_the_end = general && iteration_.goes_on(first_) == true && iteration_.goes_on(*general) == true;
     }
-    const Count count = count_of(context_, trips_, to_the_end);
+    const Count count = count_of(context_, trips_, counted_by_shapes_, to_the_end);
     const Condition ran = count.exact ? trips_.at_least(2) : Condition::ge(count.value, 2);
     TRY(Facts scans, walk_for_real(*invariant, number, count.exact, ran));
     assume_sizes(context_, scans);
@@ -276,9 +289,7 @@ class Rest {
     invariant.assume_free();
     // Where the count is not known, the last number may never come: a requirement holds for some number only.
     if (!exact) {
-      Fact source;
-      source.from_shapes = trips_.from_shapes;
-      const Dim some = context_.fresh(source, "i", 1);
+      const Dim some = context_.fresh(source_of_sizes(by_shapes_), "i", 1);
       return walk_at(invariant, number, some, ran);
     }
     known.assume(Condition::ge(number, 1));
@@ -308,6 +319,8 @@ class Rest {
   const Iteration& iteration_;
   const Trips& trips_;
   const Facts &initial_, &first_;
+  bool counted_by_shapes_;  // how often the body runs follows from the input shapes
+  bool by_shapes_;          // and so do all sizes it makes
 };
 
 }  // namespace
@@ -349,6 +362,7 @@ Result<Iterated> iterate_any(InferContext& context, const Iteration& iteration, 
   const auto none = [&] { return Iterated{initial, empty_scans(context, iteration, initial), false, 0}; };
   const Condition enters = trips.at_least(1);
   if (context.assumptions().prove(enters) == Tri::no) return none();
+  const size_t data_dims = context.data_dims();
   auto first = context.infer_body(*iteration.body, iteration.inputs(0, initial), enters);
   if (!first) {
     TRY_OK(forbid(context, enters, std::move(first).error()));
@@ -358,7 +372,7 @@ Result<Iterated> iterate_any(InferContext& context, const Iteration& iteration, 
   TRY_OK(check_carried(context, iteration, initial, carried_of(iteration, *first), enters));
   const bool single = iteration.goes_on(*first) == false || context.assumptions().prove(trips.at_least(2)) == Tri::no;
   if (single) return after_one(context, iteration, trips, initial, *first);
-  return Rest(context, iteration, trips, initial, *first).walk();
+  return Rest(context, iteration, trips, initial, *first, context.data_dims() != data_dims).walk();
 }
 
 }  // namespace anyshape::ops

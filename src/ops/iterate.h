@@ -13,8 +13,9 @@ struct Iteration {
   std::function<Facts(Dim number, const Facts& carried)> inputs;
   size_t carried_at = 0;  // index of the first carried value among the body's outputs
   size_t carried = 0;
-  bool fixed_dims = false;  // carried values keep their dims (Scan); otherwise they may grow
-  std::string_view code;    // of requirements: "loop", "scan"
+  bool fixed_dims = false;        // carried values keep their dims (Scan); otherwise they may grow
+  std::string_view code;          // of requirements: "loop", "scan"
+  std::optional<size_t> ends_by;  // the output of the body that says whether another iteration follows
   // Whether another iteration follows: nullopt when the body's outputs do not tell.
   std::function<std::optional<bool>(const Facts& outputs)> goes_on;
 };

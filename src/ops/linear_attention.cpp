@@ -8,7 +8,8 @@ namespace {
 constexpr Port kInLinear[] = {
     {"query"}, {"key"}, {"value"}, {"past_state", Port::optional}, {"decay", Port::optional}, {"beta", Port::optional}};
 constexpr Port kOutLinear[] = {{"output"}, {"present_state"}};
-constexpr Port kInRotary[] = {{"X"}, {"cos_cache"}, {"sin_cache"}, {"position_ids", Port::optional | Port::value}};
+constexpr Port kInRotary[] = {
+    {"X"}, {"cos_cache"}, {"sin_cache"}, {"position_ids", Port::optional | Port::value | Port::settled}};
 constexpr Port kOut[] = {{"Y"}};
 
 Result<Dim> divide(InferContext& context, Dim size, int64_t parts, std::string_view code, std::string_view what) {

@@ -62,6 +62,7 @@ Iteration iteration_of(InferContext& context, const Graph& body, const Facts& in
   out.carried_at = 1;
   out.carried = initial.size();
   out.code = "loop";
+  out.ends_by = 0;
   const Dims number_dims(takes_list(body, 0) ? 1 : 0, Dim(1)), cond_dims(takes_list(body, 1) ? 1 : 0, Dim(1));
   out.inputs = [&initial, number_dims, cond_dims](Dim number, const Facts& values) {
     Facts in{Fact::of_elements(DType::i64, number_dims, {number}), Fact::of_elements(DType::boolean, cond_dims, {1})};

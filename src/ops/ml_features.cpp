@@ -7,7 +7,7 @@
 namespace anyshape::ops {
 namespace {
 
-constexpr Port kExtractorIn[] = {{"X"}, {"Y", Port::value}};
+constexpr Port kExtractorIn[] = {{"X"}, {"Y", Port::value | Port::settled}};
 constexpr Port kExtractorOut[] = {{"Z"}};
 constexpr Port kVariadicIn[] = {{"X", Port::variadic}};
 

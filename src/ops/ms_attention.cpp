@@ -58,7 +58,7 @@ constexpr Port kGroupIn[] = {{"query"},
                              {"head_sink", kOpt},
                              {"k_scale", kOpt},
                              {"v_scale", kOpt}};
-constexpr Port kRotaryIn[] = {{"input"}, {"position_ids", Port::value}, {"cos_cache"}, {"sin_cache"}};
+constexpr Port kRotaryIn[] = {{"input"}, {"position_ids", Port::value | Port::settled}, {"cos_cache"}, {"sin_cache"}};
 constexpr Port kPackedIn[] = {
     {"input"}, {"weights"}, {"bias"}, {"token_offset"}, {"cumulative_sequence_length"}, {"attention_bias", kOpt}};
 constexpr Port kOut[] = {{"output"}};

@@ -9,11 +9,11 @@ constexpr Port kX[] = {{"X"}};
 constexpr Port kAB[] = {{"A"}, {"B"}};
 constexpr Port kCropIn[] = {{"X"}, {"rois"}, {"batch_indices"}, {"crop_size", Port::value}};
 constexpr Port kExpandIn[] = {{"X"}, {"axis", Port::value}};
-constexpr Port kGatherIn[] = {{"data"}, {"indices", Port::value}};
+constexpr Port kGatherIn[] = {{"data"}, {"indices", Port::value | Port::settled}};
 constexpr Port kGridIn[] = {{"X"}, {"Grid"}};
 constexpr Port kPadIn[] = {{"data"}, {"pads", Port::value}, {"value", kOpt}};
 constexpr Port kRangeIn[] = {{"start", Port::value}, {"limit", Port::value}, {"delta", kOpt | Port::value}};
-constexpr Port kTriluIn[] = {{"X"}, {"k", kOpt | Port::value}};
+constexpr Port kTriluIn[] = {{"X"}, {"k", kOpt | Port::value | Port::settled}};
 constexpr Port kUniqueOut[] = {{"y"}, {"idx"}, {"counts"}};
 constexpr Port kY[] = {{"Y"}};
 

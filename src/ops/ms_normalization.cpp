@@ -16,15 +16,15 @@ constexpr Port kGroupIn[] = {{"X"}, {"gamma"}, {"beta"}};
 constexpr Port kSkipGroupIn[] = {{"X"}, {"gamma"}, {"beta"}, {"skip"}, {"bias", Port::optional}};
 constexpr Port kGroupOut[] = {{"Y"}};
 constexpr Port kSkipGroupOut[] = {{"Y"}, {"S", Port::optional}};
-constexpr Port kEmbedIn[] = {{"input_ids", Port::value},
-                             {"segment_ids", Port::optional | Port::value},
+constexpr Port kEmbedIn[] = {{"input_ids", Port::value | Port::settled},
+                             {"segment_ids", Port::optional | Port::value | Port::settled},
                              {"word_embedding"},
                              {"position_embedding"},
                              {"segment_embedding", Port::optional},
                              {"gamma"},
                              {"beta"},
                              {"mask", Port::optional},
-                             {"position_ids", Port::optional | Port::value}};
+                             {"position_ids", Port::optional | Port::value | Port::settled}};
 constexpr Port kEmbedOut[] = {{"output"}, {"mask_index", Port::optional}, {"embedding_sum", Port::optional}};
 
 // `skip` is as large as the input, or is repeated over the batch: [1, S, H] or [S, H].

@@ -7,9 +7,9 @@
 namespace anyshape::ops {
 namespace {
 
-constexpr Port kNonZeroIn[] = {{"X", Port::value}};
+constexpr Port kNonZeroIn[] = {{"X", Port::value | Port::settled}};
 constexpr Port kNonZeroOut[] = {{"Y"}};
-constexpr Port kCompressIn[] = {{"input"}, {"condition", Port::value}};
+constexpr Port kCompressIn[] = {{"input"}, {"condition", Port::value | Port::settled}};
 constexpr Port kCompressOut[] = {{"output"}};
 constexpr int64_t kCountLimit = int64_t{1} << 24;
 

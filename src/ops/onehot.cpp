@@ -8,7 +8,7 @@ namespace anyshape::ops {
 namespace {
 
 constexpr Port kOneHotIn[] = {{"indices"}, {"depth", Port::value}, {"values"}};
-constexpr Port kTriluIn[] = {{"input"}, {"k", Port::optional | Port::value}};
+constexpr Port kTriluIn[] = {{"input"}, {"k", Port::optional | Port::value | Port::settled}};
 constexpr Port kEyeIn[] = {{"input"}};
 constexpr Port kOut[] = {{"output"}};
 constexpr size_t kData[] = {0};

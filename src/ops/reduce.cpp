@@ -15,7 +15,7 @@ namespace {
 enum class Reduce { sum, mean, max, min, prod, l1, l2, log_sum, log_sum_exp, sum_square };
 
 constexpr Port kIn1[] = {{"data"}};
-constexpr Port kIn2[] = {{"data"}, {"axes", Port::optional | Port::value}};
+constexpr Port kIn2[] = {{"data"}, {"axes", Port::optional | Port::value | Port::settled}};
 constexpr Port kOut[] = {{"reduced"}};
 
 // The axes as the node says them; nullopt: not known. Empty: none given.

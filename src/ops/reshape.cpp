@@ -23,7 +23,10 @@ Result<Facts> infer_unknown_target(const Call& call, InferContext& context) {
   if (!call.has(1)) return refuse("reshape.shape", "the target shape is missing");
   TRY(const Dims target, call.dims(1));
   const auto rank = target.size() == 1 ? target[0].constant() : std::nullopt;
-  if (rank == 1 && call.in(0).dims) return Facts{with_dims(call.in(0), {product(*call.in(0).dims)})};
+  if (rank == 1 && call.in(0).dims) {
+    context.data_condition("reshape.count", "the target must be -1 or {}", print(product(*call.in(0).dims)));
+    return Facts{with_dims(call.in(0), {product(*call.in(0).dims)})};
+  }
   Fact out = Fact::tensor_of_unknown_rank(call.in(0).dtype);
   if (rank && *rank >= 0 && *rank <= 64) {
     out.dims.emplace();
@@ -119,13 +122,28 @@ Result<Facts> infer(const Call& call, InferContext& context) {
   return Facts{with_dims(call.in(0), std::move(out))};
 }
 
-Status reference(const Call&, KernelArgs& args) {
+Status require_count(const Call& call, KernelArgs& args) {
+  const Tensor &data = args.in(0), &target = args.in(1);
+  const int64_t size = target.count() == 1 ? target.int_at(0) : -1;
+  const bool copies = size == 0 && data.rank() == 1 && call.i("allowzero", 0) == 0;
+  if (size == -1 || size == data.count() || copies) return {};
+  return refuse("reshape.count", "the target [{}] has {} elements, the input has {}", size, size, data.count());
+}
+
+Status reference(const Call& call, KernelArgs& args) {
   const Tensor& data = args.in(0);
+  // The only rank at which the sizes are known without the entries.
+  if (call.version() >= 5 && args.out(0).rank() == 1) TRY_OK(require_count(call, args));
   args.out(0) = data.reshaped(args.out(0).dims());
   return {};
 }
 
 constexpr Kernel kKernels[] = {{"reference", reference}};
+
+// Entries that are not known yet have to be read.
+std::vector<ViewRule> view(const Call& call, const Facts& out) {
+  return target_of(call) ? same_elements_view(call, out) : std::vector<ViewRule>();
+}
 
 }  // namespace
 
@@ -134,12 +152,12 @@ constexpr OpDef kReshape1{.name = "Reshape",
                           .sig = {kIn1, kOut, "the same elements under other dims"},
                           .infer = infer,
                           .kernels = kKernels,
-                          .view = same_elements_view};
+                          .view = view};
 constexpr OpDef kReshape5{.name = "Reshape",
                           .since = 5,
                           .sig = {kIn5, kOut, "the same elements under other dims"},
                           .infer = infer,
                           .kernels = kKernels,
-                          .view = same_elements_view};
+                          .view = view};
 
 }  // namespace anyshape::ops

@@ -11,7 +11,7 @@ namespace anyshape::ops {
 namespace {
 
 constexpr Port kInMaxRoi[] = {{"X"}, {"rois"}};
-constexpr Port kInAlign[] = {{"X"}, {"rois"}, {"batch_indices", Port::value}};
+constexpr Port kInAlign[] = {{"X"}, {"rois"}, {"batch_indices", Port::value | Port::settled}};
 constexpr Port kInGrid[] = {{"X"}, {"grid"}};
 constexpr Port kOut[] = {{"Y"}};
 

@@ -9,9 +9,10 @@
 namespace anyshape::ops {
 namespace {
 
-constexpr Port kIn[] = {{"data"}, {"indices", Port::value}, {"updates"}};
+constexpr Port kIn[] = {{"data"}, {"indices", Port::value | Port::settled}, {"updates"}};
 constexpr Port kOut[] = {{"output"}};
-constexpr Port kCacheIn[] = {{"past_cache"}, {"update"}, {"write_indices", Port::optional | Port::value}};
+constexpr Port kCacheIn[] = {
+    {"past_cache"}, {"update"}, {"write_indices", Port::optional | Port::value | Port::settled}};
 constexpr Port kCacheOut[] = {{"present_cache"}};
 constexpr size_t kMoved[] = {0, 2};
 

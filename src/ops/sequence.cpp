@@ -5,9 +5,9 @@ namespace anyshape::ops {
 namespace {
 
 constexpr Port kSequence[] = {{"input_sequence"}};
-constexpr Port kAt[] = {{"input_sequence"}, {"position", Port::value}};
-constexpr Port kErase[] = {{"input_sequence"}, {"position", Port::optional | Port::value}};
-constexpr Port kInsert[] = {{"input_sequence"}, {"tensor"}, {"position", Port::optional | Port::value}};
+constexpr Port kAt[] = {{"input_sequence"}, {"position", Port::value | Port::settled}};
+constexpr Port kErase[] = {{"input_sequence"}, {"position", Port::optional | Port::value | Port::settled}};
+constexpr Port kInsert[] = {{"input_sequence"}, {"tensor"}, {"position", Port::optional | Port::value | Port::settled}};
 constexpr Port kInputs[] = {{"inputs", Port::variadic}};
 constexpr Port kTensorOut[] = {{"tensor"}};
 constexpr Port kSequenceOut[] = {{"output_sequence"}};

@@ -11,8 +11,8 @@ namespace {
 
 constexpr Port kIn1[] = {{"data"}};
 constexpr Port kIn10[] = {{"data"},
-                          {"starts", Port::value},
-                          {"ends", Port::value},
+                          {"starts", Port::value | Port::settled},
+                          {"ends", Port::value | Port::settled},
                           {"axes", Port::optional | Port::value},
                           {"steps", Port::optional | Port::value}};
 constexpr Port kOut[] = {{"output"}};

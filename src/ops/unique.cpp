@@ -8,7 +8,7 @@
 namespace anyshape::ops {
 namespace {
 
-constexpr Port kIn[] = {{"X", Port::value}};
+constexpr Port kIn[] = {{"X", Port::value | Port::settled}};
 constexpr Port kOut[] = {
     {"Y"}, {"indices", Port::optional}, {"inverse_indices", Port::optional}, {"counts", Port::optional}};
 

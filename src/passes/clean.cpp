@@ -118,7 +118,8 @@ Status remove_dead_nodes(Draft& draft) {
     const Node& node = draft.graph.nodes[i];
     const auto unused = [&](ValueId id) { return id == kNoValue || uses[id] == 0; };
     const auto known = [&](ValueId id) { return id == kNoValue || draft.constant(id); };
-    const bool folded = std::all_of(node.out.begin(), node.out.end(), known) && !node.out.empty();
+    const bool folded =
+        std::all_of(node.out.begin(), node.out.end(), known) && !node.out.empty() && !draft.is_demanding(node);
     if (!folded && !std::all_of(node.out.begin(), node.out.end(), unused)) continue;
     if (folded)
       for (ValueId id : node.out) {

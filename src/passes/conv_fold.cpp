@@ -85,6 +85,7 @@ Status for_each_pair(Draft& draft, Rewrite rewrite) {
   std::vector<bool> dead(draft.graph.nodes.size(), false);
   for (size_t i = 0; i < draft.graph.nodes.size(); ++i) {
     Node& next = draft.graph.nodes[i];
+    if (draft.is_demanding(next)) continue;
     for (ValueId id : next.in) {
       if (id == kNoValue || producers[id] == kNoValue || uses[id] != 1 || pinned.contains(id)) continue;
       Node& conv = draft.graph.nodes[producers[id]];

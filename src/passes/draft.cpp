@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ir/each_body.h"
 #include "ops/all.h"
 
 namespace anyshape {
@@ -9,20 +10,20 @@ namespace {
 
 template <class Visit>
 void for_each_capture(const Graph& graph, Visit visit) {
-  const auto of_body = [&](const Graph& body) {
-    for (const auto& capture : body.captures) visit(capture.outer);
-  };
   for (const Node& node : graph.nodes)
-    for (const Attribute& attribute : node.attributes) {
-      if (const auto* one = std::get_if<std::shared_ptr<Graph>>(&attribute.value)) of_body(**one);
-      if (const auto* many = std::get_if<std::vector<std::shared_ptr<Graph>>>(&attribute.value))
-        for (const auto& body : *many) of_body(*body);
-    }
+    for_each_body(node, [&](const Graph& body) {
+      for (const auto& capture : body.captures) visit(capture.outer);
+    });
 }
 
 }  // namespace
 
-Draft::Draft(const Typed& source) : typed(source), graph(source.graph()), facts(source.facts()) {}
+Draft::Draft(const Typed& source) : typed(source), graph(source.graph()), facts(source.facts()) {
+  // Errors name the nodes of the source, whatever is left around them.
+  for (size_t i = 0; i < graph.nodes.size(); ++i) graph.nodes[i].name = source.graph().label(source.graph().nodes[i]);
+  for (const Requirement& r : source.requirements())
+    if (asked_at_run_time(r)) demanding.insert(r.site);
+}
 
 std::vector<uint32_t> Draft::uses() const {
   std::vector<uint32_t> out(graph.values.size(), 0);
@@ -31,12 +32,15 @@ std::vector<uint32_t> Draft::uses() const {
       if (id != kNoValue) ++out[id];
   for (ValueId id : graph.outputs) ++out[id];
   for_each_capture(graph, [&](ValueId id) { ++out[id]; });
+  for (ValueId id : demanding)
+    if (id != kNoValue) ++out[id];
   return out;
 }
 
 std::unordered_set<ValueId> Draft::pinned() const {
   std::unordered_set<ValueId> out(graph.outputs.begin(), graph.outputs.end());
   for_each_capture(graph, [&](ValueId id) { out.insert(id); });
+  out.insert(demanding.begin(), demanding.end());
   return out;
 }
 

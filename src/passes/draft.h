@@ -8,14 +8,20 @@
 
 namespace anyshape {
 
+// Only the rule of the node, asked when the node runs, can tell whether the requirement holds: it needs sizes that
+// depend on data, or stands in a body and cannot be written.
+inline bool asked_at_run_time(const Requirement& r) { return r.on_data || (r.opaque && r.in_body); }
+
 // A graph that is being rewritten, with the fact of every value. Ids of values stay what they are; nodes are replaced,
-// added and dropped. What bodies capture and what the graph gives out is never replaced.
+// added and dropped. What bodies capture and what the graph gives out is never replaced, nor is a node whose rule must
+// be asked at run time.
 struct Draft {
   explicit Draft(const Typed& source);
 
   const Typed& typed;
   Graph graph;
   Facts facts;
+  std::unordered_set<ValueId> demanding;  // first outputs of nodes whose rule must be asked at run time
   // A folded value may take this much more memory than what it is made of.
   int64_t fold_growth = int64_t{1} << 20;
 
@@ -26,6 +32,8 @@ struct Draft {
   // The node that makes each value, by index; kNoValue for others.
   std::vector<uint32_t> producers() const;
   ValueId add_constant(std::string_view name, Tensor tensor);
+  // The rule of the node must be asked at run time: it stays as it is.
+  bool is_demanding(const Node& node) const { return demanding.contains(node.first_output()); }
   // The tensor of a value that is constant, else null.
   const Tensor* constant(ValueId id) const;
   // Drops the nodes that are marked.

@@ -96,7 +96,7 @@ Status fuse_elementwise(Draft& draft) {
   std::vector<bool> dead(draft.graph.nodes.size(), false);
   for (size_t i = 0; i < draft.graph.nodes.size(); ++i) {
     const Node& node = draft.graph.nodes[i];
-    chains[i] = chain_of(draft, node);
+    if (!draft.is_demanding(node)) chains[i] = chain_of(draft, node);
     if (!chains[i]) continue;
     for (size_t at = 0; at < chains[i]->inputs.size();) {
       const ValueId id = chains[i]->inputs[at];

@@ -62,7 +62,8 @@ Status fuse_activations(Draft& draft) {
   const auto producers = draft.producers();
   std::vector<bool> dead(draft.graph.nodes.size(), false);
   for (Node& node : draft.graph.nodes) {
-    if (node.in.empty() || node.in[0] == kNoValue || uses[node.in[0]] != 1 || pinned.contains(node.in[0])) continue;
+    if (node.in.empty() || node.in[0] == kNoValue || draft.is_demanding(node)) continue;
+    if (uses[node.in[0]] != 1 || pinned.contains(node.in[0])) continue;
     const uint32_t maker = producers[node.in[0]];
     if (maker == kNoValue || dead[maker] || !takes_epilogue(draft, draft.graph.nodes[maker])) continue;
     auto epilogue = epilogue_of(draft, node);

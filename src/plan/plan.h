@@ -89,6 +89,12 @@ struct PlanStage {
     std::string code, node, sentence;
   };
   std::vector<Guard> guards;
+  // What the rules of the steps say of the sizes planned for them. It follows from the guards, or a fact is wrong.
+  struct Claim {
+    Register holds;
+    uint32_t node;  // of Plan::graph
+  };
+  std::vector<Claim> claims;
   std::vector<uint32_t> values;  // whose sizes become known here
 };
 
@@ -105,9 +111,26 @@ struct PlanInput {
   uint32_t value = kNone;
 };
 
+// How the requirements of the source graph are enforced: each of them in one of these ways.
+struct PlanEnforced {
+  size_t guards = 0;  // formulas, in the stage where their sizes are known
+  size_t walked = 0;  // by the numeric walk over `Plan::walked`, once for each shape that is bound
+  size_t rules = 0;   // by the rule of the node whenever it runs, or by the plan of the body it stands in
+  size_t source = 0;  // by none of these: the source runs node by node
+};
+
 // How a graph is run at any shape: immutable, shared by threads, without Dims.
 struct Plan {
   std::shared_ptr<const Graph> graph;
+  // As it was before the passes: what runs, node by node, where the plan is not for.
+  std::shared_ptr<const Graph> source;
+  // The part of the source that the numeric walk must accept before a shape is bound; null: nothing. Where it cannot
+  // tell, the source runs if `walk_decides`.
+  std::shared_ptr<const Graph> walked;
+  bool walk_decides = false;
+  PlanEnforced enforced;
+  // The requirement because of which the source always runs; empty: there is none.
+  std::string only_source;
   Formulas formulas;
   std::vector<PlanInput> inputs;
   std::vector<std::string> output_names;
@@ -116,7 +139,7 @@ struct Plan {
   std::vector<PlanStep> steps;
   std::vector<PlanSlot> slots;
   std::vector<PlanStage> stages;
-  Facts types;  // by value: dtype and constants, for Calls at run time
+  Facts types;  // by value: dtype, and all of constants, for Calls at run time
   std::map<const Graph*, std::shared_ptr<const Plan>> bodies;
   std::vector<Program::Ran> passes;
   // Past this size of an axis that is not fixed the claims behind the plan end; 0: never.

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 
+#include "base/bug.h"
 #include "ir/call.h"
+#include "ir/each_body.h"
 #include "passes/body.h"
+#include "solve/slice.h"
 
 namespace anyshape {
 namespace {
@@ -18,20 +21,12 @@ Result<Tensor> for_kernels(const Tensor& tensor) {
   return placed ? Result<Tensor>(tensor) : tensor.aligned();
 }
 
-template <class Visit>
-void for_each_body(const Node& node, Visit visit) {
-  for (const Attribute& attribute : node.attributes) {
-    if (const auto* one = std::get_if<std::shared_ptr<Graph>>(&attribute.value)) visit(**one);
-    if (const auto* many = std::get_if<std::vector<std::shared_ptr<Graph>>>(&attribute.value))
-      for (const auto& body : *many) visit(*body);
-  }
-}
-
 }  // namespace
 
 Planner::Planner(const Typed& typed, const Program& program, const PlanOptions& options)
     : typed_(typed), graph_(*program.graph), facts_(program.facts), options_(options), plan_(std::make_shared<Plan>()) {
   plan_->graph = program.graph;
+  plan_->source = typed.shared_graph();
   plan_->passes = program.passes;
   plan_->values.resize(graph_.values.size());
   plan_->stages.emplace_back();
@@ -39,8 +34,10 @@ Planner::Planner(const Typed& typed, const Program& program, const PlanOptions& 
   value_bytes_.resize(graph_.values.size());
   value_formula_.resize(graph_.values.size());
   value_dims_.resize(graph_.values.size());
-  for (const Requirement& r : typed.requirements())
-    if (!r.opaque && !r.condition.is_opaque() && !r.path.is_opaque()) requirements_.push_back({&r});
+  for (const Requirement& r : typed.requirements()) {
+    if (asked_at_run_time(r)) demands_[r.site].push_back(requirements_.size());
+    requirements_.push_back({&r});
+  }
   for (const Requirement& r : options.assumed) requirements_.push_back({&r});
   for (size_t i = 0; i < graph_.outputs.size(); ++i)
     output_index_.try_emplace(graph_.outputs[i], static_cast<uint32_t>(i));
@@ -50,8 +47,7 @@ Result<std::shared_ptr<const Plan>> Planner::run() {
   for (ValueId id = 0; id < graph_.values.size(); ++id) {
     const Fact& fact = facts_[id];
     Fact type = fact.is_tensor() ? Fact::tensor_of_unknown_rank(fact.dtype) : Fact();
-    type.constant = fact.constant;
-    plan_->types.push_back(std::move(type));
+    plan_->types.push_back(fact.constant ? fact : std::move(type));
   }
   add_constants();
   add_inputs();
@@ -66,6 +62,7 @@ Result<std::shared_ptr<const Plan>> Planner::run() {
   }
   finish_outputs();
   plan_->stages.back().code_end = plan_->formulas.position();
+  account();
   assign_slots();
   plan_->formulas.seal();
   return std::shared_ptr<const Plan>(std::move(plan_));
@@ -158,12 +155,48 @@ void Planner::compile_guards() {
   Formulas& f = plan_->formulas;
   for (Pending& pending : requirements_) {
     const Requirement& r = *pending.requirement;
-    if (pending.done || !f.knows(r.condition) || !f.knows(r.path)) continue;
+    // What numbers alone can tell is refused before anything runs, not when its turn comes.
+    const bool walked = r.opaque && !asked_at_run_time(r);
+    if (pending.done || walked || r.condition.is_opaque() || r.path.is_opaque()) continue;
+    if (!f.knows(r.condition) || !f.knows(r.path)) continue;
     pending.done = true;
     Register holds = f.compile(r.condition);
     if (!r.path.is_always()) holds = f.apply(Op::either, f.apply(Op::negate, f.compile(r.path)), holds);
     plan_->stages.back().guards.push_back({holds, r.code, r.node, r.sentence});
   }
+}
+
+bool Planner::asks_its_rule(const Node& node) {
+  const auto demands = demands_.find(node.first_output());
+  if (demands == demands_.end()) return false;
+  settle_sizes();
+  return std::any_of(demands->second.begin(), demands->second.end(), [&](size_t i) { return !requirements_[i].done; });
+}
+
+// The rule of its node runs whenever the node does, be it in the plan of a body.
+bool Planner::is_asked(const Requirement& requirement) const {
+  return asked_at_run_time(requirement) && asked_.contains(requirement.site);
+}
+
+void Planner::account() {
+  std::vector<ValueId> sites;
+  PlanEnforced& count = plan_->enforced;
+  for (const Pending& pending : requirements_) {
+    const Requirement& r = *pending.requirement;
+    const bool asked = is_asked(r);
+    const bool walked = !pending.done && !r.on_data && r.site != kNoValue;
+    if (walked) {
+      sites.push_back(r.site);
+      plan_->walk_decides |= !asked;
+    }
+    const bool enforced = pending.done || walked || asked;
+    ++(pending.done ? count.guards : walked ? count.walked : asked ? count.rules : count.source);
+    if (!enforced && plan_->only_source.empty())
+      plan_->only_source = fmt::format("node \"{}\": {}", r.node, r.sentence);
+  }
+  ANYSHAPE_CHECK(count.guards + count.walked + count.rules + count.source ==
+                 typed_.requirements().size() + options_.assumed.size());
+  if (!sites.empty()) plan_->walked = backward_slice(*plan_->source, sites);
 }
 
 Call Planner::call_of(const Node& node, const std::string& label) {
@@ -177,6 +210,7 @@ Status Planner::plan_node(uint32_t index) {
   if (!node.op)
     return refuse("run.missing", "there is no rule for operator {}{}{} (version {}), so it cannot run", node.domain,
                   node.domain.empty() ? "" : ".", node.type, node.version);
+  if (asks_its_rule(node) && !node.op->kernels.empty()) return dynamic_step(index);
   if (constant_outputs(node)) return {};
   if (options_.optimize) {
     const std::string label = graph_.label(node);
@@ -318,6 +352,7 @@ void Planner::make_static_outputs(const Node& node, PlanStep& step) {
     value.dtype = facts_[id].dtype;
     set_sizes(id, *facts_[id].dims);
   }
+  claim_sizes(step.node);
   plan_->steps.push_back(std::move(step));
 }
 
@@ -369,6 +404,7 @@ Status Planner::dynamic_step(uint32_t index) {
   PlanStep step = step_for(index);
   step.kind = PlanStep::Kind::dynamic;
   step.reason = node.has_graph_attribute() ? "runs bodies" : "sizes are known only when it runs";
+  asked_.insert(node.first_output());
   for (uint32_t& in : step.in)
     if (in != kNone) in = dense(in);
   TRY_OK(plan_bodies(node, step));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <unordered_map>
+#include <unordered_set>
 
 #include "passes/pipeline.h"
 #include "plan/plan.h"
@@ -17,7 +18,7 @@ class Planner {
  private:
   struct Pending {
     const Requirement* requirement;
-    bool done = false;
+    bool done = false;  // a guard is compiled
   };
 
   void add_constants();
@@ -35,7 +36,16 @@ class Planner {
   // Sizes read off dynamic values so far become usable: opens a stage for them.
   void settle_sizes();
   void compile_guards();
+  // The rule of the node has to be asked when it runs: some requirement of it is no guard.
+  bool asks_its_rule(const Node& node);
+  void account();
+  bool is_asked(const Requirement& requirement) const;
   void set_sizes(uint32_t value, const Dims& dims);
+  // Claims that the rule of the node makes about the sizes of its inputs and outputs as they are planned.
+  void claim_sizes(uint32_t index);
+  void claim_equal(const Fact& made, uint32_t value, uint32_t node);
+  Fact local_fact(uint32_t value);
+  Dim local(Dim size, Register reg);
   void make_static_outputs(const Node& node, PlanStep& step);
   PlanStep step_for(uint32_t index) const;
   // The value, or a dense copy of it.
@@ -53,6 +63,8 @@ class Planner {
   const PlanOptions& options_;
   std::shared_ptr<Plan> plan_;
   std::vector<Pending> requirements_;
+  std::unordered_map<ValueId, std::vector<size_t>> demands_;  // by site: requirements that are asked at run time
+  std::unordered_set<ValueId> asked_;                         // first outputs of nodes whose rule is asked
   std::vector<PlanStage::Read> pending_reads_;
   std::vector<uint32_t> pending_values_;
   std::unordered_map<ValueId, uint32_t> output_index_;
@@ -60,6 +72,11 @@ class Planner {
   std::vector<std::string> value_formula_;
   std::vector<Dims> value_dims_;
   std::vector<const Fact*> call_facts_;
+  // Rules asked about sizes by their registers, whatever the graph knows of them.
+  Symbols local_symbols_;
+  Assumptions local_{local_symbols_};
+  std::unordered_map<Register, Dim> local_sizes_;
+  Facts local_facts_;
 };
 
 }  // namespace anyshape

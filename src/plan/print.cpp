@@ -39,6 +39,7 @@ class Printer {
     for (const auto& ran : plan_.passes)
       if (ran.nodes_before != ran.nodes_after)
         out_ += fmt::format("pass {}: {} -> {} nodes\n", ran.pass, ran.nodes_before, ran.nodes_after);
+    print_enforced();
     out_ += fmt::format("\n{} steps\n", plan_.steps.size());
     size_t stage = 0;
     for (size_t i = 0; i < plan_.steps.size(); ++i) {
@@ -60,6 +61,17 @@ class Printer {
 
   void line(std::string_view what, std::string_view name, uint32_t value) {
     out_ += fmt::format("{} {}  {}\n", what, name, shape(value));
+  }
+
+  void print_enforced() {
+    const PlanEnforced& by = plan_.enforced;
+    if (by.guards) out_ += fmt::format("conditions: {} checked as formulas\n", by.guards);
+    if (by.walked)
+      out_ += fmt::format("conditions: {} checked by walking {} of {} nodes with numbers, once per shape\n", by.walked,
+                          plan_.walked->nodes.size(), plan_.source->nodes.size());
+    if (by.rules) out_ += fmt::format("conditions: {} checked by the rules of their nodes in every run\n", by.rules);
+    if (!plan_.only_source.empty())
+      out_ += fmt::format("runs node by node, without the steps below, because of {}\n", plan_.only_source);
   }
 
   void print_step(size_t index, const PlanStep& step) {

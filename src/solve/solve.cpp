@@ -40,7 +40,7 @@ class Solver {
       const Error& e = *other.refusal_;
       const std::string node = node_in(e.place);
       kept.requirements_.insert(kept.requirements_.begin(),
-                                {taken, Condition::always(), e.code, e.message, node, type_of(node), false, false});
+                                {taken, Condition::always(), e.code, e.message, node, type_of(node)});
       return kept;
     }
     return typed;

@@ -30,6 +30,7 @@ struct AxisSymbol {
 class Typed {
  public:
   const Graph& graph() const { return *graph_; }
+  const std::shared_ptr<const Graph>& shared_graph() const { return graph_; }
   Symbols& symbols() const { return *symbols_; }
   const std::vector<AxisSymbol>& axes() const { return axes_; }
   // The input's dims as the symbolic walk saw them; nullopt where the file declares no rank.

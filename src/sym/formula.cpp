@@ -72,9 +72,11 @@ Formulas::Register Formulas::constant(int64_t value) {
 }
 
 Formulas::Register Formulas::apply(Op op, Register a, Register b, Register c) {
-  const Register to = variable();
-  code_.push_back({op, to, a, b, c});
-  return to;
+  const auto [it, first] = applied_.try_emplace({op, a, b, c}, 0);
+  if (!first) return it->second;
+  it->second = variable();
+  code_.push_back({op, it->second, a, b, c});
+  return it->second;
 }
 
 bool Formulas::knows(Dim dim) const {
@@ -171,6 +173,7 @@ void Formulas::evaluate(std::span<int64_t> registers, size_t from, size_t to) co
 void Formulas::seal() {
   dims_.clear();
   symbols_.clear();
+  applied_.clear();
 }
 
 }  // namespace anyshape

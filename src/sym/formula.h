@@ -2,7 +2,9 @@
 
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <span>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -44,6 +46,7 @@ class Formulas {
   // A register that the caller fills before evaluating.
   Register variable();
   Register constant(int64_t value);
+  // The same operation on the same registers is computed once.
   Register apply(Op op, Register a, Register b = 0, Register c = 0);
   // The value of an expression whose symbols were all given to bind(). kNone where it has none.
   Register compile(Dim dim);
@@ -72,6 +75,7 @@ class Formulas {
   std::vector<int64_t> initial_;
   std::unordered_map<int64_t, Register> constants_;
   std::unordered_map<Dim, Register> dims_, symbols_;
+  std::map<std::tuple<Op, Register, Register, Register>, Register> applied_;
 };
 
 }  // namespace anyshape

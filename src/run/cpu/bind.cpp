@@ -3,6 +3,7 @@
 
 #include "run/cpu/executor.h"
 #include "run/cpu/own.h"
+#include "solve/verdict.h"
 
 namespace anyshape {
 namespace {
@@ -84,11 +85,28 @@ BoundPlan& Executor::next_binding() {
                             [](const auto& a, const auto& b) { return a->last_used < b->last_used; });
 }
 
-Result<BoundPlan*> Executor::bind(std::span<const Datum> inputs, const Refusal* refusal) {
+void Executor::read_key(std::span<const Datum> inputs) {
   key_.clear();
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const bool walked = plan_->walked && inputs[i].is_tensor();
+    if (!plan_->inputs[i].has_rank && !walked) continue;
+    const auto& dims = inputs[i].tensor().dims();
+    if (!plan_->inputs[i].has_rank) key_.push_back(static_cast<int64_t>(dims.size()));
+    key_.insert(key_.end(), dims.begin(), dims.end());
+  }
+}
+
+bool Executor::walk_accepts(std::span<const Datum> inputs) const {
+  if (!plan_->walked) return true;
+  Shapes shapes;
   for (size_t i = 0; i < inputs.size(); ++i)
-    if (plan_->inputs[i].has_rank)
-      key_.insert(key_.end(), inputs[i].tensor().dims().begin(), inputs[i].tensor().dims().end());
+    if (inputs[i].is_tensor()) shapes[plan_->inputs[i].name] = inputs[i].tensor().dims();
+  const Verdict::Kind answer = verdict(*plan_->walked, shapes).kind;
+  return answer == Verdict::Kind::accept || (answer == Verdict::Kind::unknown && !plan_->walk_decides);
+}
+
+Result<BoundPlan*> Executor::bind(std::span<const Datum> inputs, const Refusal* refusal) {
+  read_key(inputs);
   for (const auto& binding : bindings_)
     if (binding->matches(key_)) {
       binding->last_used = ++clock_;
@@ -99,7 +117,7 @@ Result<BoundPlan*> Executor::bind(std::span<const Datum> inputs, const Refusal* 
   binding.begin(key_);
   TRY(const bool fits, read_sizes(inputs, binding));
   const PlanStage::Guard* failed = fits ? binding.evaluate(0) : nullptr;
-  if (!fits || failed) {
+  if (!fits || failed || !plan_->only_source.empty() || !walk_accepts(inputs)) {
     if (refusal) TRY_OK((*refusal)(inputs, failed));
     return nullptr;
   }
@@ -137,6 +155,8 @@ Status Executor::enter_stage(size_t stage) {
     if (const auto* guard = binding_->evaluate(stage))
       return at(fmt::format("node \"{}\"", guard->node), refuse(guard->code, "{}", guard->sentence).value());
     TRY_OK(binding_->lay_out(stage));
+    for (uint32_t value : plan_->stages[stage].values)
+      if (plan_->values[value].kind == Kind::dynamic) TRY_OK(check_made(value));
     TRY_OK(size_steps(stage));
   }
   const int64_t bytes = binding_->stage_bytes(stage);

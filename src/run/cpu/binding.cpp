@@ -11,6 +11,20 @@ constexpr size_t kUsualRank = 8;
 
 int64_t element_bytes(DType dtype) { return std::max(1, bits(dtype) / 8); }
 
+bool stays_inside(const PlanValue& window, const View& base, const View& view, const std::vector<int64_t>& registers) {
+  if (window.dense) return view.count() == base.count();
+  if (view.count() == 0) return true;
+  for (size_t k = 0; k < window.axis.size(); ++k) {
+    const uint32_t axis = window.axis[k];
+    if (axis == kNone) continue;
+    const int64_t first = registers[window.start[axis]];
+    // Strides of an axis of one position are not used.
+    const int64_t last = view.dims[k] <= 1 ? first : first + (view.dims[k] - 1) * window.step[k];
+    if (std::min(first, last) < 0 || std::max(first, last) >= base.dims[axis]) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 BoundPlan::BoundPlan(const Plan& plan)
@@ -61,6 +75,14 @@ const PlanStage::Guard* BoundPlan::evaluate(size_t stage) {
   return nullptr;
 }
 
+Status BoundPlan::check_claims(size_t stage) const {
+  for (const auto& claim : plan_.stages[stage].claims)
+    if (registers_[claim.holds] != 1)
+      return anyshape::at(fmt::format("node \"{}\"", plan_.graph->label(plan_.graph->nodes[claim.node])),
+                          system_error("run.size", "its sizes are not those of its rule: a fault of anyshape").value());
+  return {};
+}
+
 Status BoundPlan::set_sizes(uint32_t value) {
   const PlanValue& planned = plan_.values[value];
   const size_t rank = planned.dims.size();
@@ -82,11 +104,14 @@ Status BoundPlan::set_sizes(uint32_t value) {
   return {};
 }
 
-void BoundPlan::set_window(uint32_t value) {
+Status BoundPlan::set_window(uint32_t value) {
   const PlanValue& planned = plan_.values[value];
   offsets_[value] = 0;
-  if (planned.dense) return;
   const View& base = views_[planned.index];
+  if (!stays_inside(planned, base, views_[value], registers_))
+    return system_error("run.size", "a window of sizes [{}] does not fit on [{}]: a fault of anyshape",
+                        fmt::join(views_[value].dims, ", "), fmt::join(base.dims, ", "));
+  if (planned.dense) return {};
   int64_t* strides = sizes_.data() + size_start_[value] + planned.dims.size();
   int64_t offset = 0;
   for (size_t i = 0; i < planned.start.size(); ++i) offset += registers_[planned.start[i]] * base.strides[i];
@@ -95,6 +120,7 @@ void BoundPlan::set_window(uint32_t value) {
     strides[k] =
         planned.axis[k] == kNone || views_[value].dims[k] <= 1 ? 0 : base.strides[planned.axis[k]] * planned.step[k];
   offsets_[value] = views_[value].count() == 0 ? 0 : offset * element_bytes(planned.dtype);
+  return {};
 }
 
 int64_t BoundPlan::bytes(uint32_t value) const {
@@ -102,9 +128,10 @@ int64_t BoundPlan::bytes(uint32_t value) const {
 }
 
 Status BoundPlan::lay_out(size_t stage) {
+  TRY_OK(check_claims(stage));
   for (uint32_t value : plan_.stages[stage].values) {
     TRY_OK(set_sizes(value));
-    if (plan_.values[value].kind == PlanValue::Kind::window) set_window(value);
+    if (plan_.values[value].kind == PlanValue::Kind::window) TRY_OK(set_window(value));
   }
   int64_t total = 0;
   for (size_t i = 0; i < plan_.slots.size(); ++i) {

@@ -24,6 +24,8 @@ class BoundPlan {
 
   // Evaluates the formulas of a stage. Returns the first guard that does not hold, null if all do.
   const PlanStage::Guard* evaluate(size_t stage);
+  // Error "run.size" where a step would work on other sizes than its rule gives.
+  Status check_claims(size_t stage) const;
   // Sizes, strides and places of all values whose sizes are known from that stage on. Error "run.size".
   Status lay_out(size_t stage);
   void accept() { valid_ = true; }
@@ -49,7 +51,8 @@ class BoundPlan {
   // Room for the sizes of what reference kernels get.
   void prepare_operands(const PlanStep& step, Step& operands) const;
   Status set_sizes(uint32_t value);
-  void set_window(uint32_t value);
+  // Error "run.size" where it would reach outside of the value it is on.
+  Status set_window(uint32_t value);
 
   const Plan& plan_;
   bool valid_ = false;

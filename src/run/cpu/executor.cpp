@@ -130,7 +130,7 @@ Status Executor::run_steps() {
 }
 
 Status Executor::run_whole_by_reference(const Run& run) {
-  TRY(std::vector<Datum> outputs, run_reference(*plan_->graph, {run.inputs.begin(), run.inputs.end()}, run.seed,
+  TRY(std::vector<Datum> outputs, run_reference(*plan_->source, {run.inputs.begin(), run.inputs.end()}, run.seed,
                                                 run.limits, *meter_ - meter_start_));
   // All before the first is written: memory of an output may be that of an input which is an output itself.
   for (Datum& output : outputs) {

@@ -79,11 +79,17 @@ class Executor {
 
   // Null: these sizes are outside of what the plan is for, but not refused.
   Result<BoundPlan*> bind(std::span<const Datum> inputs, const Refusal* refusal);
+  // What a binding depends on: the sizes of all inputs with a rank, and of the others where the walk reads them.
+  void read_key(std::span<const Datum> inputs);
+  // The numeric walk accepts what formulas could not tell, or need not be asked.
+  bool walk_accepts(std::span<const Datum> inputs) const;
   Status check_inputs(std::span<const Datum> inputs) const;
   Result<bool> read_sizes(std::span<const Datum> inputs, BoundPlan& binding) const;
   BoundPlan& next_binding();
   Status enter_stage(size_t stage);
   Status size_steps(size_t stage);
+  // A value made by its step has the sizes that formulas give for it. REQUIRES: its stage was entered.
+  Status check_made(uint32_t value) const;
   void write_computed(size_t stage);
   Status prepare_outputs(size_t stage);
   Status run_bound();

@@ -195,7 +195,16 @@ Status Executor::run_reference_kernel(const PlanStep& step, size_t index) {
   return {};
 }
 
-Status Executor::run_dynamic(const PlanStep& step, size_t) {
+Status Executor::check_made(uint32_t value) const {
+  const PlanValue& planned = plan_->values[value];
+  if (!planned.has_sizes || !data_[value].is_tensor()) return {};
+  const auto& dims = data_[value].tensor().dims();
+  if (std::ranges::equal(dims, binding_->view(value).dims)) return {};
+  return system_error("run.size", "a tensor of sizes [{}] was made where [{}] was planned: a fault of anyshape",
+                      fmt::join(dims, ", "), fmt::join(binding_->view(value).dims, ", "));
+}
+
+Status Executor::run_dynamic(const PlanStep& step, size_t index) {
   const Node& node = plan_->graph->nodes[step.node];
   std::vector<Datum> in(step.in.size());
   for (size_t k = 0; k < in.size(); ++k)
@@ -218,6 +227,7 @@ Status Executor::run_dynamic(const PlanStep& step, size_t) {
   for (size_t k = 0; k < step.out.size() && k < out.size(); ++k) {
     if (step.out[k] == kNone) continue;
     TRY(data_[step.out[k]], own(out[k]));
+    if (plan_->stages[plan_->values[step.out[k]].stage].first_step <= index) TRY_OK(check_made(step.out[k]));
     TRY_OK(charge(bytes_in(data_[step.out[k]])));
   }
   return {};
