@@ -4,6 +4,7 @@
 
 #include "anyshape/model.h"
 #include "anyshape/terminal.h"
+#include "anyshape/work.h"
 #include "cli.h"
 
 namespace anyshape::cli {
@@ -90,6 +91,7 @@ int Checker::ask_shapes(const Model& model, Report& report) {
   if (questions_.point) {
     if (const auto known = check_input_names(model, *questions_.point); !known) return report_error(known.error());
     const Answer answer = accepts(model, *questions_.point, arguments_.options);
+    if (const auto going = check_work(); !going) return report_error(going.error());
     if (answer.kind == Answer::Kind::accept)
       say(accept_text(answer));
     else
@@ -98,6 +100,7 @@ int Checker::ask_shapes(const Model& model, Report& report) {
   }
   for (const Shapes& shapes : questions_.lines) {
     const Answer answer = accepts(model, shapes, arguments_.options);
+    if (const auto going = check_work(); !going) return report_error(going.error());
     say(line_of(answer));
     report.answers.push_back({shapes, answer});
   }
@@ -192,7 +195,11 @@ int run_check(const CheckArguments& arguments) {
   if (!questions) return report_error(questions.error());
   Checker checker(arguments, *questions);
   int code = kDone;
-  for (const std::string& file : arguments.models) code = worse(code, checker.run(file));
+  for (const std::string& file : arguments.models) {
+    code = worse(code, checker.run(file));
+    // Half a report is none.
+    if (!check_work()) return code == kDone ? report_error(check_work().error()) : code;
+  }
   if (arguments.quiet && arguments.output.empty()) return code;
   const std::string text = arguments.format == "json"    ? to_json(checker.reports)
                            : arguments.format == "sarif" ? to_sarif(checker.reports)

@@ -10,9 +10,11 @@
 namespace anyshape::cli {
 namespace {
 
-int code_of(Error::Kind kind) {
-  if (kind == Error::Kind::usage) return kUsage;
-  return kind == Error::Kind::system ? kFault : kRefused;
+int code_of(const Error& error) {
+  if (error.kind == Error::Kind::usage) return kUsage;
+  // The request was for more than there is time.
+  if (error.code == "work.timeout") return kRefused;
+  return error.kind == Error::Kind::system ? kFault : kRefused;
 }
 
 int rank(int code) {
@@ -61,7 +63,7 @@ int worse(int a, int b) { return rank(a) < rank(b) ? b : a; }
 int report_error(const Error& error) {
   std::fflush(stdout);
   fmt::print(stderr, "{}\n", error.text());
-  return code_of(error.kind);
+  return code_of(error);
 }
 
 int write_output(const std::string& file, const std::string& text) {

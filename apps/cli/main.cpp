@@ -2,6 +2,8 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <functional>
 #include <limits>
@@ -9,13 +11,16 @@
 #include <new>
 
 #include "anyshape/custom.h"
+#include "anyshape/process.h"
 #include "anyshape/version.h"
+#include "anyshape/work.h"
 #include "cli.h"
 
 namespace anyshape::cli {
 namespace {
 
 constexpr double kLargestTolerance = 1e9;
+constexpr double kShortestTimeout = 1e-3, kLongestTimeout = 1e9;
 constexpr std::string_view kLater[] = {"mql5"};
 
 // An option that may be given several times, one value each.
@@ -37,6 +42,7 @@ struct Program {
   PlanArguments plan;
   FixArguments fixing;
   VerifyArguments verifying;
+  WorkLimits limits;
   std::function<int()> command;
 
   Program();
@@ -49,6 +55,7 @@ struct Program {
   void add_fix();
   void add_verify();
   void add_others();
+  void add_limits(CLI::App* sub);
   void add_custom_shapes(CLI::App* sub);
   // Registers the rules of --custom-shape, then does it.
   template <class Run>
@@ -69,6 +76,15 @@ Program::Program() {
   add_test();
   add_verify();
   add_bench();
+  for (CLI::App* sub : app.get_subcommands({})) add_limits(sub);
+}
+
+void Program::add_limits(CLI::App* sub) {
+  sub->add_option("--timeout", limits.timeout, "give up after so many seconds, exit 3")
+      ->check(CLI::Range(kShortestTimeout, kLongestTimeout));
+  sub->add_option("--max-memory", limits.max_bytes, "bytes that a run may take, exit 1 beyond; 512M, 2G")
+      ->transform(CLI::AsSizeValue(false))
+      ->check(CLI::PositiveNumber);
 }
 
 void Program::add_export() {
@@ -283,6 +299,36 @@ int usage_failure(const std::string& message, int argc, char** argv) {
                                   command_known ? fmt::format("anyshape {} --help", argv[1]) : "anyshape --help"));
 }
 
+// The process may take more than its runs: weights that are packed, what malloc keeps back, stacks of threads.
+int64_t process_bytes(int64_t max_bytes) {
+  constexpr int64_t kMost = int64_t{1} << 50, kAlways = int64_t{64} << 20;
+  max_bytes = std::min(max_bytes, kMost);
+  return max_bytes + max_bytes / 4 + kAlways;
+}
+
+int run_within(WorkLimits limits, const std::function<int()>& command) {
+  limits.cancel = &cancel_on_signals();
+  if (limits.max_bytes > 0)
+    if (const Status limited = limit_memory(process_bytes(limits.max_bytes)); !limited)
+      return report_error(limited.error());
+  const WorkScope scope(limits);
+  const int code = command(), number = caught_signal();
+  // As a shell tells it of a program that a signal has ended.
+  return number != 0 && code != kDone ? 128 + number : code;
+}
+
+// Where an allocation fails that nobody can answer, too, it is no crash.
+[[noreturn]] void end_without_memory() {
+  try {
+    if (std::current_exception()) std::rethrow_exception(std::current_exception());
+  } catch (const std::bad_alloc&) {
+    std::fputs("error[system.memory] out of memory\n", stderr);
+    std::_Exit(kFault);
+  } catch (...) {
+  }
+  std::abort();
+}
+
 int run(int argc, char** argv) {
   const std::string_view first = argc > 1 ? argv[1] : "";
   if (std::find(std::begin(kLater), std::end(kLater), first) != std::end(kLater))
@@ -300,7 +346,7 @@ int run(int argc, char** argv) {
   } catch (const CLI::ParseError& e) {
     return usage_failure(e.what(), argc, argv);
   }
-  return program.command();
+  return run_within(program.limits, program.command);
 }
 
 }  // namespace
@@ -308,6 +354,7 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   using anyshape::Error;
+  std::set_terminate(anyshape::cli::end_without_memory);
   try {
     return anyshape::cli::run(argc, argv);
   } catch (const std::bad_alloc&) {

@@ -14,12 +14,32 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
-Status prepare_folder(const std::string& folder) {
+// The files and folders of a command. What it has made goes again unless all of it is done.
+class Made {
+ public:
+  ~Made() {
+    std::error_code ignored;
+    for (auto it = paths_.rbegin(); it != paths_.rend(); ++it) fs::remove(*it, ignored);
+  }
+  void add(fs::path path) { paths_.push_back(std::move(path)); }
+  void keep() { paths_.clear(); }
+
+ private:
+  std::vector<fs::path> paths_;
+};
+
+Status prepare_folder(const fs::path& folder, Made& made) {
   std::error_code wrong;
+  std::vector<fs::path> missing;
+  for (fs::path at = folder; !at.empty() && !fs::exists(at, wrong); at = at.parent_path()) missing.push_back(at);
   fs::create_directories(folder, wrong);
-  if (!wrong && fs::is_directory(folder)) return {};
-  const std::string why = wrong ? wrong.message() : "it is no folder";
-  return fail({Error::Kind::usage, "file.write", folder, fmt::format("the folder cannot be made: {}", why), ""});
+  if (wrong || !fs::is_directory(folder)) {
+    const std::string why = wrong ? wrong.message() : "it is no folder";
+    return fail(
+        {Error::Kind::usage, "file.write", folder.string(), fmt::format("the folder cannot be made: {}", why), ""});
+  }
+  for (auto it = missing.rbegin(); it != missing.rend(); ++it) made.add(*it);
+  return {};
 }
 
 // Which outputs the wanted files can hold is known before anything runs.
@@ -33,7 +53,8 @@ Status check_format(const Model& model, const Session& session, const RunArgumen
   return {};
 }
 
-Status write_outputs(const Session& session, const std::vector<AnyValue>& values, const RunArguments& arguments) {
+Status write_outputs(const Session& session, const std::vector<AnyValue>& values, const RunArguments& arguments,
+                     Made& made) {
   const fs::path folder = arguments.output;
   if (arguments.format == "npz") {
     std::vector<std::pair<std::string, AnyValue>> named;
@@ -43,6 +64,7 @@ Status write_outputs(const Session& session, const std::vector<AnyValue>& values
   for (size_t i = 0; i < values.size(); ++i) {
     const fs::path file = folder / fmt::format("output_{}.{}", i, arguments.format);
     if (auto written = values[i].write(file, session.outputs()[i].name); !written) return fail(written.error());
+    made.add(file);
   }
   return {};
 }
@@ -96,14 +118,16 @@ Status run_model(const RunArguments& arguments, std::string& text) {
   if (auto fits = check_format(*model, *session, arguments); !fits) return fits;
   const auto inputs = read_inputs(*model, *session, arguments.inputs);
   if (!inputs) return fail(inputs.error());
+  Made made;
   if (!arguments.output.empty())
-    if (auto made = prepare_folder(arguments.output); !made) return made;
+    if (auto prepared = prepare_folder(arguments.output, made); !prepared) return prepared;
   Context context(*session, arguments.engine.threads);
   auto ran = run_all(context, *inputs, arguments);
   if (!ran) return fail(ran.error());
   text = text_of(*session, *ran, arguments);
   if (!arguments.output.empty())
-    if (auto written = write_outputs(*session, ran->outputs, arguments); !written) return written;
+    if (auto written = write_outputs(*session, ran->outputs, arguments, made); !written) return written;
+  made.keep();
   return arguments.profile.empty() ? Status() : write_text(arguments.profile, chrome_trace(ran->steps));
 }
 

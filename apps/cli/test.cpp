@@ -7,6 +7,7 @@
 #include <map>
 
 #include "anyshape/session.h"
+#include "anyshape/work.h"
 #include "cli.h"
 #include "progress.h"
 
@@ -195,6 +196,10 @@ int Tester::run() {
     progress.show(i);
     std::vector<std::string> operators;
     const Status ran = run_test(tests[i], operators);
+    if (const auto going = check_work(); !going) {
+      progress.clear();
+      return report_error(going.error());
+    }
     const auto count = [&](Tally& tally) { ++(ran ? tally.passed : tally.failed); };
     count(all_);
     for (const std::string& type : operators) count(by_operator_[type]);

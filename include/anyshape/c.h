@@ -23,7 +23,7 @@ enum anyshape_error_kind {
   ANYSHAPE_REFUSED = 0, /* the model, shape or request breaks a rule */
   ANYSHAPE_UNKNOWN = 1, /* no rule can tell */
   ANYSHAPE_USAGE = 2,   /* a wrong argument, or a path that cannot be opened */
-  ANYSHAPE_SYSTEM = 3   /* out of memory, disk full */
+  ANYSHAPE_SYSTEM = 3   /* out of memory, disk full; the work was cancelled or took too long */
 };
 
 ANYSHAPE_C_API enum anyshape_error_kind anyshape_error_get_kind(const anyshape_error* error);
@@ -34,6 +34,28 @@ ANYSHAPE_C_API const char* anyshape_error_text(const anyshape_error* error);    
 ANYSHAPE_C_API void anyshape_error_free(anyshape_error* error);                 /* NULL is fine */
 
 ANYSHAPE_C_API const char* anyshape_version(void);
+
+/* A flag that ends work. Any thread may set it at any time, a signal handler too; it stays set until it is reset. It
+ * must live as long as something looks at it. */
+typedef struct anyshape_cancel anyshape_cancel;
+ANYSHAPE_C_API anyshape_error* anyshape_cancel_create(anyshape_cancel** cancel);
+ANYSHAPE_C_API void anyshape_cancel_set(anyshape_cancel* cancel);
+ANYSHAPE_C_API void anyshape_cancel_reset(anyshape_cancel* cancel);
+ANYSHAPE_C_API void anyshape_cancel_free(anyshape_cancel* cancel);
+
+/* Limits of all calls that a thread makes from begin to end; scopes may be nested. A call that they end fails with
+ * "work.cancelled" or "work.timeout" and leaves nothing behind. `size` is sizeof(anyshape_work_limits), for later
+ * versions that have more; 0 and NULL: no limit. A scope ends on the thread that has begun it. Usage
+ * error work.limits. */
+typedef struct anyshape_work_limits {
+  size_t size;
+  const anyshape_cancel* cancel;
+  double timeout;    /* seconds from the begin */
+  int64_t max_bytes; /* of each run, as in anyshape_run_options */
+} anyshape_work_limits;
+typedef struct anyshape_work anyshape_work;
+ANYSHAPE_C_API anyshape_error* anyshape_work_begin(const anyshape_work_limits* limits, anyshape_work** work);
+ANYSHAPE_C_API void anyshape_work_end(anyshape_work* work); /* NULL is fine */
 
 /* A dense row-major tensor. `type` is a number of ONNX's TensorProto.DataType (1: float, 7: int64, ...). */
 typedef struct anyshape_tensor {
@@ -81,6 +103,19 @@ ANYSHAPE_C_API anyshape_error* anyshape_context_output_shape(anyshape_context* c
  * input of that run. Only tensors of numbers; use the C++ API for strings, sequences and maps. */
 ANYSHAPE_C_API anyshape_error* anyshape_context_run(anyshape_context* context, const anyshape_tensor* inputs,
                                                     size_t input_count, anyshape_tensor* outputs, size_t output_count);
+
+/* `size` is sizeof(anyshape_run_options), for later versions that have more; 0 and NULL: no limit. */
+typedef struct anyshape_run_options {
+  size_t size;
+  const anyshape_cancel* cancel; /* looked at between steps: error run.cancelled */
+  double timeout;                /* seconds: error work.timeout */
+  int64_t max_bytes;             /* of all that the run makes, outputs that are not given too: error run.memory */
+  uint64_t seed;                 /* of random operators that have no seed of their own */
+} anyshape_run_options;
+/* The same within limits. NULL options: without. Usage error run.options. */
+ANYSHAPE_C_API anyshape_error* anyshape_context_run_with(anyshape_context* context, const anyshape_run_options* options,
+                                                         const anyshape_tensor* inputs, size_t input_count,
+                                                         anyshape_tensor* outputs, size_t output_count);
 
 /* A kernel of a custom operator. Absent inputs have type 0. Outputs are zero-filled and have the type and shape of the
  * rule. 0: done; anything else ends the run with an error that names the node. May be called by several threads. */

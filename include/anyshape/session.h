@@ -47,9 +47,13 @@ struct SessionOptions {
 };
 
 struct RunOptions {
-  int64_t max_bytes = 0;                      // of intermediate values; 0: no limit. Beyond: error "run.memory"
-  const std::atomic<bool>* cancel = nullptr;  // looked at between steps; true ends the run with "run.cancelled"
-  uint64_t seed = 0;                          // of random operators that have no seed of their own
+  // Of all that the run makes, strings and sequences too; 0: no limit. Beyond: error "run.memory", in most cases before
+  // the memory is taken. Inputs, weights, and outputs in memory of the caller do not count.
+  int64_t max_bytes = 0;
+  // Looked at between steps, also by WorkScopes around the run: true ends the run with "run.cancelled".
+  const std::atomic<bool>* cancel = nullptr;
+  double timeout = 0;  // seconds; 0: none. Past them the run ends between two steps with "work.timeout"
+  uint64_t seed = 0;   // of random operators that have no seed of their own
 };
 
 // One step of a run, for profiles.
@@ -119,7 +123,7 @@ class ANYSHAPE_API Context {
 
   // Inputs in order of Session::inputs(). The outputs live as long as somebody holds them: they may be inputs of the
   // next call. Errors: "input.*" and the codes of the rules for what the model refuses, before anything runs; codes of
-  // kernels for entries they refuse; "tensor.memory", "run.memory", "run.cancelled".
+  // kernels for entries they refuse; "tensor.memory", "run.memory", "run.cancelled", "work.*".
   Result<std::vector<AnyValue>> run(std::span<const AnyValue> inputs, const RunOptions& options = {});
   // The same into memory of the caller: outputs that are tensors are written to where they are and must have the right
   // type and shape ("output.shape"); those that are nothing are set.
@@ -127,7 +131,7 @@ class ANYSHAPE_API Context {
 
   // Bytes held for intermediate values.
   int64_t memory() const;
-  // Called after each step; empty: off. ONNX Runtime does not tell its steps, and knows no reserve, limits or seed.
+  // Called after each step; empty: off. ONNX Runtime does not tell its steps, and knows no reserve, max_bytes or seed.
   void observe(std::function<void(const ProfiledStep&)> observer);
 
  private:

@@ -2,9 +2,11 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <optional>
 
 #include "anyshape/api.h"
+#include "anyshape/error.h"
 
 namespace anyshape {
 
@@ -15,10 +17,12 @@ struct WorkLimits {
   // proof or a walk gives up, and what it was to tell is unknown, with the reason "work.budget".
   double timeout = 0;
   double budget = 0;
+  int64_t max_bytes = 0;  // of each run, as RunOptions::max_bytes
 };
 
 // While one lives, all calls of this library on the same thread look at its limits, and at those of the scopes around
-// it. A call that ends because of them leaves nothing behind.
+// it. A call that ends because of them leaves nothing behind; one that cannot fail (accepts) says "unknown" with their
+// code. Ends on the thread it was made on.
 class ANYSHAPE_API WorkScope {
  public:
   explicit WorkScope(const WorkLimits& limits);
@@ -30,9 +34,14 @@ class ANYSHAPE_API WorkScope {
   friend class Work;
   using Moment = std::chrono::steady_clock::time_point;
 
-  const WorkScope* outer_;
+  WorkScope* outer_;
   const std::atomic<bool>* cancel_;
-  std::optional<Moment> deadline_, budget_;  // the earliest of this scope and those around it
+  // The strictest of this scope and those around it.
+  std::optional<Moment> deadline_, budget_;
+  int64_t max_bytes_;
 };
+
+// What a call of this library on this thread would fail with now: "work.cancelled" or "work.timeout".
+ANYSHAPE_API Status check_work();
 
 }  // namespace anyshape

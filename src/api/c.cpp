@@ -1,6 +1,9 @@
 #include "anyshape/c.h"
 
 #include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstring>
 #include <new>
 #include <string>
 #include <vector>
@@ -8,6 +11,7 @@
 #include "anyshape/custom.h"
 #include "anyshape/session.h"
 #include "anyshape/version.h"
+#include "anyshape/work.h"
 #include "run/cpu/own.h"
 #include "tensor/datum.h"
 
@@ -24,6 +28,14 @@ struct anyshape_context {
   anyshape::Context context;
   std::vector<std::string> names;  // of inputs
   std::vector<anyshape::AnyValue> inputs, outputs, last;
+};
+
+struct anyshape_cancel {
+  std::atomic<bool> flag{false};
+};
+
+struct anyshape_work {
+  anyshape::WorkScope scope;
 };
 
 struct anyshape_node {
@@ -116,6 +128,45 @@ anyshape_error* made(Result<Session> session, anyshape_session** out) {
   return nullptr;
 }
 
+// What the caller's version of a struct has; the rest is 0. False: it is none, or has what this version does not know.
+template <class Struct>
+bool read_struct(const Struct* given, Struct& out) {
+  if (!given) return true;
+  size_t size = 0;
+  std::memcpy(&size, given, sizeof size);
+  if (size < sizeof size || size > sizeof(Struct)) return false;
+  std::memcpy(&out, given, size);
+  return true;
+}
+
+bool is_time(double seconds) { return seconds >= 0; }
+
+const std::atomic<bool>* flag_of(const anyshape_cancel* cancel) { return cancel ? &cancel->flag : nullptr; }
+
+anyshape_error* run_in(anyshape_context& context, const RunOptions& options, const anyshape_tensor* inputs,
+                       size_t input_count, anyshape_tensor* outputs, size_t output_count) {
+  if (auto* wrong = check_tensors(inputs, input_count, context.inputs.size(), "inputs")) return wrong;
+  if (auto* wrong = check_data(inputs, input_count)) return wrong;
+  if (output_count != context.outputs.size())
+    return usage_failure("run.outputs", "the model has " + std::to_string(context.outputs.size()) + " outputs");
+  for (size_t i = 0; i < input_count; ++i) point_at(context.inputs[i], inputs[i]);
+  for (size_t i = 0; i < output_count; ++i) {
+    if (outputs[i].data) {
+      point_at(context.outputs[i], outputs[i]);
+    } else {
+      forget(context.outputs[i].datum());
+    }
+  }
+  Status ran = context.context.run_into(context.inputs, context.outputs, options);
+  if (!ran) return failure(std::move(ran).error());
+  for (size_t i = 0; i < output_count; ++i)
+    if (!outputs[i].data) {
+      std::swap(context.last[i], context.outputs[i]);
+      outputs[i] = tensor_of(context.last[i]);
+    }
+  return nullptr;
+}
+
 const char* name_at(const std::vector<IoInfo>& list, size_t index) {
   return index < list.size() ? list[index].name.c_str() : nullptr;
 }
@@ -141,6 +192,27 @@ const char* anyshape_version(void) {
   static const std::string kVersion(version());
   return kVersion.c_str();
 }
+
+anyshape_error* anyshape_cancel_create(anyshape_cancel** cancel) {
+  return guarded([&]() -> anyshape_error* {
+    *cancel = new anyshape_cancel;
+    return nullptr;
+  });
+}
+void anyshape_cancel_set(anyshape_cancel* cancel) { cancel->flag = true; }
+void anyshape_cancel_reset(anyshape_cancel* cancel) { cancel->flag = false; }
+void anyshape_cancel_free(anyshape_cancel* cancel) { delete cancel; }
+
+anyshape_error* anyshape_work_begin(const anyshape_work_limits* limits, anyshape_work** work) {
+  return guarded([&]() -> anyshape_error* {
+    anyshape_work_limits given{};
+    if (!read_struct(limits, given) || !is_time(given.timeout) || given.max_bytes < 0)
+      return usage_failure("work.limits", "size must be that of the struct, timeout and max_bytes at least 0");
+    *work = new anyshape_work{WorkScope({flag_of(given.cancel), given.timeout, 0, given.max_bytes})};
+    return nullptr;
+  });
+}
+void anyshape_work_end(anyshape_work* work) { delete work; }
 
 anyshape_error* anyshape_session_load(const char* path, anyshape_session** session) {
   return guarded([&] {
@@ -240,27 +312,22 @@ anyshape_error* anyshape_context_output_shape(anyshape_context* context, const a
 
 anyshape_error* anyshape_context_run(anyshape_context* context, const anyshape_tensor* inputs, size_t input_count,
                                      anyshape_tensor* outputs, size_t output_count) {
-  return guarded([&]() -> anyshape_error* {
-    if (auto* wrong = check_tensors(inputs, input_count, context->inputs.size(), "inputs")) return wrong;
-    if (auto* wrong = check_data(inputs, input_count)) return wrong;
-    if (output_count != context->outputs.size())
-      return usage_failure("run.outputs", "the model has " + std::to_string(context->outputs.size()) + " outputs");
-    for (size_t i = 0; i < input_count; ++i) point_at(context->inputs[i], inputs[i]);
-    for (size_t i = 0; i < output_count; ++i) {
-      if (outputs[i].data) {
-        point_at(context->outputs[i], outputs[i]);
-      } else {
-        forget(context->outputs[i].datum());
-      }
-    }
-    Status ran = context->context.run_into(context->inputs, context->outputs);
-    if (!ran) return failure(std::move(ran).error());
-    for (size_t i = 0; i < output_count; ++i)
-      if (!outputs[i].data) {
-        std::swap(context->last[i], context->outputs[i]);
-        outputs[i] = tensor_of(context->last[i]);
-      }
-    return nullptr;
+  return guarded([&] { return run_in(*context, {}, inputs, input_count, outputs, output_count); });
+}
+
+anyshape_error* anyshape_context_run_with(anyshape_context* context, const anyshape_run_options* options,
+                                          const anyshape_tensor* inputs, size_t input_count, anyshape_tensor* outputs,
+                                          size_t output_count) {
+  return guarded([&] {
+    anyshape_run_options given{};
+    if (!read_struct(options, given) || !is_time(given.timeout) || given.max_bytes < 0)
+      return usage_failure("run.options", "size must be that of the struct, timeout and max_bytes at least 0");
+    RunOptions limits;
+    limits.cancel = flag_of(given.cancel);
+    limits.timeout = given.timeout;
+    limits.max_bytes = given.max_bytes;
+    limits.seed = given.seed;
+    return run_in(*context, limits, inputs, input_count, outputs, output_count);
   });
 }
 

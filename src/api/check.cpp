@@ -5,6 +5,7 @@
 #include "api/model_impl.h"
 #include "base/nearest.h"
 #include "base/os/file.h"
+#include "base/work.h"
 #include "check/report.h"
 #include "check/shapes_text.h"
 #include "ir/defaults.h"
@@ -47,6 +48,15 @@ std::optional<Verdict> assumed_refusal(const Model::Impl& model, const Shapes& s
   verdict.place = entry->text.origin;
   verdict.sentence = assumed_sentence(entry->text);
   return verdict;
+}
+
+Answer ask(const Model::Impl& impl, const Shapes& shapes, const CheckOptions& options) {
+  Answer answer = to_answer(*impl.graph, verdict(*impl.graph, shapes));
+  const bool has_assumed = std::any_of(impl.file.proto.metadata_props.begin(), impl.file.proto.metadata_props.end(),
+                                       [](const auto& entry) { return entry.key == kAssumedKey; });
+  if (answer.kind != Answer::Kind::accept || options.ignore_assumed || !has_assumed) return answer;
+  const auto refused = assumed_refusal(impl, shapes);
+  return refused ? to_answer(*impl.graph, *refused) : answer;
 }
 
 Proof to_proof(const Model& model, const SetAnswer& answer) {
@@ -108,6 +118,7 @@ Result<Report> check(const Model& model, const CheckOptions& options) {
   constexpr int64_t kDefaultsSince = 4;
   if (impl.file.proto.ir_version.value_or(0) >= kDefaultsSince) report.optional_inputs = model.optional_inputs();
   if (report.error) report.error->place = at(impl.name, *report.error).value().place;
+  TRY_OK(impl.going_on());
   return report;
 }
 
@@ -115,12 +126,9 @@ Answer accepts(const Model& model, const Shapes& shapes, const CheckOptions& opt
   const Model::Impl& impl = model.impl();
   if (const auto fed = optional_among(*impl.graph, shapes); !fed.empty())
     return accepts(*model.overriding(fed), shapes, options);
-  Answer answer = to_answer(*impl.graph, verdict(*impl.graph, shapes));
-  const bool has_assumed = std::any_of(impl.file.proto.metadata_props.begin(), impl.file.proto.metadata_props.end(),
-                                       [](const auto& entry) { return entry.key == kAssumedKey; });
-  if (answer.kind != Answer::Kind::accept || options.ignore_assumed || !has_assumed) return answer;
-  const auto refused = assumed_refusal(impl, shapes);
-  return refused ? to_answer(*impl.graph, *refused) : answer;
+  const Answer answer = ask(impl, shapes, options);
+  const Status going = Work::check();
+  return going ? answer : Answer{Answer::Kind::unknown, going.error().code, {}, going.error().message, {}, {}};
 }
 
 Result<Proof> require(const Model& model, const std::vector<std::string>& wanted, const CheckOptions& options) {
@@ -130,6 +138,7 @@ Result<Proof> require(const Model& model, const std::vector<std::string>& wanted
   AlsoRefused also;
   if (!options.ignore_assumed) also = [&](const Shapes& shapes) { return assumed_refusal(impl, shapes); };
   TRY(const SetAnswer answer, prove_accepts(impl.typed(), with_assumed(impl, options), wanted, also));
+  TRY_OK(impl.going_on());
   return to_proof(model, answer);
 }
 
@@ -141,6 +150,7 @@ Shapes smallest_shapes(const Model& model, const Shapes& given) {
 Result<Proof> against(const Model& model, const Model& old) {
   TRY(const SetAnswer answer,
       prove_covers(model.impl().typed(), model.impl().accepted(), old.impl().typed(), old.impl().accepted()));
+  TRY_OK(model.impl().going_on());
   return to_proof(model, answer);
 }
 
@@ -179,6 +189,7 @@ std::vector<RuleInfo> rules() {
 
 Result<std::vector<AxisStory>> explain(const Model& model, std::string_view value) {
   const Typed& typed = model.impl().typed();
+  TRY_OK(model.impl().going_on());
   std::vector<AxisStory> out;
   const auto rank = rank_of(typed, value);
   if (rank) {

@@ -5,6 +5,7 @@
 
 #include "api/model_impl.h"
 #include "api/policy.h"
+#include "base/work.h"
 #include "check/assumed.h"
 #include "solve/baked.h"
 
@@ -84,6 +85,7 @@ Status prove_export(const Model& model, const lower::Lowered& lowered, const Exp
       for (const AcceptedCondition& condition : impl.accepted().conditions)
         if (baked_size(condition.condition, axis.symbol)) return tl::unexpected(baked_error(lowered, condition, axis));
     }
+  TRY_OK(Work::check());
   return options.batch_only ? check_batch_only(model, options.allow, "export.policy") : Status();
 }
 

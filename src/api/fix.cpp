@@ -69,7 +69,7 @@ Status Fixer::edited(Change change) {
   owners.push_back(edit.owner());
   TRY(model_, Model::Impl::make(std::move(file), before.name, std::move(owners)));
   if (const auto& refusal = model_.impl().typed().refusal()) return tl::unexpected(*refusal);
-  return {};
+  return model_.impl().going_on();
 }
 
 Status Fixer::freeze() {

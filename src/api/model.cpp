@@ -5,6 +5,7 @@
 
 #include "api/model_impl.h"
 #include "api/value_info.h"
+#include "base/work.h"
 #include "check/report.h"
 #include "format/onnx/import.h"
 #include "format/onnx/walk.h"
@@ -53,23 +54,37 @@ void add_operators(const onnx::ModelProto& proto, ModelInfo& info) {
 
 }  // namespace
 
+template <class T, class Find>
+const T& Model::Impl::found(Found<T>& kept, Find find) {
+  if (!kept.now || (kept.cut && !Work::budget_spent())) {
+    kept.before = std::move(kept.now);
+    kept.now = std::make_shared<const T>(find());
+    kept.cut = Work::budget_spent();
+  }
+  return *kept.now;
+}
+
 const Typed& Model::Impl::typed() const {
-  if (!typed_) typed_ = solve(graph);
-  return *typed_;
+  return found(typed_, [this] { return solve(graph); });
 }
 
 const AcceptedSet& Model::Impl::accepted() const {
-  if (!accepted_) accepted_ = accepted_set(typed());
-  return *accepted_;
+  return found(accepted_, [this] { return accepted_set(typed()); });
 }
 
 const Assumed& Model::Impl::assumed() const {
-  if (assumed_) return *assumed_;
-  std::string_view text;
-  for (const auto& entry : file.proto.metadata_props)
-    if (entry.key == kAssumedKey) text = entry.value;
-  assumed_ = read_assumed(typed(), text);
-  return *assumed_;
+  return found(assumed_, [this] {
+    std::string_view text;
+    for (const auto& entry : file.proto.metadata_props)
+      if (entry.key == kAssumedKey) text = entry.value;
+    return read_assumed(typed(), text);
+  });
+}
+
+Status Model::Impl::going_on() const {
+  Status going = Work::check();
+  if (!going) return at(name, std::move(going).error());
+  return going;
 }
 
 std::optional<int64_t> Model::Impl::opset() const {
@@ -89,6 +104,7 @@ Result<Model> Model::Impl::make(onnx::ModelFile file, std::string name,
   auto graph = onnx::import_model(impl->file, current_ops());
   if (!graph) return at(impl->name, std::move(graph).error());
   impl->graph = *std::move(graph);
+  TRY_OK(impl->going_on());
   return Model(std::move(impl));
 }
 
@@ -164,6 +180,7 @@ Result<Model> Model::with_value_info(DimText dims) const {
   auto texts = std::make_shared<TextPool>();
   onnx::ModelFile file = impl_->file;
   write_value_info(impl_->typed(), dims, *texts, file.proto);
+  TRY_OK(impl_->going_on());
   auto owners = impl_->owners;
   owners.push_back(std::move(texts));
   return Impl::make(std::move(file), impl_->name, std::move(owners));

@@ -26,13 +26,26 @@ struct Model::Impl {
   // The version of the default operator set.
   std::optional<int64_t> opset() const;
 
+  // Errors "work.*" with the model as their place: what typed() and accepted() gave may be only a part.
+  Status going_on() const;
+
   static Result<Model> make(onnx::ModelFile file, std::string name,
                             std::vector<std::shared_ptr<const void>> owners = {});
 
  private:
-  mutable std::optional<Typed> typed_;
-  mutable std::optional<AcceptedSet> accepted_;
-  mutable std::optional<Assumed> assumed_;
+  // What was found when work was to end may be only a part of it: it is found anew once there is time again. References
+  // stay valid until then, and to the end of the call that does it.
+  template <class T>
+  struct Found {
+    std::shared_ptr<const T> now, before;
+    bool cut = false;
+  };
+  template <class T, class Find>
+  static const T& found(Found<T>& kept, Find find);
+
+  mutable Found<Typed> typed_;
+  mutable Found<AcceptedSet> accepted_;
+  mutable Found<Assumed> assumed_;
 };
 
 }  // namespace anyshape

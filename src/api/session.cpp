@@ -5,6 +5,7 @@
 
 #include "api/model_impl.h"
 #include "base/json.h"
+#include "base/work.h"
 #include "ir/defaults.h"
 #include "ops/all.h"
 #include "passes/body.h"
@@ -177,6 +178,7 @@ Result<Session> Session::from_model(const Model& model, const SessionOptions& op
     return Session(std::move(impl));
   }
   const Typed typed = solve(inline_functions(source.graph));
+  TRY_OK(source.going_on());
   PlanOptions plan_options;
   plan_options.optimize = options.optimize;
   plan_options.without = options.without;
@@ -238,7 +240,7 @@ struct Context::Impl {
   }
 
   Status run(std::span<const AnyValue> given, bool own_outputs, const RunOptions& options);
-  Status run_ort(bool own_outputs);
+  Status run_ort(bool own_outputs, const RunLimits& limits);
 };
 
 Context::Context(const Session& session, int threads)
@@ -252,6 +254,7 @@ Context& Context::operator=(Context&&) noexcept = default;
 Status Context::reserve(const Shapes& largest) {
   if (!impl_->executor) return {};
   const auto reserve = [&]() -> Status {
+    TRY_OK(Work::check());
     TRY(const auto inputs, hollow_inputs(impl_->executor->plan(), largest));
     return impl_->executor->reserve(inputs, &impl_->refusal);
   };
@@ -289,20 +292,26 @@ Status Context::Impl::run(std::span<const AnyValue> given, bool own_outputs, con
     if (reinterpret_cast<uintptr_t>(inputs[i].tensor().bytes().data()) % unit == 0) continue;
     TRY(inputs[i].tensor(), inputs[i].tensor().aligned());
   }
-  if (session->ort) return placed(session->name, run_ort(own_outputs));
+  std::optional<WorkScope> scope;
+  if (options.timeout > 0 || options.max_bytes > 0)
+    scope.emplace(WorkLimits{nullptr, options.timeout, 0, options.max_bytes});
+  const RunLimits limits{Work::max_bytes(), options.cancel};
+  if (session->ort) return placed(session->name, run_ort(own_outputs, limits));
   Executor::Run run;
   run.inputs = inputs;
   run.outputs = outputs;
   run.own_outputs = own_outputs;
-  run.limits = {options.max_bytes, options.cancel};
+  run.limits = limits;
   run.seed = options.seed;
   run.observer = observer ? &observer : nullptr;
   run.refusal = &refusal;
   return placed(session->name, executor->run(run));
 }
 
-Status Context::Impl::run_ort(bool own_outputs) {
-  TRY(std::vector<Datum> made, session->ort->run(inputs));
+Status Context::Impl::run_ort(bool own_outputs, const RunLimits& limits) {
+  OrtSession::Stop stop;
+  if (Work::scope() || limits.cancel) stop = [&, scope = Work::scope()] { return limits.check_cancelled(scope); };
+  TRY(std::vector<Datum> made, session->ort->run(inputs, stop));
   for (size_t i = 0; i < made.size(); ++i) {
     if (own_outputs || !outputs[i].is_tensor()) {
       outputs[i] = std::move(made[i]);

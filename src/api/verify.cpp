@@ -9,6 +9,7 @@
 #include "anyshape/session.h"
 #include "base/among.h"
 #include "base/error.h"
+#include "base/work.h"
 
 namespace anyshape {
 namespace {
@@ -210,7 +211,8 @@ Result<Compared> Pair::compare(const Shapes& shapes) {
 std::vector<Shapes> boundary_shapes(const Model& model) {
   std::vector<Shapes> out{smallest_shapes(model)};
   const auto try_shapes = [&](const Shapes& wanted) {
-    if (!among(wanted, out) && accepts(model, wanted).kind == Answer::Kind::accept) out.push_back(wanted);
+    if (!Work::stopped() && !among(wanted, out) && accepts(model, wanted).kind == Answer::Kind::accept)
+      out.push_back(wanted);
   };
   std::vector<std::string> symbols;
   for (const ValueType& input : model.inputs())

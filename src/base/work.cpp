@@ -7,7 +7,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-thread_local const WorkScope* current = nullptr;
+thread_local WorkScope* current = nullptr;
 
 // Never, where that is further away than a clock can count.
 std::optional<Clock::time_point> after(double seconds) {
@@ -20,31 +20,52 @@ std::optional<Clock::time_point> earlier(std::optional<Clock::time_point> a, std
   return a && b ? std::min(a, b) : a ? a : b;
 }
 
+// 0: no limit.
+int64_t lower(int64_t a, int64_t b) { return a > 0 && b > 0 ? std::min(a, b) : std::max(a, b); }
+
 bool passed(const std::optional<Clock::time_point>& moment) { return moment && Clock::now() >= *moment; }
 
 }  // namespace
 
 WorkScope::WorkScope(const WorkLimits& limits)
-    : outer_(current), cancel_(limits.cancel), deadline_(after(limits.timeout)), budget_(after(limits.budget)) {
+    : outer_(current),
+      cancel_(limits.cancel),
+      deadline_(after(limits.timeout)),
+      budget_(after(limits.budget)),
+      max_bytes_(limits.max_bytes) {
   if (outer_) {
     deadline_ = earlier(deadline_, outer_->deadline_);
     budget_ = earlier(budget_, outer_->budget_);
+    max_bytes_ = lower(max_bytes_, outer_->max_bytes_);
   }
   current = this;
 }
 
-WorkScope::~WorkScope() { current = outer_; }
+WorkScope::~WorkScope() {
+  // Callers in C may end them in any order.
+  WorkScope** link = &current;
+  while (*link && *link != this) link = &(*link)->outer_;
+  if (*link) *link = outer_;
+}
 
-Status Work::check() {
-  for (const WorkScope* scope = current; scope; scope = scope->outer_)
-    if (scope->cancel_ && scope->cancel_->load(std::memory_order_relaxed))
+const WorkScope* Work::scope() { return current; }
+
+Status Work::check(const WorkScope* scope) {
+  for (const WorkScope* one = scope; one; one = one->outer_)
+    if (one->cancel_ && one->cancel_->load(std::memory_order_relaxed))
       return system_error("work.cancelled", "the work was cancelled");
-  if (current && passed(current->deadline_)) return system_error("work.timeout", "the time for it is over");
+  if (scope && passed(scope->deadline_)) return system_error("work.timeout", "the time for it is over");
   return {};
 }
 
-bool Work::stopped() { return !check(); }
+Status Work::check() { return check(current); }
+
+bool Work::stopped() { return current && !check(); }
 
 bool Work::budget_spent() { return current && (passed(current->budget_) || stopped()); }
+
+int64_t Work::max_bytes() { return current ? current->max_bytes_ : 0; }
+
+Status check_work() { return Work::check(); }
 
 }  // namespace anyshape

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/work.h"
 #include "lower/naming.h"
 #include "lower/number.h"
 
@@ -107,6 +108,7 @@ void Pt2Interpreter::set_place(const pt2::Node& node) {
 void Pt2Interpreter::run(const pt2::Graph& graph) {
   for (const pt2::Node& node : graph.nodes) {
     if (l_.failed()) return;
+    if (const Status going = Work::check(); !going) return l_.fail(going.error());
     run_node(graph, node);
   }
 }

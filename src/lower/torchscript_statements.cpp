@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "base/work.h"
 #include "lower/torchscript_eval.h"
 
 namespace anyshape::lower::script {
@@ -53,6 +54,7 @@ Result<Evaluator::Flow> Evaluator::run_held(const Body& body) {
 }
 
 Result<Evaluator::Flow> Evaluator::run(const Statement& statement) {
+  TRY_OK(Work::check());
   if (++steps_ > kMaxSteps) return wrong("script.steps", "the program takes more than {} steps", kMaxSteps);
   switch (statement.kind) {
     case Kind::branch:

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "base/work.h"
 #include "ir/call.h"
 #include "passes/draft.h"
 
@@ -53,6 +54,7 @@ Status fold_constants(Draft& draft) {
     Facts out_facts;
     for (ValueId id : node.out) out_facts.push_back(id == kNoValue ? Fact() : draft.facts[id]);
     const std::string label = draft.graph.label(node);
+    TRY_OK(Work::check());
     auto out = run_reference(Call(node, label, in_facts), in, out_facts);
     // A kernel that refuses these entries does so when the model runs.
     if (!out) continue;

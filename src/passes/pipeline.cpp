@@ -6,6 +6,7 @@
 
 #include "base/among.h"
 #include "base/bug.h"
+#include "base/work.h"
 #include "passes/print.h"
 
 namespace anyshape {
@@ -69,6 +70,7 @@ Result<Program> optimized(const Typed& typed, const PassOptions& options) {
     if (among(pass.name, options.without)) continue;
     const size_t before = draft.graph.nodes.size();
     const int64_t begin = now_ns();
+    TRY_OK(Work::check());
     TRY_OK(pass.run(draft));
     program.passes.push_back({std::string(pass.name), before, draft.graph.nodes.size(), now_ns() - begin});
 #ifndef NDEBUG

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/bug.h"
+#include "base/work.h"
 #include "ir/call.h"
 #include "ir/each_body.h"
 #include "passes/body.h"
@@ -53,6 +54,7 @@ Result<std::shared_ptr<const Plan>> Planner::run() {
   add_inputs();
   compile_guards();
   for (uint32_t i = 0; i < graph_.nodes.size(); ++i) {
+    TRY_OK(Work::check());
     auto planned = plan_node(i);
     if (!planned) return at(fmt::format("node \"{}\"", graph_.label(graph_.nodes[i])), std::move(planned).error());
   }

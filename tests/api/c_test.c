@@ -1,4 +1,4 @@
-/* The C API, from C: loads, runs, reserves, asks for shapes, fails, registers an operator. */
+/* The C API, from C: loads, runs, reserves, asks for shapes, fails, stops, registers an operator. */
 #include <anyshape/c.h>
 #include <math.h>
 #include <stdio.h>
@@ -217,6 +217,69 @@ static void test_default(void) {
   anyshape_session_free(fed);
 }
 
+/* A loop that would never end. */
+static void test_limits(void) {
+  anyshape_session *session = load("tests/fixtures/run/loop.onnx"), *other = NULL;
+  anyshape_context* context = NULL;
+  anyshape_cancel* cancel = NULL;
+  int64_t trips = INT64_C(1) << 60;
+  const int64_t dims[] = {2};
+  float x[2] = {1, 2};
+  const anyshape_tensor inputs[2] = {{7, 0, NULL, &trips}, {1, 1, dims, x}};
+  anyshape_tensor outputs[2] = {{0}, {0}};
+  anyshape_run_options options = {sizeof options, NULL, 0, 0, 0};
+  anyshape_work_limits limits = {sizeof limits, NULL, 0, 0};
+  anyshape_work *outer = NULL, *inner = NULL;
+  must(anyshape_context_create(session, 1, &context));
+  must(anyshape_cancel_create(&cancel));
+
+  options.timeout = 0.05;
+  expect_error(anyshape_context_run_with(context, &options, inputs, 2, outputs, 2), ANYSHAPE_SYSTEM, "work.timeout");
+  options.timeout = 0;
+  options.max_bytes = 100000;
+  expect_error(anyshape_context_run_with(context, &options, inputs, 2, outputs, 2), ANYSHAPE_SYSTEM, "run.memory");
+  options.max_bytes = 0;
+  options.cancel = cancel;
+  anyshape_cancel_set(cancel);
+  expect_error(anyshape_context_run_with(context, &options, inputs, 2, outputs, 2), ANYSHAPE_REFUSED, "run.cancelled");
+  anyshape_cancel_reset(cancel);
+  trips = 3;
+  must(anyshape_context_run_with(context, &options, inputs, 2, outputs, 2));
+  EXPECT(outputs[1].rank == 2 && outputs[1].dims[0] == 3);
+  outputs[0].data = outputs[1].data = NULL;
+  must(anyshape_context_run_with(context, NULL, inputs, 2, outputs, 2));
+
+  options.size = sizeof options + 8;
+  expect_error(anyshape_context_run_with(context, &options, inputs, 2, outputs, 2), ANYSHAPE_USAGE, "run.options");
+  options.size = 0;
+  expect_error(anyshape_context_run_with(context, &options, inputs, 2, outputs, 2), ANYSHAPE_USAGE, "run.options");
+  options.size = sizeof options.size; /* an older version that has nothing else: all else is 0 */
+  options.max_bytes = -1;
+  outputs[0].data = outputs[1].data = NULL;
+  must(anyshape_context_run_with(context, &options, inputs, 2, outputs, 2));
+
+  /* All calls of this thread. */
+  limits.cancel = cancel;
+  must(anyshape_work_begin(&limits, &outer));
+  limits.cancel = NULL;
+  limits.timeout = 1e-9;
+  must(anyshape_work_begin(&limits, &inner));
+  expect_error(anyshape_session_load("tests/fixtures/run/mlp.onnx", &other), ANYSHAPE_SYSTEM, "work.timeout");
+  anyshape_cancel_set(cancel);
+  expect_error(anyshape_session_load("tests/fixtures/run/mlp.onnx", &other), ANYSHAPE_SYSTEM, "work.cancelled");
+  anyshape_work_end(outer);
+  outputs[0].data = outputs[1].data = NULL;
+  expect_error(anyshape_context_run(context, inputs, 2, outputs, 2), ANYSHAPE_SYSTEM, "work.timeout");
+  anyshape_work_end(inner);
+  anyshape_work_end(NULL);
+  must(anyshape_context_run(context, inputs, 2, outputs, 2));
+  limits.timeout = -1;
+  expect_error(anyshape_work_begin(&limits, &outer), ANYSHAPE_USAGE, "work.limits");
+  anyshape_cancel_free(cancel);
+  anyshape_context_free(context);
+  anyshape_session_free(session);
+}
+
 static void test_errors(void) {
   anyshape_session* session = NULL;
   const int64_t dims[] = {1};
@@ -250,6 +313,7 @@ int main(void) {
   test_sizes_that_depend_on_data();
   test_custom();
   test_default();
+  test_limits();
   test_errors();
   printf(failures ? "%d checks failed\n" : "all is well\n", failures);
   return failures ? 1 : 0;

@@ -1,4 +1,5 @@
 #include <anyshape/check.h>
+#include <anyshape/work.h>
 
 #include <atomic>
 #include <chrono>
@@ -214,6 +215,38 @@ TEST(Refusal, LoopThatNeverFits) {
   const Error error = refused(context, {number(kHuge), filled({2})}, options);
   later.join();
   EXPECT_EQ(error.code, "run.cancelled") << error.text();
+  EXPECT_EQ(run(context, {number(2), filled({2})}).size(), 2u);
+}
+
+TEST(Refusal, LoopThatTakesTooLong) {
+  const Session session = load("loop");
+  Context context(session);
+  RunOptions options;
+  options.timeout = 0.05;
+  const Error error = refused(context, {number(kHuge), filled({2})}, options);
+  EXPECT_EQ(error.code, "work.timeout") << error.text();
+  EXPECT_EQ(error.kind, Error::Kind::system);
+  EXPECT_EQ(run(context, {number(2), filled({2})}, options).size(), 2u);
+}
+
+// Limits of the thread hold for whatever is called on it, and for nothing after them.
+TEST(Refusal, WorkOfAThread) {
+  const Session session = load("loop");
+  Context context(session);
+  std::atomic<bool> cancel = true;
+  {
+    const WorkScope stopped({&cancel});
+    EXPECT_EQ(refused(context, {number(2), filled({2})}).code, "work.cancelled");
+    EXPECT_EQ(Session::load(model_path("mlp")).error().code, "work.cancelled");
+    EXPECT_EQ(context.reserve({{"x", {2}}, {"trips", {}}}).error().code, "work.cancelled");
+    EXPECT_EQ(check_work().error().code, "work.cancelled");
+    cancel = false;
+    EXPECT_TRUE(check_work());
+    const WorkScope inner({nullptr, 0, 0, 4096});
+    EXPECT_EQ(refused(context, {number(100000), filled({8})}).code, "run.memory");
+  }
+  cancel = true;
+  EXPECT_TRUE(check_work());
   EXPECT_EQ(run(context, {number(2), filled({2})}).size(), 2u);
 }
 

@@ -14,6 +14,8 @@
 #include <system_error>
 #include <utility>
 
+#include "base/work.h"
+
 namespace anyshape {
 namespace {
 
@@ -75,6 +77,11 @@ Mappings& mappings() {
 void sync_folder(const std::filesystem::path& folder) {
   const Descriptor descriptor{open_retry(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY)};
   if (descriptor.fd >= 0) ::fsync(descriptor.fd);
+}
+
+// Those that are empty.
+void remove_folders(const std::vector<std::filesystem::path>& folders) {
+  for (const auto& folder : folders) ::rmdir(folder.c_str());
 }
 
 }  // namespace
@@ -164,10 +171,28 @@ Result<AtomicFile> AtomicFile::create(const std::filesystem::path& path) {
   return file;
 }
 
+Result<AtomicFile> AtomicFile::create_with_folders(const std::filesystem::path& path) {
+  std::error_code error;
+  std::vector<std::filesystem::path> missing;
+  for (auto at = path.parent_path(); !at.empty() && !std::filesystem::exists(at, error); at = at.parent_path())
+    missing.push_back(at);
+  std::filesystem::create_directories(path.parent_path(), error);
+  if (error)
+    return at(path.parent_path().string(),
+              usage("file.write", "the folder cannot be made: {}", error.message()).value());
+  auto file = create(path);
+  if (file)
+    file->folders_ = std::move(missing);
+  else
+    remove_folders(missing);
+  return file;
+}
+
 AtomicFile::AtomicFile(AtomicFile&& other) noexcept
     : fd_(std::exchange(other.fd_, -1)),
       path_(std::move(other.path_)),
-      temporary_(std::exchange(other.temporary_, {})) {}
+      temporary_(std::exchange(other.temporary_, {})),
+      folders_(std::exchange(other.folders_, {})) {}
 
 AtomicFile& AtomicFile::operator=(AtomicFile&& other) noexcept {
   if (this == &other) return *this;
@@ -175,6 +200,7 @@ AtomicFile& AtomicFile::operator=(AtomicFile&& other) noexcept {
   fd_ = std::exchange(other.fd_, -1);
   path_ = std::move(other.path_);
   temporary_ = std::exchange(other.temporary_, {});
+  folders_ = std::exchange(other.folders_, {});
   return *this;
 }
 
@@ -183,6 +209,7 @@ AtomicFile::~AtomicFile() { discard(); }
 void AtomicFile::discard() {
   if (fd_ >= 0) ::close(std::exchange(fd_, -1));
   if (!temporary_.empty()) ::unlink(std::exchange(temporary_, {}).c_str());
+  remove_folders(std::exchange(folders_, {}));
 }
 
 tl::unexpected<Error> AtomicFile::failed(int number) const {
@@ -191,8 +218,9 @@ tl::unexpected<Error> AtomicFile::failed(int number) const {
 }
 
 Status AtomicFile::write(std::span<const std::byte> bytes) {
-  constexpr size_t kMost = size_t{1} << 30;
+  constexpr size_t kMost = size_t{64} << 20;
   while (!bytes.empty()) {
+    TRY_OK(Work::check());
     const ssize_t written = ::write(fd_, bytes.data(), std::min(bytes.size(), kMost));
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) return failed(errno);
@@ -232,6 +260,7 @@ Status AtomicFile::commit() {
   if (temporary_.empty()) return {};
   if (::rename(temporary_.c_str(), path_.c_str()) != 0) return failed(errno);
   temporary_.clear();
+  folders_.clear();
   sync_folder(path_.parent_path());
   return {};
 }

@@ -48,13 +48,16 @@ class AtomicFile {
  public:
   // Usage error "file.write" when the path cannot be written.
   static Result<AtomicFile> create(const std::filesystem::path& path);
+  // The same; folders that are missing are made, and stay if the file does.
+  static Result<AtomicFile> create_with_folders(const std::filesystem::path& path);
 
   AtomicFile(AtomicFile&& other) noexcept;
   AtomicFile& operator=(AtomicFile&& other) noexcept;
   // Removes what was written unless commit() succeeded.
   ~AtomicFile();
 
-  // System error "file.write" from here on: disk full, I/O error.
+  // System error "file.write" from here on: disk full, I/O error. write() also looks at the limits of this thread's
+  // work.
   Status write(std::span<const std::byte> bytes);
   // All bytes are on the disk when it returns. Only the rename is left to commit().
   Status flush();
@@ -69,7 +72,8 @@ class AtomicFile {
 
   int fd_ = -1;
   std::filesystem::path path_;
-  std::filesystem::path temporary_;  // empty: written directly
+  std::filesystem::path temporary_;             // empty: written directly
+  std::vector<std::filesystem::path> folders_;  // made for it, the innermost first
 };
 
 }  // namespace anyshape

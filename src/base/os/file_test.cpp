@@ -7,6 +7,7 @@
 #include <csignal>
 
 #include "base/os/folder_test.h"
+#include "base/work.h"
 
 namespace anyshape {
 namespace {
@@ -51,6 +52,31 @@ TEST_F(FileTest, GivenBackBytesAreStillThere) {
   }
   give_back(bytes(content));
   EXPECT_EQ(content, std::string(1 << 20, 'a'));
+}
+
+TEST_F(FileTest, InterruptedWritesLeaveNothing) {
+  put("old", "old");
+  std::atomic<bool> cancel = false;
+  const WorkScope scope({&cancel});
+  for (const char* name : {"old", "new", "one/two/new"}) {
+    cancel = false;
+    auto file = AtomicFile::create_with_folders(folder_ / name);
+    ASSERT_TRUE(file.has_value());
+    ASSERT_TRUE(file->write(bytes("begun")).has_value());
+    cancel = true;
+    EXPECT_EQ(file->write(bytes("more")).error().code, "work.cancelled");
+  }
+  EXPECT_EQ(names(), std::set<std::string>{"old"});
+  EXPECT_EQ(get(folder_ / "old"), "old");
+  EXPECT_FALSE(fs::exists(folder_ / "one"));
+  // What is written is put in its place all the same.
+  cancel = false;
+  auto file = AtomicFile::create_with_folders(folder_ / "one" / "two" / "new");
+  ASSERT_TRUE(file.has_value());
+  ASSERT_TRUE(file->write(bytes("new")).has_value());
+  cancel = true;
+  EXPECT_TRUE(file->commit().has_value());
+  EXPECT_EQ(get(folder_ / "one/two/new"), "new");
 }
 
 TEST_F(FileTest, WhatCannotBeOpenedIsWrongUsage) {

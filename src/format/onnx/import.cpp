@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "base/work.h"
 #include "format/onnx/import_tensor.h"
 #include "format/onnx/order.h"
 
@@ -128,6 +129,7 @@ Status Importer::add_initializers(const GraphProto& proto, Scope& scope) {
     return it->second;
   };
   for (const auto& initializer : proto.initializer) {
+    TRY_OK(Work::check());
     TRY(const ValueId id, place(initializer.name));
     auto tensor = import_tensor(initializer, source_);
     if (!tensor) return at(fmt::format("initializer \"{}\"", initializer.name), std::move(tensor).error());
@@ -198,6 +200,7 @@ Status Importer::add_nodes(const std::vector<NodeProto>& nodes, Scope& scope, co
 }
 
 Status Importer::add_node(const NodeProto& proto, Scope& scope, const Opsets& opsets, const Bound* bound) {
+  TRY_OK(Work::check());
   Node node;
   node.name = std::string(proto.name);
   node.domain = std::string(canonical(proto.domain));

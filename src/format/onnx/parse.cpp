@@ -3,6 +3,7 @@
 #include <protozero/varint.hpp>
 #include <string>
 
+#include "base/work.h"
 #include "format/onnx/fields.h"
 
 namespace anyshape::onnx {
@@ -112,6 +113,7 @@ class Reader {
 
   template <class M>
   void read_nested(pbf_reader& in, const char* name, size_t index, M& message) {
+    if (const Status going = Work::check(); !going) error_ = going.error();
     const protozero::data_view view = in.get_view();
     path_.push_back({name, index});
     read_message(pbf_reader(view), message);

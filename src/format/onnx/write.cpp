@@ -23,13 +23,6 @@ bool taken(const fs::path& path) {
   return fs::exists(fs::symlink_status(path, ignored));
 }
 
-Status create_folder(const fs::path& folder) {
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (!error) return {};
-  return at(folder.string(), usage("file.write", "the folder cannot be made: {}", error.message()).value());
-}
-
 // Where a model goes, and which files there may be replaced.
 class Target {
  public:
@@ -81,8 +74,7 @@ class Target {
       return at(data.string(),
                 usage("file.write", "the data file cannot be written: it is not a regular file").value());
     }
-    TRY_OK(create_folder(data.parent_path()));
-    return AtomicFile::create(data);
+    return AtomicFile::create_with_folders(data);
   }
 
   Result<ModelCommit> commit(const ModelProto& proto, std::vector<DataFile> data) const {

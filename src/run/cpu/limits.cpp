@@ -2,9 +2,9 @@
 
 namespace anyshape {
 
-Status RunLimits::check_cancelled() const {
+Status RunLimits::check_cancelled(const WorkScope* scope) const {
   if (cancel && cancel->load(std::memory_order_relaxed)) return refuse("run.cancelled", "the run was cancelled");
-  return {};
+  return Work::check(scope);
 }
 
 Status RunLimits::check_bytes(int64_t used) const {

@@ -3,7 +3,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "base/error.h"
+#include "base/work.h"
 
 namespace anyshape {
 
@@ -11,8 +11,10 @@ struct RunLimits {
   int64_t max_bytes = 0;                      // of intermediate values of one run, bodies included; 0: no limit
   const std::atomic<bool>* cancel = nullptr;  // looked at between steps
 
-  // Error "run.cancelled" once somebody has set the flag.
-  Status check_cancelled() const;
+  // Errors "run.cancelled" once somebody has set the flag, "work.*" where all work of this thread is to end.
+  Status check_cancelled() const { return check_cancelled(Work::scope()); }
+  // The same, asked by another thread than that of the run.
+  Status check_cancelled(const WorkScope* scope) const;
   // Error "run.memory" when that many bytes are in use and it is too many.
   Status check_bytes(int64_t used) const;
 };

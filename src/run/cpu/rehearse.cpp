@@ -5,6 +5,7 @@
 #include <new>
 #include <stdexcept>
 
+#include "base/work.h"
 #include "ops/custom.h"
 #include "run/cpu/executor.h"
 
@@ -65,6 +66,7 @@ Status Executor::rehearse(std::span<const Datum> inputs) {
     } catch (const std::bad_alloc&) {
     } catch (const std::length_error&) {
     }
+    prepared = Work::check();
   }
   run_ = nullptr;
   return prepared;

@@ -44,6 +44,8 @@ void take_session(Functions& f, void* const* table) {
   take(f.output_type, table, 34);
   take(f.input_name, table, 36);
   take(f.output_name, table, 37);
+  take(f.create_run_options, table, 39);
+  take(f.set_terminate, table, 46);
 }
 
 void take_values(Functions& f, void* const* table) {
@@ -78,6 +80,7 @@ void take_releases(Functions& f, void* const* table) {
   take(f.release_type, table, 98);
   take(f.release_tensor_info, table, 99);
   take(f.release_options, table, 100);
+  take(f.release_run_options, table, 97);
 }
 
 std::string_view code_of(int number) {

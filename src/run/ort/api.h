@@ -45,6 +45,8 @@ struct Functions {
   Call<Options*, int> set_optimization;
   Call<Options*, int> set_threads;
   Call<Options*, int> set_parallel_nodes;
+  Call<RunOptions**> create_run_options;
+  Call<RunOptions*> set_terminate;
   Call<const SessionObject*, size_t*> input_count;
   Call<const SessionObject*, size_t*> output_count;
   Call<const SessionObject*, size_t, TypeInfo**> input_type;
@@ -79,6 +81,7 @@ struct Functions {
   void (*release_type)(TypeInfo*);
   void (*release_tensor_info)(TensorInfo*);
   void (*release_options)(Options*);
+  void (*release_run_options)(RunOptions*);
 };
 
 // A loaded library, shared by all sessions of it. It stays in the process until its end: its threads may still be at

@@ -4,6 +4,7 @@
 
 #include "run/ort/find.h"
 #include "run/ort/value.h"
+#include "run/ort/watch.h"
 
 namespace anyshape {
 namespace {
@@ -92,6 +93,7 @@ struct OrtSession::Impl {
   std::vector<std::string> inputs, outputs;
   std::vector<Port> input_ports, output_ports;
   std::vector<const char*> output_names;
+  std::unique_ptr<Watcher> watcher;
 
   ~Impl() {
     if (session != nullptr) library->functions().release_session(session);
@@ -99,6 +101,7 @@ struct OrtSession::Impl {
 
   Status read_names();
   void take_inputs(const std::vector<std::pair<std::string, DType>>& wanted);
+  Result<std::vector<ValuePtr>> give_inputs(std::span<const Datum> data, std::vector<const char*>& names) const;
   Result<Datum> take_output(size_t i, const ValuePtr& value) const;
 };
 
@@ -133,6 +136,19 @@ void OrtSession::Impl::take_inputs(const std::vector<std::pair<std::string, DTyp
   for (const Port& port : input_ports) inputs.push_back(port.name);
 }
 
+Result<std::vector<ValuePtr>> OrtSession::Impl::give_inputs(std::span<const Datum> data,
+                                                            std::vector<const char*>& names) const {
+  std::vector<ValuePtr> out;
+  for (size_t i = 0; i < data.size(); ++i) {
+    if (!data[i]) continue;
+    auto value = to_ort(library, data[i], input_ports[i].dtype);
+    if (!value) return at(fmt::format("input \"{:.200}\"", inputs[i]), std::move(value).error());
+    names.push_back(inputs[i].c_str());
+    out.push_back(*std::move(value));
+  }
+  return out;
+}
+
 Result<Datum> OrtSession::Impl::take_output(size_t i, const ValuePtr& value) const {
   if (value == nullptr) return Datum();
   if (output_ports[i].kind != kOptional) return from_ort(library, value, output_ports[i].dtype);
@@ -156,6 +172,7 @@ Result<std::unique_ptr<OrtSession>> OrtSession::load(const OrtOptions& options, 
   TRY(const auto file, find_ort_library(ort_places(options.library)));
   auto impl = std::make_shared<Impl>();
   TRY(impl->library, Library::load(file));
+  impl->watcher = std::make_unique<Watcher>(impl->library);
   TRY(const OptionsPtr made, make_options(impl->library, options));
   const Library& library = *impl->library;
   const Functions& f = library.functions();
@@ -178,24 +195,22 @@ Result<std::unique_ptr<OrtSession>> OrtSession::load(const OrtOptions& options, 
   return load(options, nullptr, model);
 }
 
-Result<std::vector<Datum>> OrtSession::run(std::span<const Datum> inputs) const {
+Result<std::vector<Datum>> OrtSession::run(std::span<const Datum> inputs, const Stop& stop) const {
   const LibraryPtr& library = impl_->library;
   if (inputs.size() != impl_->inputs.size())
     return usage("ort.inputs", "{} inputs were given, but the model has {}", inputs.size(), impl_->inputs.size());
-  std::vector<ValuePtr> held;
   std::vector<const char*> names;
+  TRY(const std::vector<ValuePtr> held, impl_->give_inputs(inputs, names));
   std::vector<const Value*> given;
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    if (!inputs[i]) continue;
-    auto value = to_ort(library, inputs[i], impl_->input_ports[i].dtype);
-    if (!value) return at(fmt::format("input \"{:.200}\"", impl_->inputs[i]), std::move(value).error());
-    names.push_back(impl_->inputs[i].c_str());
-    given.push_back(value->get());
-    held.push_back(*std::move(value));
-  }
+  for (const ValuePtr& value : held) given.push_back(value.get());
   std::vector<Value*> made(impl_->outputs.size(), nullptr);
-  TRY_OK(library->check(library->functions().run(impl_->session, nullptr, names.data(), given.data(), given.size(),
-                                                 impl_->output_names.data(), made.size(), made.data())));
+  Watcher::Run watched(*impl_->watcher, stop);
+  TRY_OK(watched.begin());
+  const Status ran =
+      library->check(library->functions().run(impl_->session, watched.options(), names.data(), given.data(),
+                                              given.size(), impl_->output_names.data(), made.size(), made.data()));
+  const Status stopped = watched.end();
+  if (!ran) return tl::unexpected(stopped ? ran.error() : stopped.error());
   std::vector<ValuePtr> values;
   for (Value* value : made) values.push_back(value != nullptr ? own(library, value, impl_) : nullptr);
   std::vector<Datum> outputs;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -38,8 +39,10 @@ class OrtSession {
   const std::filesystem::path& library() const;  // the file that was loaded
 
   // `inputs[i]` belongs to inputs()[i]. Tensors go in and come out without being copied (except strings and the items
-  // of sequences); outputs stay valid when the session is gone. Absent inputs are left out.
-  Result<std::vector<Datum>> run(std::span<const Datum> inputs) const;
+  // of sequences); outputs stay valid when the session is gone. Absent inputs are left out. `stop`, if there is one, is
+  // asked again and again by another thread; its error ends the run.
+  using Stop = std::function<Status()>;
+  Result<std::vector<Datum>> run(std::span<const Datum> inputs, const Stop& stop = {}) const;
 
  private:
   struct Impl;

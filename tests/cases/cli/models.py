@@ -162,6 +162,16 @@ def counted():
                  [info("x", ["n"])], [info("y", ["m", 1])], [ints("zero", [0]), ints("one", [1]), ints("column", [-1, 1])])
 
 
+def looped(turn, start, grown, before=(), opset=17):
+    """A loop of 10^9 rounds whose body turns `grown` into `next`; the size of what comes of it."""
+    body = helper.make_graph(turn, "turn", [info("i", [], I64), info("more", [], TensorProto.BOOL), grown("all")],
+                             [info("more", [], TensorProto.BOOL), grown("next" if turn else "all")])
+    out = model([*before, node("Loop", ["rounds", "", start], ["y"], body=body)], [info("x", ["n"])], [grown("y")],
+                [numpy_helper.from_array(np.array(10**9, np.int64), "rounds")])
+    out.opset_import[0].version = opset
+    return out
+
+
 def limited(rows):
     """The first rows of a table, as many as the input has."""
     return model([node("Shape", ["x"], ["count"]), node("Slice", ["table", "start", "count"], ["t"]),
@@ -229,6 +239,7 @@ def all_models():
         "lstm_of_one": lstm_of_one(),
         "counted": counted(),
         "limited": limited(50),
+        "endless": looped([], "x", lambda name: info(name, ["n"])),
         "negated": model([node("Neg", ["x"], ["y"])], any2, [info("y", ["batch", "seq"])]),
         "renamed": model([node("Relu", ["input"], ["output"])], [info("input", ["batch", "seq"])], [info("output", None)]),
         "assumed": assumed("n >= 2"),
