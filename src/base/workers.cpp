@@ -1,11 +1,40 @@
 #include "base/workers.h"
 
 #include <algorithm>
+#include <condition_variable>
+#include <mutex>
 #include <system_error>
+#include <thread>
+#include <vector>
+
+#include "base/os/fork.h"
 
 namespace anyshape {
 
-Workers::Workers(int threads) {
+class Workers::Pool {
+ public:
+  explicit Pool(int threads);
+  ~Pool();
+
+  int threads() const { return static_cast<int>(pool_.size()) + 1; }
+  void run(int64_t tasks, Work work, void* state);
+
+ private:
+  void loop();
+  void take_ranges();
+
+  std::vector<std::thread> pool_;
+  std::mutex mutex_;
+  std::condition_variable wake_, done_;
+  int seats_ = 0;   // how many more may join the work at hand
+  int active_ = 0;  // how many have joined and are not done
+  bool stop_ = false;
+  Work work_ = nullptr;
+  void* state_ = nullptr;
+  int64_t tasks_ = 0, next_ = 0, chunk_ = 1;
+};
+
+Workers::Pool::Pool(int threads) {
   constexpr int kMost = 256;
   try {
     for (int i = 1; i < std::min(threads, kMost); ++i) pool_.emplace_back([this] { loop(); });
@@ -14,7 +43,7 @@ Workers::Workers(int threads) {
   }
 }
 
-Workers::~Workers() {
+Workers::Pool::~Pool() {
   {
     std::lock_guard lock(mutex_);
     stop_ = true;
@@ -23,7 +52,7 @@ Workers::~Workers() {
   for (std::thread& thread : pool_) thread.join();
 }
 
-void Workers::take_ranges() {
+void Workers::Pool::take_ranges() {
   for (;;) {
     std::unique_lock lock(mutex_);
     if (next_ >= tasks_) return;
@@ -34,7 +63,7 @@ void Workers::take_ranges() {
   }
 }
 
-void Workers::loop() {
+void Workers::Pool::loop() {
   std::unique_lock lock(mutex_);
   for (;;) {
     wake_.wait(lock, [&] { return stop_ || seats_ > 0; });
@@ -48,9 +77,8 @@ void Workers::loop() {
   }
 }
 
-void Workers::run(int64_t tasks, Work work, void* state) {
-  if (tasks <= 0) return;
-  if (pool_.empty() || tasks == 1) return work(state, 0, tasks);
+void Workers::Pool::run(int64_t tasks, Work work, void* state) {
+  if (pool_.empty()) return work(state, 0, tasks);
   const int helpers = static_cast<int>(std::min<int64_t>(static_cast<int64_t>(pool_.size()), tasks - 1));
   {
     std::lock_guard lock(mutex_);
@@ -67,6 +95,31 @@ void Workers::run(int64_t tasks, Work work, void* state) {
   std::unique_lock lock(mutex_);
   seats_ = 0;
   done_.wait(lock, [&] { return active_ == 0; });
+}
+
+Workers::Workers(int threads)
+    : wanted_(threads), pool_(threads > 1 ? std::make_unique<Pool>(threads) : nullptr), fork_count_(fork_count()) {}
+
+Workers::~Workers() {
+  if (fork_count_ != fork_count()) leave_pool_of_parent();
+}
+
+int Workers::threads() const { return pool_ ? pool_->threads() : 1; }
+
+// It is not destroyed, only forgotten: that would wait for its threads.
+void Workers::leave_pool_of_parent() {
+  static_cast<void>(pool_.release());
+  fork_count_ = fork_count();
+}
+
+void Workers::run(int64_t tasks, Work work, void* state) {
+  if (tasks <= 0) return;
+  if (!pool_ || tasks == 1) return work(state, 0, tasks);
+  if (fork_count_ != fork_count()) {
+    leave_pool_of_parent();
+    pool_ = std::make_unique<Pool>(wanted_);
+  }
+  pool_->run(tasks, work, state);
 }
 
 }  // namespace anyshape

@@ -1,15 +1,12 @@
 #pragma once
 
-#include <condition_variable>
 #include <cstdint>
-#include <mutex>
-#include <thread>
-#include <vector>
+#include <memory>
 
 namespace anyshape {
 
 // A few threads that share the tasks of one piece of work at a time. The caller works too. Allocates nothing after
-// construction.
+// construction, but for new threads in the child of a fork, where the old ones are not.
 class Workers {
  public:
   using Work = void (*)(void* state, int64_t first, int64_t last);
@@ -20,24 +17,18 @@ class Workers {
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
 
-  int threads() const { return static_cast<int>(pool_.size()) + 1; }
+  int threads() const;
   // Calls work(state, first, last) until every task of 0..tasks - 1 was in one of the ranges. Returns when all are
   // done. Not to be called by two threads at once.
   void run(int64_t tasks, Work work, void* state);
 
  private:
-  void loop();
-  void take_ranges();
+  class Pool;
+  void leave_pool_of_parent();
 
-  std::vector<std::thread> pool_;
-  std::mutex mutex_;
-  std::condition_variable wake_, done_;
-  int seats_ = 0;   // how many more may join the work at hand
-  int active_ = 0;  // how many have joined and are not done
-  bool stop_ = false;
-  Work work_ = nullptr;
-  void* state_ = nullptr;
-  int64_t tasks_ = 0, next_ = 0, chunk_ = 1;
+  int wanted_;
+  std::unique_ptr<Pool> pool_;  // none: the caller works alone
+  uint64_t fork_count_;         // where the threads were made
 };
 
 }  // namespace anyshape

@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <optional>
+
+#include "base/os/dying_test.h"
 
 namespace anyshape {
 namespace {
@@ -51,6 +54,30 @@ TEST(Workers, AnyNumberOfThreads) {
   Counts counts;
   workers.run(100, count, &counts);
   for (const auto& done : counts.done) EXPECT_EQ(done, 1);
+}
+
+// In the child of a fork there are no threads but the one that forked.
+TEST(Workers, AfterFork) {
+  std::optional<Workers> idle(std::in_place, 4), used(std::in_place, 4), alone(std::in_place, 1);
+  Counts counts;
+  used->run(100, count, &counts);
+  const auto all_done = [](Workers& workers, int times) {
+    Counts again;
+    for (int i = 0; i < times; ++i) workers.run(100, count, &again);
+    for (const auto& done : again.done)
+      if (done != times) return false;
+    return true;
+  };
+  const int died = run_and_die([&] {
+    idle.reset();
+    if (!all_done(*used, 20) || !all_done(*alone, 20) || used->threads() != 4) return 1;
+    const int in_child = run_and_die([&] { return all_done(*used, 20) ? 0 : 1; });
+    used.reset();
+    alone.reset();
+    return in_child;
+  });
+  EXPECT_EQ(died, 0);
+  EXPECT_TRUE(all_done(*used, 20));
 }
 
 }  // namespace

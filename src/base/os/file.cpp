@@ -1,6 +1,7 @@
 #include "base/os/file.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -69,8 +70,14 @@ struct Mappings {
   std::map<uintptr_t, uintptr_t> ends;  // by their beginnings
 };
 
+Mappings& mappings();
+void lock_mappings() { mappings().mutex.lock(); }
+void unlock_mappings() { mappings().mutex.unlock(); }
+
 Mappings& mappings() {
   static Mappings& all = *new Mappings;
+  // A fork waits until nobody is at the list: its child would find it locked for ever.
+  [[maybe_unused]] static const int ignored = ::pthread_atfork(lock_mappings, unlock_mappings, unlock_mappings);
   return all;
 }
 

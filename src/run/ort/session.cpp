@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/os/fork.h"
 #include "run/ort/find.h"
 #include "run/ort/value.h"
 #include "run/ort/watch.h"
@@ -94,9 +95,17 @@ struct OrtSession::Impl {
   std::vector<Port> input_ports, output_ports;
   std::vector<const char*> output_names;
   std::unique_ptr<Watcher> watcher;
+  uint64_t fork_count = anyshape::fork_count();
+
+  // In the child of a fork threads of both would be waited for that are not there.
+  bool here() const { return fork_count == anyshape::fork_count(); }
 
   ~Impl() {
-    if (session != nullptr) library->functions().release_session(session);
+    if (!here()) {
+      static_cast<void>(watcher.release());
+    } else if (session != nullptr) {
+      library->functions().release_session(session);
+    }
   }
 
   Status read_names();
@@ -197,6 +206,8 @@ Result<std::unique_ptr<OrtSession>> OrtSession::load(const OrtOptions& options, 
 
 Result<std::vector<Datum>> OrtSession::run(std::span<const Datum> inputs, const Stop& stop) const {
   const LibraryPtr& library = impl_->library;
+  if (!impl_->here())
+    return usage("ort.forked", "ONNX Runtime cannot go on in the child of a fork: make the session there");
   if (inputs.size() != impl_->inputs.size())
     return usage("ort.inputs", "{} inputs were given, but the model has {}", inputs.size(), impl_->inputs.size());
   std::vector<const char*> names;

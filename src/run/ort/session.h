@@ -40,7 +40,7 @@ class OrtSession {
 
   // `inputs[i]` belongs to inputs()[i]. Tensors go in and come out without being copied (except strings and the items
   // of sequences); outputs stay valid when the session is gone. Absent inputs are left out. `stop`, if there is one, is
-  // asked again and again by another thread; its error ends the run.
+  // asked again and again by another thread; its error ends the run. Usage error "ort.forked" in the child of a fork.
   using Stop = std::function<Status()>;
   Result<std::vector<Datum>> run(std::span<const Datum> inputs, const Stop& stop = {}) const;
 
