@@ -163,6 +163,13 @@ void Tensor::point_at(DType dtype, std::span<const int64_t> dims, const std::byt
   strings_.reset();
 }
 
+bool Tensor::shared() const {
+  if (owner_.use_count() > 1) return true;
+  // The count is read without order; dropping a reference is ordered after the drops of others.
+  std::shared_ptr<const void>(owner_).reset();
+  return false;
+}
+
 Tensor Tensor::of_strings(std::vector<int64_t> dims, std::vector<std::string> values) {
   Tensor t;
   t.dtype_ = DType::string;

@@ -47,6 +47,8 @@ class Tensor {
                 std::shared_ptr<const void> owner = nullptr);
   // False for bytes that somebody else may free or overwrite.
   bool owned() const { return owner_ != nullptr || strings_ != nullptr; }
+  // Somebody else holds these bytes, too: they must not be written.
+  bool shared() const;
 
   explicit operator bool() const { return dtype_ != DType::undefined; }
   DType dtype() const { return dtype_; }

@@ -134,7 +134,7 @@ Status Executor::run_whole_by_reference(const Run& run) {
                                                 run.limits, *meter_ - meter_start_));
   // All before the first is written: memory of an output may be that of an input which is an output itself.
   for (Datum& output : outputs) {
-    TRY(output, own(output, writes_inputs()));
+    TRY(output, own(output, true));
   }
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (run.own_outputs || !run.outputs[i].is_tensor()) {

@@ -11,6 +11,10 @@ bool Block::unused() const {
   return true;
 }
 
+std::shared_ptr<void> Block::sole_owner() const {
+  return {memory_.get(), [kept = memory_](void*) {}};
+}
+
 Status Block::reserve(int64_t bytes, const std::shared_ptr<Meter>& meter) {
   constexpr int64_t kAlignment = 64;
   if (bytes <= size_) return {};

@@ -25,6 +25,8 @@ class Block {
   int64_t size() const { return size_; }
   // Keeps the memory for as long as somebody holds it.
   const std::shared_ptr<void>& owner() const { return memory_; }
+  // The same, counted by itself: who holds it alone is the only one to read the memory.
+  std::shared_ptr<void> sole_owner() const;
   // True: nobody else holds it, and what others did with it is over.
   bool unused() const;
 

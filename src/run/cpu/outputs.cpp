@@ -120,7 +120,9 @@ Status Executor::hand_over_dynamic(size_t output) {
     return {};
   }
   if (!run_->own_outputs && out.is_tensor()) return copy_into(out, made, plan_->output_names[output]);
-  TRY(out, own(made, writes_inputs()));
+  // A caller may write into what it gets: it is neither a constant nor memory of another output.
+  const bool shared = !is_body_ && (!made.is_tensor() || made.tensor().shared());
+  TRY(out, own(made, shared || writes_inputs()));
   return {};
 }
 
@@ -128,12 +130,13 @@ Status Executor::hand_over_view(size_t output) {
   const uint32_t value = plan_->outputs[output];
   const PlanValue& planned = plan_->values[value];
   Datum& out = run_->outputs[output];
+  const bool given = !run_->own_outputs && out.is_tensor(), last = written_last(output);
   if (planned.kind == Kind::constant && !fits_view(planned.dtype)) {
-    out = planned.constant;
+    if (given) return copy_into(out, planned.constant, plan_->output_names[output]);
+    TRY(out, own(planned.constant, !is_body_));
     return {};
   }
   const View from = view(value);
-  const bool given = !run_->own_outputs && out.is_tensor(), last = written_last(output);
   const bool direct = planned.kind == Kind::output && planned.index == output;
   if (given) TRY_OK(check_given(output, from));
   if (direct && given && (last || output_data_[output] == out.tensor().bytes().data())) return {};
@@ -142,7 +145,9 @@ Status Executor::hand_over_view(size_t output) {
   }
   if (!given) {
     if (!out.is_tensor()) forget(out);
-    out.tensor().point_at(planned.dtype, from.dims, output_data_[output], output_memory_[output].blocks.back().owner());
+    const Block& block = output_memory_[output].blocks.back();
+    out.tensor().point_at(planned.dtype, from.dims, output_data_[output],
+                          is_body_ ? block.sole_owner() : block.owner());
     out.settle();
     if (direct) return {};
   }
