@@ -3,7 +3,9 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <thread>
 
 #include "anyshape/api.h"
 #include "anyshape/error.h"
@@ -18,6 +20,9 @@ struct WorkLimits {
   double timeout = 0;
   double budget = 0;
   int64_t max_bytes = 0;  // of each run, as RunOptions::max_bytes
+  // Called by the thread of the scope while it works, at most every tenth of a second; true ends the work like
+  // `cancel`. For callers that have to look after something else meanwhile, such as the signals of an interpreter.
+  std::function<bool()> interrupted = {};
 };
 
 // While one lives, all calls of this library on the same thread look at its limits, and at those of the scopes around
@@ -39,6 +44,12 @@ class ANYSHAPE_API WorkScope {
   // The strictest of this scope and those around it.
   std::optional<Moment> deadline_, budget_;
   int64_t max_bytes_;
+  std::function<bool()> interrupted_;
+  std::thread::id thread_;
+  mutable Moment ask_again_;
+  mutable std::atomic<bool> was_interrupted_ = false;
+
+  bool ended() const;
 };
 
 // What a call of this library on this thread would fail with now: "work.cancelled" or "work.timeout".

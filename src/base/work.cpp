@@ -7,6 +7,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+constexpr auto kBetweenAsking = std::chrono::milliseconds(100);
+
 thread_local WorkScope* current = nullptr;
 
 // Never, where that is further away than a clock can count.
@@ -32,7 +34,10 @@ WorkScope::WorkScope(const WorkLimits& limits)
       cancel_(limits.cancel),
       deadline_(after(limits.timeout)),
       budget_(after(limits.budget)),
-      max_bytes_(limits.max_bytes) {
+      max_bytes_(limits.max_bytes),
+      interrupted_(limits.interrupted),
+      thread_(std::this_thread::get_id()),
+      ask_again_(interrupted_ ? Clock::now() + kBetweenAsking : Moment()) {
   if (outer_) {
     deadline_ = earlier(deadline_, outer_->deadline_);
     budget_ = earlier(budget_, outer_->budget_);
@@ -48,12 +53,22 @@ WorkScope::~WorkScope() {
   if (*link) *link = outer_;
 }
 
+bool WorkScope::ended() const {
+  if (cancel_ && cancel_->load(std::memory_order_relaxed)) return true;
+  if (!interrupted_ || was_interrupted_) return was_interrupted_;
+  if (thread_ != std::this_thread::get_id() || Clock::now() < ask_again_) return false;
+  // Not while it is asked: it may do work of its own under this scope.
+  ask_again_ = Moment::max();
+  was_interrupted_ = interrupted_();
+  ask_again_ = Clock::now() + kBetweenAsking;
+  return was_interrupted_;
+}
+
 const WorkScope* Work::scope() { return current; }
 
 Status Work::check(const WorkScope* scope) {
   for (const WorkScope* one = scope; one; one = one->outer_)
-    if (one->cancel_ && one->cancel_->load(std::memory_order_relaxed))
-      return system_error("work.cancelled", "the work was cancelled");
+    if (one->ended()) return system_error("work.cancelled", "the work was cancelled");
   if (scope && passed(scope->deadline_)) return system_error("work.timeout", "the time for it is over");
   return {};
 }

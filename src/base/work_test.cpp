@@ -66,5 +66,28 @@ TEST(Work, IsOfOneThread) {
   EXPECT_EQ(watched, "work.cancelled");
 }
 
+// The caller is asked now and then, by its own thread only, and not again while it answers.
+TEST(Work, AsksTheCaller) {
+  const auto here = std::this_thread::get_id();
+  int asked = 0;
+  const WorkScope scope({.interrupted = [&] {
+    EXPECT_EQ(std::this_thread::get_id(), here);
+    EXPECT_EQ(now(), "");
+    return ++asked == 2;
+  }});
+  const WorkScope inner({});
+  const WorkScope* watched = Work::scope();
+  std::thread watcher([&] {
+    while (Work::check(watched)) std::this_thread::yield();
+  });
+  EXPECT_EQ(now(), "");
+  EXPECT_EQ(asked, 0);
+  while (now().empty()) std::this_thread::yield();
+  EXPECT_EQ(asked, 2);
+  EXPECT_EQ(now(), "work.cancelled");
+  EXPECT_EQ(asked, 2);
+  watcher.join();
+}
+
 }  // namespace
 }  // namespace anyshape
