@@ -57,6 +57,9 @@ class ANYSHAPE_API AnyValue {
   double number(int64_t i) const;
   // Of a sequence; of an optional none or one; of a map its keys and its values.
   std::vector<AnyValue> items() const;
+  // The same value in memory that stays as it is for as long as somebody holds it: what is borrowed, or lies in memory
+  // of a run, is copied. Error "tensor.memory".
+  Result<AnyValue> kept() const;
   // One line for people: `f32[2, 3]  min -1.2  mean 0.1  max 2.5  [0.1, -0.3, ...]`.
   std::string summary() const;
 

@@ -32,8 +32,9 @@ class ANYSHAPE_API CustomNode {
   const Call& call_;
 };
 
-// Absent inputs are nothing. Outputs are zero-filled tensors of the type the rule says; what is written into their
-// memory is the result. May be called from several threads at once. An error ends the run.
+// Absent inputs are nothing; the others are only read, and valid during the call: AnyValue::kept() gives what may be
+// kept. Outputs are zero-filled tensors of the type the rule says; what is written into their memory is the result. May
+// be called from several threads at once. An error ends the run.
 using CustomKernelFunction =
     std::function<Status(std::span<const AnyValue> inputs, std::span<AnyValue> outputs, const CustomNode& node)>;
 

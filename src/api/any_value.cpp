@@ -9,6 +9,7 @@
 #include <random>
 
 #include "format/onnx/datum.h"
+#include "run/cpu/own.h"
 #include "tensor/npy.h"
 #include "tensor/real.h"
 #include "verify/compare.h"
@@ -184,6 +185,11 @@ std::vector<AnyValue> AnyValue::items() const {
   std::vector<AnyValue> out;
   for (const Datum& item : datum_->items()) out.push_back(wrap(item));
   return out;
+}
+
+Result<AnyValue> AnyValue::kept() const {
+  TRY(Datum datum, own(*datum_));
+  return wrap(std::move(datum));
 }
 
 std::string AnyValue::summary() const {
