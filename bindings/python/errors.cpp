@@ -1,5 +1,7 @@
 #include "errors.h"
 
+#include "text.h"
+
 namespace nb = nanobind;
 
 namespace anyshape::python {
@@ -19,18 +21,14 @@ const char* kind_name(Error::Kind kind) {
   return "refused";
 }
 
-// Text of a file need not be UTF-8.
-nb::object text(const std::string& s) {
-  return nb::steal(PyUnicode_DecodeUTF8(s.data(), static_cast<Py_ssize_t>(s.size()), "replace"));
-}
-
 }  // namespace
 
-void raise(const Error& error) {
-  const nb::object type = nb::module_::import_("anyshape._errors").attr("Error");
-  const nb::object made =
-      type(text(error.code), text(error.place), text(error.message), text(error.hint), nb::str(kind_name(error.kind)));
-  PyErr_SetObject(type.ptr(), made.ptr());
+void raise(const Error& error, nb::handle cause) {
+  const nb::object made = nb::module_::import_("anyshape._errors")
+                              .attr("make")(to_text(error.code), to_text(error.place), to_text(error.message),
+                                            to_text(error.hint), nb::str(kind_name(error.kind)));
+  if (cause.is_valid()) PyException_SetCause(made.ptr(), cause.inc_ref().ptr());
+  PyErr_SetObject(made.type().ptr(), made.ptr());
   throw nb::python_error();
 }
 

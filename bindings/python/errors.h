@@ -8,21 +8,15 @@
 
 namespace anyshape::python {
 
-// Raises anyshape.Error with the fields of `error`. The lock of the interpreter must be held.
-[[noreturn]] void raise(const Error& error);
+// Raises anyshape.Error with the fields of `error`, `cause` being its __cause__. The lock of the interpreter must be
+// held.
+[[noreturn]] void raise(const Error& error, nanobind::handle cause = {});
 
 // The value, or the error raised.
 template <class T>
 T value_of(Result<T> result) {
   if (!result) raise(result.error());
   if constexpr (!std::is_void_v<T>) return *std::move(result);
-}
-
-// Runs `work` without the lock of the interpreter.
-template <class Work>
-auto unlocked(Work&& work) {
-  nanobind::gil_scoped_release release;
-  return work();
 }
 
 }  // namespace anyshape::python

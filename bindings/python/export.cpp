@@ -4,14 +4,15 @@
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <memory>
 
 #include "errors.h"
+#include "limits.h"
 #include "parts.h"
+#include "text.h"
 
 namespace nb = nanobind;
 
@@ -77,7 +78,7 @@ nb::dict report_dict(const ExportReport& report) {
 nb::tuple run_export(nb::handle path, const nb::dict& options) {
   const auto file = path_of(path);
   const ExportOptions wanted = options_of(options);
-  Exported exported = value_of(unlocked([&] { return export_program(file, wanted); }));
+  Exported exported = working([&] { return export_program(file, wanted); });
   const nb::dict report = report_dict(exported.report);
   return nb::make_tuple(nb::cast(new SharedModel(std::move(exported.model)), nb::rv_policy::take_ownership), report);
 }

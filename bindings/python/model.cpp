@@ -1,15 +1,18 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/pair.h>
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstring>
+#include <functional>
+#include <optional>
 
 #include "errors.h"
+#include "limits.h"
 #include "parts.h"
+#include "text.h"
 
 namespace nb = nanobind;
 
@@ -25,9 +28,8 @@ Sizes sizes_of(const Shapes& shapes) { return {shapes.begin(), shapes.end()}; }
 // Work on the model, without the lock of the interpreter.
 template <class Work>
 auto with(SharedModel& shared, Work&& work) {
-  nb::gil_scoped_release release;
-  const std::lock_guard lock(shared.mutex);
-  return work(shared.model);
+  const SharedModel::Turn turn(shared);
+  return working([&] { return work(shared.model()); });
 }
 
 CheckOptions options_of(bool batch_only, std::vector<std::string> allow, std::vector<std::string> ignore,
@@ -84,7 +86,7 @@ nb::dict info_dict(const ModelInfo& info) {
   out["parameter_bytes"] = info.parameter_bytes;
   out["functions"] = info.functions;
   nb::dict metadata;
-  for (const auto& [key, value] : info.metadata) metadata[key.c_str()] = value;
+  for (const auto& [key, value] : info.metadata) metadata[to_text(key)] = value;
   out["metadata"] = metadata;
   return out;
 }
@@ -92,7 +94,7 @@ nb::dict info_dict(const ModelInfo& info) {
 nb::dict check_model(SharedModel& self, bool batch_only, std::vector<std::string> allow,
                      std::vector<std::string> ignore, bool ignore_assumed) {
   const CheckOptions options = options_of(batch_only, std::move(allow), std::move(ignore), ignore_assumed);
-  const Report report = value_of(with(self, [&](const Model& model) { return check(model, options); }));
+  const Report report = with(self, [&](const Model& model) { return check(model, options); });
   nb::dict out;
   out["text"] = to_text(report);
   out["json"] = to_json({report});
@@ -103,18 +105,30 @@ nb::dict accepts_shapes(SharedModel& self, const Sizes& sizes, bool ignore_assum
   CheckOptions options;
   options.ignore_assumed = ignore_assumed;
   const Shapes shapes = shapes_of(sizes);
-  value_of(with(self, [&](const Model& model) { return check_input_names(model, shapes); }));
-  return answer_dict(with(self, [&](const Model& model) { return accepts(model, shapes, options); }));
+  with(self, [&](const Model& model) { return check_input_names(model, shapes); });
+  const Answer answer = with(self, [&](const Model& model) { return accepts(model, shapes, options); });
+  if (answer.code == "work.cancelled" || answer.code == "work.timeout")
+    raise({Error::Kind::system, answer.code, answer.place, answer.sentence, {}});
+  return answer_dict(answer);
 }
 
 nb::dict require_shapes(SharedModel& self, const std::vector<std::string>& wanted, bool ignore_assumed) {
   CheckOptions options;
   options.ignore_assumed = ignore_assumed;
-  return proof_dict(value_of(with(self, [&](const Model& model) { return require(model, wanted, options); })));
+  return proof_dict(with(self, [&](const Model& model) { return require(model, wanted, options); }));
+}
+
+nb::dict against_model(SharedModel& self, SharedModel& old) {
+  // Two threads that ask in opposite directions must not wait for each other.
+  const auto [first, second] = std::minmax({&self, &old}, std::less<>());
+  const SharedModel::Turn turn(*first);
+  std::optional<SharedModel::Turn> other;
+  if (first != second) other.emplace(*second);
+  return proof_dict(working([&] { return against(self.model(), old.model()); }));
 }
 
 std::vector<std::string> explain_value(SharedModel& self, const std::string& value) {
-  const auto stories = value_of(with(self, [&](const Model& model) { return explain(model, value); }));
+  const auto stories = with(self, [&](const Model& model) { return explain(model, value); });
   std::vector<std::string> out;
   for (const AxisStory& story : stories) out.push_back(to_text(story));
   return out;
@@ -122,9 +136,8 @@ std::vector<std::string> explain_value(SharedModel& self, const std::string& val
 
 void save_model(SharedModel& self, nb::handle path, const std::string& external_data) {
   const auto file = path_of(path);
-  value_of(with(self, [&](const Model& model) {
-    return external_data.empty() ? model.save(file) : model.save(file, external_data);
-  }));
+  with(self,
+       [&](const Model& model) { return external_data.empty() ? model.save(file) : model.save(file, external_data); });
 }
 
 }  // namespace
@@ -180,30 +193,21 @@ void bind_model(nb::module_& m) {
           "load",
           [](nb::handle path) {
             const auto file = path_of(path);
-            return new SharedModel(value_of(unlocked([&] { return Model::load(file); })));
+            return new SharedModel(working([&] { return Model::load(file); }));
           },
           nb::arg("path"))
       .def_static(
           "from_bytes",
           [](nb::handle data, const std::string& name) {
             auto bytes = bytes_of(data);
-            return new SharedModel(value_of(unlocked([&] { return Model::from_bytes(std::move(bytes), name); })));
+            return new SharedModel(working([&] { return Model::from_bytes(std::move(bytes), name); }));
           },
           nb::arg("data"), nb::arg("name") = "model")
       .def("check", check_model, nb::arg("batch_only") = false, nb::arg("allow") = std::vector<std::string>(),
            nb::arg("ignore") = std::vector<std::string>(), nb::arg("ignore_assumed") = false)
       .def("accepts", accepts_shapes, nb::arg("shapes"), nb::arg("ignore_assumed") = false)
       .def("require", require_shapes, nb::arg("wanted"), nb::arg("ignore_assumed") = false)
-      .def(
-          "against",
-          [](SharedModel& self, SharedModel& old) {
-            nb::gil_scoped_release release;
-            const std::scoped_lock lock(self.mutex, old.mutex);
-            auto proof = against(self.model, old.model);
-            nb::gil_scoped_acquire acquire;
-            return proof_dict(value_of(std::move(proof)));
-          },
-          nb::arg("old"))
+      .def("against", against_model, nb::arg("old"))
       .def(
           "smallest_shapes",
           [](SharedModel& self, const Sizes& given) {

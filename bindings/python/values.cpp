@@ -1,12 +1,12 @@
 #include "values.h"
 
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <memory>
 #include <optional>
 
 #include "errors.h"
+#include "text.h"
 
 namespace nb = nanobind;
 
@@ -67,6 +67,7 @@ AnyValue converted(nb::handle object, DType type, Keep& keep) {
 }
 
 AnyValue tensor(nb::handle object, DType type, Keep& keep) {
+  if (object.is_none()) raise({Error::Kind::usage, "input.type", {}, "None is no array", {}});
   Dense array;
   if (!nb::try_cast(object, array, false)) return converted(object, type, keep);
   const auto found = type_of(array.dtype());
@@ -78,37 +79,40 @@ AnyValue tensor(nb::handle object, DType type, Keep& keep) {
 
 AnyValue sequence(nb::handle object, DType type, Keep& keep) {
   std::vector<AnyValue> items;
-  for (nb::handle item : nb::iter(object)) items.push_back(tensor(item, type, keep));
+  // A tuple of its own: an item may be an object whose conversion changes the list.
+  for (nb::handle item : nb::tuple(object)) items.push_back(tensor(item, type, keep));
   return AnyValue::sequence(type, items);
 }
 
-template <class Shape>
-nb::object array_over(const AnyValue& value, nb::dlpack::dtype dtype, const Shape& shape) {
+nb::object array_over(const AnyValue& value, nb::dlpack::dtype dtype, const std::vector<size_t>& shape, Access access) {
   auto owner = std::make_unique<AnyValue>(value);
   void* data = owner->mutable_data();
   nb::capsule capsule(owner.release(), [](void* p) noexcept { delete static_cast<AnyValue*>(p); });
+  if (access == Access::read)
+    return nb::cast(nb::ndarray<nb::numpy, nb::ro>(data, shape.size(), shape.data(), capsule, nullptr, dtype));
   return nb::cast(nb::ndarray<nb::numpy>(data, shape.size(), shape.data(), capsule, nullptr, dtype));
 }
 
-nb::object tensor_array(const AnyValue& value) {
+// Arrays that are made, not over the memory of the value.
+nb::object made_array(const AnyValue& value, Access access) {
+  if (value.type() == DType::string) return helper("text_array")(value.string_entries(), value.shape());
+  const nb::object bytes = array_over(value, {static_cast<uint8_t>(Code::UInt), 8, 1}, {value.bytes()}, access);
+  return helper("from_bits")(static_cast<int>(value.type()), value.shape(), bytes);
+}
+
+nb::object tensor_array(const AnyValue& value, Access access) {
   const auto& dims = value.shape();
-  if (value.type() == DType::string) {
-    nb::list texts;
-    for (const std::string& s : value.string_entries())
-      texts.append(nb::steal(PyUnicode_DecodeUTF8(s.data(), static_cast<Py_ssize_t>(s.size()), "surrogateescape")));
-    return helper("text_array")(texts, dims);
-  }
-  if (const auto dtype = dlpack_of(value.type()))
-    return array_over(value, *dtype, std::vector<size_t>(dims.begin(), dims.end()));
-  const nb::object bytes =
-      array_over(value, {static_cast<uint8_t>(Code::UInt), 8, 1}, std::vector<size_t>{value.bytes()});
-  return helper("from_bits")(static_cast<int>(value.type()), dims, bytes);
+  if (const auto dtype = dlpack_of(value.type())) return array_over(value, *dtype, {dims.begin(), dims.end()}, access);
+  const nb::object array = made_array(value, access);
+  if (access == Access::read) array.attr("flags").attr("writeable") = false;
+  return array;
 }
 
 nb::object map_dict(const AnyValue& value) {
   const auto items = value.items();
   nb::dict out;
-  const nb::object keys = to_python(items[0]).attr("tolist")(), values = to_python(items[1]).attr("tolist")();
+  const nb::object keys = to_python(items[0], Access::read).attr("tolist")();
+  const nb::object values = to_python(items[1], Access::read).attr("tolist")();
   for (size_t i = 0; i < nb::len(keys); ++i) out[keys[i]] = values[i];
   return out;
 }
@@ -131,18 +135,19 @@ AnyValue to_value(nb::handle object, AnyValue::Kind kind, DType type, Keep& keep
   }
 }
 
-nb::object to_python(const AnyValue& value) {
-  const auto items = value.kind() == AnyValue::Kind::tensor ? std::vector<AnyValue>() : value.items();
+nb::object to_python(const AnyValue& value, Access access) {
   switch (value.kind()) {
     case AnyValue::Kind::tensor:
-      return tensor_array(value);
+      return tensor_array(value, access);
     case AnyValue::Kind::sequence: {
       nb::list out;
-      for (const AnyValue& item : items) out.append(to_python(item));
+      for (const AnyValue& item : value.items()) out.append(to_python(item, access));
       return out;
     }
-    case AnyValue::Kind::optional:
-      return items.empty() ? nb::none() : to_python(items[0]);
+    case AnyValue::Kind::optional: {
+      const auto items = value.items();
+      return items.empty() ? nb::none() : to_python(items[0], access);
+    }
     case AnyValue::Kind::map:
       return map_dict(value);
     default:

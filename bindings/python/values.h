@@ -16,7 +16,10 @@ using Keep = std::vector<nanobind::ndarray<nanobind::ro>>;
 // `keep` holds them; all else is copied. Raises anyshape.Error.
 AnyValue to_value(nanobind::handle object, AnyValue::Kind kind, DType type, Keep& keep);
 
-// NumPy arrays over the memory of the value; lists for sequences, None or the value for optionals, dicts for maps.
-nanobind::object to_python(const AnyValue& value);
+enum class Access { write, read };
+
+// NumPy arrays over the memory of the value, which they keep; lists for sequences, None or the value for optionals,
+// dicts for maps. Arrays to read refuse to be written.
+nanobind::object to_python(const AnyValue& value, Access access);
 
 }  // namespace anyshape::python

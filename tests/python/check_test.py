@@ -4,6 +4,7 @@ import unittest
 from pathlib import Path
 
 import anyshape
+import numpy as np
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
@@ -27,6 +28,24 @@ class CheckTest(unittest.TestCase):
             self.baked.accepts(y=(1, 2))
         self.assertEqual((caught.exception.code, caught.exception.kind), ("input.unknown", "usage"))
         self.assertTrue(caught.exception.hint)
+
+    def test_sizes_that_are_no_integers(self):
+        session = anyshape.InferenceSession(EXAMPLES / "lstm_baked.onnx")
+        questions = (lambda sizes: self.baked.accepts(x=sizes), lambda sizes: self.baked.smallest(x=sizes),
+                     lambda sizes: session.plan({"x": sizes}))  # fmt: skip
+        wrong = (1.5, 120.0, True, np.float64(1), np.float32(1), np.bool_(True), "1", b"1", None, 2**63, -(2**63) - 1, 1j)
+        for question in questions:
+            for size in wrong:
+                with self.subTest(size=size), self.assertRaises(anyshape.Error) as caught:
+                    question((size, 120, 1))
+                self.assertEqual((caught.exception.code, caught.exception.kind), ("argument.integer", "usage"))
+            for sizes in 5, "1x2", None:
+                with self.subTest(sizes=sizes), self.assertRaises(anyshape.Error):
+                    question(sizes)
+            for one in np.int64, np.int8, np.uint16, int:
+                question((one(1), 120, one(1)))
+            question(np.array([1, 120, 1]))
+        self.assertEqual(self.baked.accepts(x=(-1, 120, 1)).kind, "refuse")
 
     def test_sets(self):
         self.assertTrue(self.baked.require("x=[1..64, 120, 1]"))

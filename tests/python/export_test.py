@@ -46,6 +46,11 @@ class SavedProgramTest(unittest.TestCase):
             ({"input_names": ["a", "b"]}, "names.inputs"),
             ({"opset_version": 3}, "export.opset"),
             ({"guards": "perhaps"}, "export.guards"),
+            ({"opset_version": 17.0}, "argument.integer"),
+            ({"ir_version": "8"}, "argument.integer"),
+            ({"dynamic_axes": {"x": {0.5: "batch"}}}, "argument.integer"),
+            ({"dynamic_axes": {"x": [True]}}, "argument.integer"),
+            ({"dynamic_axes": {"x": {0: "batch"}}, "freeze": {"batch": 2.5}}, "argument.integer"),
         ]
         for options, code in rows:
             with self.subTest(options), self.assertRaises(anyshape.Error) as caught:

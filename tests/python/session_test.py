@@ -8,6 +8,7 @@ from pathlib import Path
 import anyshape
 import numpy as np
 from anyshape._values import EXTENSION, from_bits, parts
+from models import model
 
 RUN = Path(__file__).resolve().parents[1] / "fixtures" / "run"
 
@@ -136,8 +137,18 @@ class ErrorsTest(unittest.TestCase):
         self.assertEqual(self.refusal({"x": x[0]}), "input.rank")
         self.assertEqual(self.refusal({"x": "text"}), "input.type")
         self.assertEqual(self.refusal({"x": x.astype("datetime64[s]")}), "input.type")
+        self.assertEqual(self.refusal({"x": None}), "input.type")
         self.assertEqual(self.refusal({"x": x}, names=["nope"]), "output.unknown")
         self.assertEqual(self.refusal({"many": x, "one": x}, "sequence"), "input.kind")
+
+    def test_lists_that_would_lose_something(self):
+        for name, given in ("int64", [1.5, 2]), ("int8", [300]), ("uint8", [-1]), ("bool", [0.5]), ("int64", [2**63]):
+            text = f"m ({name}[n] x) => ({name}[n] y) {{ y = Identity (x) }}"
+            with self.subTest(name, given=given), self.assertRaises(anyshape.Error) as caught:
+                anyshape.InferenceSession(model(text)).run(None, {"x": given})
+            self.assertEqual(caught.exception.code, "input.type")
+        whole = anyshape.InferenceSession(model("m (int64[n] x) => (int64[n] y) { y = Identity (x) }"))
+        self.assertEqual(whole.run(None, {"x": []})[0].tolist(), [])
 
     def test_models(self):
         for source in b"", b"\0" * 100, "nowhere.onnx":

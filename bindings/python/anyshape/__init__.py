@@ -9,10 +9,12 @@ from . import capture
 from ._anyshape import register_op, register_shape_rule
 from ._anyshape import version as _version
 from ._check import Answer, CheckReport, Proof, check
-from ._errors import Error
+from ._errors import Cancelled, Error, Stopped, Timeout
 from ._export import Exported, export
+from ._limits import RunOptions, limits
 from ._session import InferenceSession, NodeArg, SessionOptions
 
 __version__ = _version()
-__all__ = ["Answer", "CheckReport", "Error", "Exported", "InferenceSession", "NodeArg", "Proof", "SessionOptions",
-           "capture", "check", "export", "register_op", "register_shape_rule"]  # fmt: skip
+__all__ = ["Answer", "Cancelled", "CheckReport", "Error", "Exported", "InferenceSession", "NodeArg", "Proof",
+           "RunOptions", "SessionOptions", "Stopped", "Timeout", "capture", "check", "export", "limits", "register_op",
+           "register_shape_rule"]  # fmt: skip

@@ -1,14 +1,18 @@
 import os
 from collections.abc import Callable, Mapping, Sequence
+from contextvars import ContextVar
 from typing import Any, Optional
+
+current_limits: ContextVar[Limits]
 
 def version() -> str: ...
 def register_op(domain: str, name: str, rule: str, kernel: Optional[Callable[..., Any]] = None) -> None:
     """Makes an operator known to models loaded from now on.
 
     rule: outputs as "(x, w) -> y = [x0, w1] where x1 == w0", x0 being axis 0 of x.
-    kernel: called as kernel(node, *arrays) with NumPy arrays, None for an input left out; gives an array or a tuple of
-        them. `node` has the attributes. Without a kernel a model can be checked, not run.
+    kernel: called as kernel(node, *arrays) with NumPy arrays to read, which may be kept, and None for an input left
+        out; gives an array or a tuple of them. `node` has the attributes. Without a kernel a model can be checked, not
+        run.
     """
 
 def register_shape_rule(text: str) -> None:
@@ -19,7 +23,7 @@ def export_program(
 ) -> tuple[Model, dict[str, Any]]: ...
 
 class CustomNode:
-    """The node a kernel runs for; valid during the call. Attributes that are absent are None or empty."""
+    """The node a kernel runs for; asked after the call, it raises. Attributes that are absent are None or empty."""
 
     def name(self) -> str: ...
     def integer(self, attribute: str) -> Optional[int]: ...
@@ -27,6 +31,17 @@ class CustomNode:
     def text(self, attribute: str) -> Optional[str]: ...
     def integers(self, attribute: str) -> list[int]: ...
     def numbers(self, attribute: str) -> list[float]: ...
+
+class Limits:
+    """What anyshape.limits() says, and a flag that ends what runs under it."""
+
+    cancelled: bool
+    def __init__(self) -> None: ...
+    def start(self, timeout: float, budget: float, max_bytes: int, outer: Optional[Limits]) -> None:
+        """Times count from now on; 0: no limit."""
+
+def check_limits() -> None:
+    """Raises where the limits in force would end a call now."""
 
 class Model:
     @staticmethod
@@ -55,7 +70,14 @@ class Session:
     def __init__(
         self, model: Model, optimize: bool = True, threads: int = 0, engine: str = "anyshape", ort_library: str = ""
     ) -> None: ...
-    def run(self, feed: dict[str, Any], seed: int = 0, max_bytes: int = 0) -> list[Any]: ...
+    def run(
+        self,
+        feed: dict[str, Any],
+        seed: int = 0,
+        max_bytes: int = 0,
+        timeout: float = 0.0,
+        cancel: Optional[Limits] = None,
+    ) -> list[Any]: ...
     def inputs(self) -> list[tuple[str, str, int]]: ...
     def optional_inputs(self) -> list[tuple[str, str, int]]: ...
     def outputs(self) -> list[tuple[str, str, int]]: ...

@@ -8,9 +8,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Union
 
 from . import _anyshape
+from ._errors import shown
+from ._integers import sizes
 
 Shape = Sequence[int]
 Source = Union[str, "os.PathLike[str]", bytes, bytearray, memoryview]
+
+
+def _types(values: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    return {value["name"]: value["type"] for value in values}
 
 
 class Answer(int):
@@ -32,14 +38,14 @@ class Answer(int):
     def __new__(cls, told: Mapping[str, Any]) -> Answer:
         self = super().__new__(cls, told["kind"] == "accept")
         self.kind, self.code, self.place, self.why = told["kind"], told["code"], told["place"], told["sentence"]
-        self.outputs = {value["name"]: value["type"] for value in told["outputs"]}
+        self.outputs = _types(told["outputs"])
         self.data_conditions = [reason["sentence"] for reason in told["data_conditions"]]
         return self
 
     def __repr__(self) -> str:
         if self:
             return "accept"
-        return f"{self.kind} [{self.code}] {self.place + ': ' if self.place else ''}{self.why}"
+        return shown(f"{self.kind} [{self.code}] {self.place + ': ' if self.place else ''}{self.why}")
 
     __str__ = __repr__
 
@@ -59,7 +65,7 @@ class Proof(int):
     def __new__(cls, told: Mapping[str, Any]) -> Proof:
         self = super().__new__(cls, told["kind"] == "proved")
         self.kind = told["kind"]
-        self.shapes = {name: tuple(sizes) for name, sizes in told["shapes"].items()}
+        self.shapes = {name: tuple(shape) for name, shape in told["shapes"].items()}
         self.answer = Answer(told["answer"])
         self.why = told["why"] or (self.answer.why if self.kind == "refuted" else "")
         return self
@@ -72,10 +78,6 @@ class Proof(int):
     __str__ = __repr__
 
 
-def _merged(shapes: Mapping[str, Shape] | None, named: Mapping[str, Shape]) -> dict[str, list[int]]:
-    return {name: [int(size) for size in sizes] for name, sizes in {**(shapes or {}), **named}.items()}
-
-
 class CheckReport:
     """All that check() says about one model. str() is the report for people, `data` the same as plain data."""
 
@@ -85,10 +87,12 @@ class CheckReport:
         told = model.check(**options)
         self.text: str = told["text"]
         self.data: dict[str, Any] = json.loads(told["json"])
+        # JSON has no bytes that are no UTF-8.
+        self._inputs, self._outputs = _types(model.inputs()), _types(model.outputs())
 
     def accepts(self, shapes: Mapping[str, Shape] | None = None, /, **named: Shape) -> Answer:
         """The exact answer for one shape: `accepts(x=(1, 120, 1))`, or a dict for names that are no identifiers."""
-        return Answer(self._model.accepts(_merged(shapes, named), self._ignore_assumed))
+        return Answer(self._model.accepts(sizes({**(shapes or {}), **named}), self._ignore_assumed))
 
     def require(self, *wanted: str) -> Proof:
         """Is every shape of a set taken? `require("x=[1..64, 1..512, 80]")`, `require("batch in 1..64, h % 32 == 0")`."""
@@ -100,8 +104,8 @@ class CheckReport:
 
     def smallest(self, shapes: Mapping[str, Shape] | None = None, /, **named: Shape) -> dict[str, tuple[int, ...]]:
         """The smallest shape the model takes, where some inputs may be given."""
-        found = self._model.smallest_shapes(_merged(shapes, named))
-        return {name: tuple(sizes) for name, sizes in found.items()}
+        found = self._model.smallest_shapes(sizes({**(shapes or {}), **named}))
+        return {name: tuple(shape) for name, shape in found.items()}
 
     @property
     def conditions(self) -> list[str]:
@@ -126,11 +130,11 @@ class CheckReport:
     @property
     def inputs(self) -> dict[str, str]:
         """Name -> type: {"x": "f32[batch, seq, 1]"}."""
-        return {value["name"]: value["type"] for value in self.data["inputs"]}
+        return dict(self._inputs)
 
     @property
     def outputs(self) -> dict[str, str]:
-        return {value["name"]: value["type"] for value in self.data["outputs"]}
+        return dict(self._outputs)
 
     @property
     def ok(self) -> bool:

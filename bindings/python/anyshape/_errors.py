@@ -1,6 +1,23 @@
-"""The one exception of the package."""
+"""The exceptions of the package."""
 
 from __future__ import annotations
+
+
+def shown(text: str) -> str:
+    """The text on one line: what a terminal would obey or hide is escaped, bytes that were no UTF-8 as `\\xff`."""
+    return "".join(one if one.isprintable() else _escaped(one) for one in text)
+
+
+def _escaped(one: str) -> str:
+    code = ord(one)
+    if 0xDC80 <= code <= 0xDCFF:
+        return f"\\x{code - 0xDC00:02x}"
+    return one.encode("unicode_escape").decode("ascii")
+
+
+def _indented(text: str) -> str:
+    """Lines of a message: none of them begins like the line of an error."""
+    return "\n    ".join(map(shown, text.split("\n")))
 
 
 class Error(Exception):
@@ -11,11 +28,14 @@ class Error(Exception):
     message: one sentence.
     hint: the line or command to try; may be empty.
     kind: "refused" (the model, shape or request breaks a rule), "unknown" (no rule can tell), "usage" (a wrong
-        argument or file), "system" (out of memory, disk full).
+        argument or file), "system" (out of memory, disk full, no time left).
+
+    Names in them are as the file has them; str() escapes what could mislead a reader.
     """
 
     def __init__(self, code: str, place: str = "", message: str = "", hint: str = "", kind: str = "refused"):
-        super().__init__(code, place, message, hint, kind)
+        # Not super(): TimeoutError of a Timeout would take these for a number and its text.
+        Exception.__init__(self, code, place, message, hint, kind)
         self.code = code
         self.place = place
         self.message = message
@@ -25,11 +45,31 @@ class Error(Exception):
     def __str__(self) -> str:
         text = f"error[{self.code}] "
         if self.place:
-            text += f"{self.place}: "
-        text += self.message
+            text += f"{shown(self.place)}: "
+        text += _indented(self.message)
         if self.hint:
-            text += f"{'' if text.endswith('.') else '.'} Try: {self.hint}"
+            text += f"{'' if text.endswith('.') else '.'} Try: {shown(self.hint)}"
         return text
+
+
+class Stopped(Error):
+    """The call was ended from outside before it was done. Nothing is left behind, and everything can be used again."""
+
+
+class Cancelled(Stopped):
+    """By cancel() of its options or limits."""
+
+
+class Timeout(Stopped, TimeoutError):
+    """By the timeout of its options or limits."""
+
+
+_STOPPED = {"work.cancelled": Cancelled, "run.cancelled": Cancelled, "work.timeout": Timeout}
+
+
+def make(code: str, place: str, message: str, hint: str, kind: str) -> Error:
+    """The exception for what the library says."""
+    return _STOPPED.get(code, Error)(code, place, message, hint, kind)
 
 
 def usage(code: str, message: str, place: str = "", hint: str = "") -> Error:

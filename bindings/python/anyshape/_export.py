@@ -14,9 +14,10 @@ from typing import Any, Optional, Union
 from . import _anyshape, capture
 from ._check import Answer, CheckReport, Proof
 from ._compare import Compared, LiveModel
-from ._errors import Error, usage
+from ._errors import Error, Stopped, usage
+from ._integers import integer
 from ._judge import Candidate, judge
-from ._request import Request, make_request
+from ._request import Request, axis_names, make_request
 from ._session import InferenceSession, SessionOptions
 
 # Arguments of torch.onnx.export that have no meaning here and change nothing in what the file computes.
@@ -137,6 +138,7 @@ def _captured(module: Any, request: Request, folder: str, tried: list[tuple[str,
     for name, save in ways:
         if capture.file_ending(name) in hopeless:
             continue
+        _anyshape.check_limits()
         path = os.path.join(folder, f"{type(module).__name__}{capture.file_ending(name)}")
         try:
             with capture.quiet():
@@ -160,6 +162,8 @@ def _best(module: Any, request: Request, live: Optional[LiveModel], options: dic
                 wanted["inputs"] = capture.input_types(request)
             try:
                 candidates.append(judge(name, path, wanted, request, live, guards, declared_ranges))
+            except Stopped:
+                raise
             except Error as refusal:
                 refusal.place = refusal.place.replace(f"{folder}{os.sep}", "")
                 if refusal.kind == "usage" and path.endswith(".pt2") and not candidates:
@@ -247,8 +251,7 @@ def _export_file(path: Any, common: dict[str, Any]) -> Exported:
     """A saved program: torch is not needed, nothing is compared."""
     dynamic = []
     for value, axes in (common["dynamic_axes"] or {}).items():
-        named = axes.items() if isinstance(axes, Mapping) else ((axis, "") for axis in axes)
-        dynamic += [(value, int(axis), name or "") for axis, name in named]
+        dynamic += [(value, axis, name) for axis, name in axis_names(axes)]
     options = {**common["options"], "dynamic": dynamic, "input_names": list(common["input_names"] or []),
                "output_names": list(common["output_names"] or []),
                "guards": "record" if common["guards"] == "auto" else common["guards"]}  # fmt: skip
@@ -292,12 +295,12 @@ def export(model: Any, args: Any = (), f: Any = None, *, kwargs: Optional[Mappin
     _warn_ignored(ignored)
     if guards not in ("auto", "record", "embed", "drop"):
         raise usage("export.guards", f'guards="{guards}" is none of auto, record, embed, drop')
-    options = {"opset": 17 if opset_version is None else int(opset_version), "static": static,
-               "freeze": list((freeze or {}).items()), "batch_only": batch_only, "allow": list(allow),
+    options = {"opset": 17 if opset_version is None else integer(opset_version, "opset_version"), "static": static,
+               "freeze": [(name, integer(size, f'freeze "{name}"')) for name, size in (freeze or {}).items()], "batch_only": batch_only, "allow": list(allow),
                "custom": list((custom or {}).items()), "custom_shapes": list((custom_shapes or {}).items()),
                "training": _keeps_training(training), "inputs": list(inputs)}  # fmt: skip
     if ir_version is not None:
-        options["ir_version"] = int(ir_version)
+        options["ir_version"] = integer(ir_version, "ir_version")
     common = {"input_names": input_names, "output_names": output_names, "dynamic_axes": dynamic_axes,
               "dynamic_shapes": dynamic_shapes, "guards": guards, "compare": compare, "options": options}  # fmt: skip
     if isinstance(model, (str, os.PathLike)):

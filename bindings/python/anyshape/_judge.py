@@ -9,7 +9,7 @@ from typing import Any, Optional
 from . import _anyshape
 from ._check import Answer, Proof
 from ._compare import Compared, Guard, LiveModel, Sizes, both_sides, difference, points
-from ._errors import Error
+from ._errors import Error, Stopped
 from ._request import Request
 
 # Points tried on the far side of one guard, and how many are looked at to find them.
@@ -70,6 +70,8 @@ class _Tester:
             return None
         try:
             got = self._session.run({name: array(tensor) for name, tensor in zip(self.request.names, tensors)})
+        except Stopped:
+            raise
         except Error as refusal:
             return Compared(shapes, float("inf"), f"the file fails where the model runs: {refusal}")
         if self.live.values_vary:
@@ -144,6 +146,8 @@ def _prove(model: _anyshape.Model, request: Request) -> Optional[Proof]:
     quoted = [name if name.replace(".", "_").isidentifier() else f"'{name}'" for name in symbols]
     try:
         return Proof(model.require([", ".join(f"{name} >= 1" for name in quoted)]))
+    except Stopped:
+        raise
     except Error:
         return None
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Optional
 
 from ._errors import usage
+from ._integers import integer
 
 
 @dataclass(frozen=True)
@@ -128,10 +129,10 @@ def _final_names(given: Optional[Sequence[str]], defaults: list[str]) -> list[st
     return out
 
 
-def _axis_names(axes: Any) -> list[tuple[int, str]]:
+def axis_names(axes: Any) -> list[tuple[int, str]]:
     if isinstance(axes, Mapping):
-        return [(int(axis), "" if name is None else str(name)) for axis, name in axes.items()]
-    return [(int(axis), "") for axis in axes]
+        return [(integer(axis, "dynamic_axes"), "" if name is None else str(name)) for axis, name in axes.items()]
+    return [(integer(axis, "dynamic_axes"), "") for axis in axes]
 
 
 def _checked_axis(axis: int, rank: int, value: str) -> int:
@@ -164,13 +165,13 @@ def _add_dynamic_axes(request: Request, dynamic_axes: Mapping[str, Any]) -> None
     axes = _Axes(request)
     for value, wanted in dynamic_axes.items():
         if value in request.names:
-            for axis, name in _axis_names(wanted):
+            for axis, name in axis_names(wanted):
                 axes.add(request.names.index(value), axis, name)
         elif request.output_names and value not in request.output_names:
             near = difflib.get_close_matches(value, request.names + request.output_names, 1)
             raise usage("dynamic.value", f'there is no input or output "{value}"', hint=near[0] if near else "")
         else:
-            request.output_axes += [(value, axis, name) for axis, name in _axis_names(wanted)]
+            request.output_axes += [(value, axis, name) for axis, name in axis_names(wanted)]
 
 
 def _dim_name(spec: Any) -> Optional[str]:
@@ -193,7 +194,7 @@ def _walk_shapes(value: Any, spec: Any, found: list[tuple[Any, int, str]], place
         return None
     if isinstance(value, torch.Tensor):
         entries = spec.items() if isinstance(spec, Mapping) else enumerate(spec)
-        entries = [(int(axis), entry) for axis, entry in entries]
+        entries = [(integer(axis, place), entry) for axis, entry in entries]
         found += [(value, axis, name) for axis, entry in entries if (name := _dim_name(entry)) is not None]
         plain = {axis: torch.export.Dim.DYNAMIC if isinstance(entry, str) else entry for axis, entry in entries}
         return plain if isinstance(spec, Mapping) else type(spec)(plain.values())

@@ -9,7 +9,9 @@ from typing import Any, Optional, Union
 
 from . import _anyshape
 from ._check import Source, load
-from ._errors import usage
+from ._errors import shown, usage
+from ._integers import integer, sizes
+from ._limits import run_arguments
 from ._values import ort_name
 
 _PROVIDERS = ("CPUExecutionProvider",)
@@ -81,7 +83,8 @@ class InferenceSession:
 
     def _start(self, model: _anyshape.Model, options: Any) -> None:
         self._session = _anyshape.Session(model, optimize=bool(getattr(options, "optimize", True)),
-                                          threads=int(getattr(options, "intra_op_num_threads", 0)),
+                                          threads=integer(getattr(options, "intra_op_num_threads", 0),
+                                                          "intra_op_num_threads", 0, 2**16),
                                           engine=getattr(options, "engine", "anyshape"),
                                           ort_library=str(getattr(options, "ort_library", "")))  # fmt: skip
         self._inputs = self._node_args(self._session.inputs(), model.inputs())
@@ -102,11 +105,12 @@ class InferenceSession:
         input_feed: name -> array; lists of arrays for sequences, arrays of str (or lists) for strings. Arrays that
         are dense and of the model's type are read where they are. Sequences come out as lists, optionals as the value
         or None, maps as dicts. The interpreter's lock is not held while the model runs.
+
+        run_options: a RunOptions, for time, memory and a way to end the run.
         """
         if not isinstance(input_feed, dict):
             input_feed = dict(input_feed)
-        seed = int(getattr(run_options, "seed", 0) or 0)
-        outputs = self._session.run(input_feed, seed=seed)
+        outputs = self._session.run(input_feed, **run_arguments(run_options))
         if output_names is None or len(output_names) == 0:
             return outputs
         unknown = [name for name in output_names if name not in self._output_index]
@@ -139,8 +143,8 @@ class InferenceSession:
 
     def plan(self, shapes: Optional[Mapping[str, Sequence[int]]] = None) -> str:
         """Steps with their kernels, buffers and the peak memory as formulas; at `shapes` also as numbers."""
-        return self._session.plan_text({name: list(sizes) for name, sizes in (shapes or {}).items()})
+        return self._session.plan_text(sizes(shapes))
 
     def __repr__(self) -> str:
-        takes = ", ".join(f"{arg.name}: {re.sub(r'^tensor', '', arg.type)}{arg.shape}" for arg in self._inputs)
+        takes = ", ".join(f"{shown(arg.name)}: {re.sub(r'^tensor', '', arg.type)}{arg.shape}" for arg in self._inputs)
         return f"<InferenceSession of ({takes})>"

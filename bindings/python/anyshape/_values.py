@@ -43,13 +43,21 @@ def _signed(codes: np.ndarray, bits: int) -> np.ndarray:
     return ((codes.astype(np.int16) ^ half) - half).astype(np.int8)
 
 
+def _array(value: Any, dtype: Any) -> np.ndarray:
+    """Numbers of a list as that type, where none loses its fraction."""
+    if np.dtype(dtype).kind in "iub":
+        found = np.asarray(value)
+        if found.size > 0 and found.dtype.kind in "fc":
+            raise TypeError("it holds numbers that are no integers")
+    return np.asarray(value, dtype=dtype)
+
+
 def parts(value: Any, wanted: int) -> tuple[int, tuple[int, ...], Any]:
     """(element type, shape, dense array or list of str) of anything array-like; `wanted`: the type the model takes."""
     if not isinstance(value, np.ndarray):
-        name = NUMPY.get(wanted)
         try:
-            value = np.asarray(value, dtype=object if wanted == STRING else name)
-        except (TypeError, ValueError) as failure:
+            value = _array(value, object if wanted == STRING else NUMPY.get(wanted))
+        except (TypeError, ValueError, OverflowError) as failure:
             raise usage("input.type", f"{type(value).__name__} is no array of {ort_name(wanted)}: {failure}") from None
     if value.dtype.kind in "OUST":
         return STRING, value.shape, [_text(entry) for entry in value.reshape(-1)]
