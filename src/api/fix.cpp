@@ -128,6 +128,7 @@ Status Fixer::check_recorded(const std::vector<Freed>& freed) const {
 }
 
 Status Fixer::free() {
+  const Model before = model_;
   std::vector<Freed> named, freed;
   TRY_OK(edited([&](const Model::Impl& model, Edit& edit) -> Status {
     for (const DynamicAxis& wanted : options_.dynamic) {
@@ -141,7 +142,7 @@ Status Fixer::free() {
   TRY_OK(check_recorded(freed));
   for (bool again = !freed.empty(); again;)
     TRY_OK(edited([&](const Model::Impl& model, Edit& edit) -> Status {
-      TRY(auto change, fixes::repair(model.typed(), model.accepted(), freed, edit));
+      TRY(auto change, fixes::repair(model.typed(), model.accepted(), freed, before.impl().typed(), edit));
       again = change.has_value();
       if (change) changes_.push_back(*std::move(change));
       fixes::drop_unused(edit);

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/among.h"
-#include "fix/targets.h"
+#include "fix/layouts.h"
 #include "ir/call.h"
 #include "passes/draft.h"
 #include "solve/baked.h"
@@ -29,24 +29,21 @@ bool takes_less(const Condition& condition, Dim symbol, int64_t size) {
   return !sizes || !sizes->empty();
 }
 
-bool mentions_any(const Dims& dims, const std::vector<Dim>& symbols) {
-  return std::any_of(dims.begin(), dims.end(), [&](Dim size) {
-    return std::any_of(symbols.begin(), symbols.end(), [&](Dim symbol) { return size.mentions(symbol); });
-  });
-}
-
 using Change = std::optional<std::string>;
 
 class Repairer {
  public:
-  Repairer(const Typed& typed, const AcceptedSet& accepted, const std::vector<Freed>& freed, Edit& edit);
+  Repairer(const Typed& typed, const AcceptedSet& accepted, const std::vector<Freed>& freed, const Typed& before,
+           Edit& edit);
   Result<Change> run();
 
  private:
-  Result<Change> repair_reshape(const Node& node);
-  Dims before(Dims dims) const;
+  Result<Change> repair_reshape(const AxisLayouts& layouts, const Node& node);
+  Result<std::optional<Dims>> meant_sizes(const AxisLayouts& layouts, const Node& node) const;
+  std::string_view axis_in(const Dims& dims) const;
   Change repair_state(const AcceptedCondition& condition);
   Result<Change> repair_condition(const AcceptedCondition& condition, const Freed& freed, Dim symbol);
+  Status check_body_reshapes(const Graph& body, const Facts& facts) const;
   Status check_constants(const Graph& graph, const Facts& facts, bool body) const;
   Status check_node(const Graph& graph, const Node& node, const Facts& facts, bool body) const;
   tl::unexpected<Error> at_node(const std::string& label, const std::string& code, const std::string& message) const;
@@ -57,12 +54,14 @@ class Repairer {
   const AcceptedSet& accepted_;
   const std::vector<Freed>& freed_;
   Edit& edit_;
+  const Typed& before_;
   std::vector<Dim> symbols_;                   // of freed_
   std::vector<std::pair<Dim, Dim>> old_size_;  // of symbols_
 };
 
-Repairer::Repairer(const Typed& typed, const AcceptedSet& accepted, const std::vector<Freed>& freed, Edit& edit)
-    : typed_(typed), accepted_(accepted), freed_(freed), edit_(edit) {
+Repairer::Repairer(const Typed& typed, const AcceptedSet& accepted, const std::vector<Freed>& freed,
+                   const Typed& before, Edit& edit)
+    : typed_(typed), accepted_(accepted), freed_(freed), edit_(edit), before_(before) {
   for (const Freed& one : freed) {
     symbols_.push_back(typed.symbols().symbol(one.name));
     old_size_.emplace_back(symbols_.back(), *one.old_size);
@@ -78,34 +77,51 @@ tl::unexpected<Error> Repairer::at_node(const std::string& label, const std::str
                                           first.axis.input, first.axis.axis, first.name)});
 }
 
-// The sizes when the axes had their old ones.
-Dims Repairer::before(Dims dims) const {
-  for (Dim& size : dims) size = substitute(size, old_size_);
-  return dims;
+// The name of the freed axis these sizes come from.
+std::string_view Repairer::axis_in(const Dims& dims) const {
+  for (Dim symbol : symbols_)
+    if (std::any_of(dims.begin(), dims.end(), [&](Dim size) { return size.mentions(symbol); }))
+      return symbol_name(symbol);
+  return symbol_name(symbols_.front());
+}
+
+// What the result of a Reshape was meant to be, where that is not what it is. Refused: it cannot be told.
+Result<std::optional<Dims>> Repairer::meant_sizes(const AxisLayouts& layouts, const Node& node) const {
+  if (node.in.empty() || node.in[0] == kNoValue || node.out[0] == kNoValue) return std::nullopt;
+  const std::string label = layouts.graph().label(node);
+  if (layouts.lost(node.in[0]))
+    return at_node(label, "fix.mixed", "how many axes it reshapes is not known when this axis is dynamic");
+  const Fact &data = layouts.facts()[node.in[0]], &out = layouts.facts()[node.out[0]];
+  if (!data.dims || !layouts.varies(node.in[0])) return std::nullopt;
+  const auto target = node.in.size() > 1 ? layouts.facts()[node.in[1]].elements : nullptr;
+  const auto refused = [&](const char* code, std::string_view why) {
+    return at_node(label, code,
+                   fmt::format("it reshapes {} to {}: {} {}", print(*data.dims),
+                               target ? print(*target) : "a shape it computes", axis_in(*data.dims), why));
+  };
+  if (!out.dims) return refused("fix.baked", "may go with any of these sizes");
+  const auto meant = layouts.reshaped(node);
+  if (!meant) return refused("fix.mixed", "does not stay whole in one of these axes");
+  if (*out.dims == sizes_now(*meant)) return std::nullopt;
+  return sizes_now(*meant);
 }
 
 // Where the target has the old size as a number, it gets what the number stood for. Nothing to do: nullopt.
-Result<Change> Repairer::repair_reshape(const Node& node) {
-  if (node.in.empty() || node.in[0] == kNoValue || node.out[0] == kNoValue) return std::nullopt;
-  const Fact &data = fact(node.in[0]), &out = fact(node.out[0]);
-  if (!data.dims || !mentions_any(*data.dims, symbols_)) return std::nullopt;
+Result<Change> Repairer::repair_reshape(const AxisLayouts& layouts, const Node& node) {
+  TRY(const auto to, meant_sizes(layouts, node));
+  if (!to) return std::nullopt;
+  const Dims& from = *fact(node.in[0]).dims;
   const std::string label = typed_.graph().label(node);
-  const auto to = out.dims ? meant_target(before(*data.dims), before(*out.dims), *data.dims) : std::nullopt;
-  if (to && *out.dims == *to) return std::nullopt;
-  const auto target = to && !zero_is_a_size(node) ? constant_target(*data.dims, *to, nullptr) : std::nullopt;
-  if (target && fact(node.in[1]).numbers() == target) return std::nullopt;
-  if (!target) {
-    const bool known = node.in.size() > 1 && fact(node.in[1]).elements;
-    return at_node(
-        label, "fix.baked",
-        fmt::format("it reshapes {} to {}: which of these sizes goes with {} cannot be told", print(*data.dims),
-                    known ? print(*fact(node.in[1]).elements) : "a shape it computes", symbol_name(symbols_.front())));
-  }
+  const bool by_input = node.in.size() > 1 && !zero_is_a_size(node);
+  const auto target = by_input ? constant_target(from, *to, nullptr) : std::nullopt;
+  if (!target)
+    return at_node(label, "fix.baked", fmt::format("no constant target reshapes {} to {}", print(from), print(*to)));
+  if (fact(node.in[1]).numbers() == target) return std::nullopt;
   const std::string_view name = edit_.unused_name(label + "_target");
   edit_.add_constant(name, Tensor::of_ints({static_cast<int64_t>(target->size())}, *target));
   edit_.maker(typed_.graph().values[node.out[0]].name)->input[1] = name;
   return fmt::format("node \"{}\" reshapes to [{}] instead of {}", label, fmt::join(*target, ", "),
-                     print(before(*out.dims)));
+                     print(layouts.old_sizes(node.out[0])));
 }
 
 // An initial state of zeros is what a recurrent layer starts with when it is given none.
@@ -174,23 +190,40 @@ Status Repairer::check_node(const Graph& graph, const Node& node, const Facts& f
   return {};
 }
 
+// Bodies stay as they are.
+Status Repairer::check_body_reshapes(const Graph& body, const Facts& facts) const {
+  AxisLayouts layouts(body, facts, old_size_);
+  for (const Node& node : body.nodes) {
+    TRY(const auto to, is_op(node, "Reshape") ? meant_sizes(layouts, node) : std::nullopt);
+    if (to)
+      return at_node(body.label(node), "fix.baked",
+                     fmt::format("it would have to give {}, and bodies stay as they are", print(*to)));
+    layouts.follow(node);
+  }
+  return {};
+}
+
 Status Repairer::check_constants(const Graph& graph, const Facts& facts, bool body) const {
+  if (body) TRY_OK(check_body_reshapes(graph, facts));
   for (const Node& node : graph.nodes) {
     if (node.op) TRY_OK(check_node(graph, node, facts, body));
-    for (const Attribute& attribute : node.attributes) {
-      const auto* inner = std::get_if<std::shared_ptr<Graph>>(&attribute.value);
-      const auto known = inner ? typed_.bodies().find(inner->get()) : typed_.bodies().end();
-      if (known != typed_.bodies().end()) TRY_OK(check_constants(**inner, known->second, true));
+    std::vector<const Graph*> inner = {node.body.get()};
+    for (const Attribute& attribute : node.attributes)
+      if (const auto* one = std::get_if<std::shared_ptr<Graph>>(&attribute.value)) inner.push_back(one->get());
+    for (const Graph* one : inner) {
+      const auto known = typed_.bodies().find(one);
+      if (known != typed_.bodies().end()) TRY_OK(check_constants(*one, known->second, true));
     }
   }
   return {};
 }
 
 Result<Change> Repairer::run() {
+  AxisLayouts layouts(typed_, before_, old_size_);
   for (const Node& node : typed_.graph().nodes) {
-    if (!is_op(node, "Reshape")) continue;
-    TRY(Change repaired, repair_reshape(node));
+    TRY(Change repaired, is_op(node, "Reshape") ? repair_reshape(layouts, node) : Change());
     if (repaired) return repaired;
+    layouts.follow(node);
   }
   for (const AcceptedCondition& condition : accepted_.conditions)
     for (size_t i = 0; i < freed_.size(); ++i) {
@@ -204,8 +237,8 @@ Result<Change> Repairer::run() {
 }  // namespace
 
 Result<std::optional<std::string>> repair(const Typed& typed, const AcceptedSet& accepted,
-                                          const std::vector<Freed>& freed, Edit& edit) {
-  return Repairer(typed, accepted, freed, edit).run();
+                                          const std::vector<Freed>& freed, const Typed& before, Edit& edit) {
+  return Repairer(typed, accepted, freed, before, edit).run();
 }
 
 }  // namespace anyshape::fixes

@@ -5,35 +5,71 @@
 namespace anyshape::fixes {
 namespace {
 
-// Axes begin..end - 1 of one side.
-struct Range {
-  size_t begin = 0, end = 0;
-};
+bool is_unit(const Piece& piece) { return piece.was == 1; }
 
-Dim product_of(const Dims& dims, Range range, size_t but = ~size_t{0}) {
-  Dim out = 1;
-  for (size_t i = range.begin; i < range.end; ++i)
-    if (i != but) out = out * dims[i];
+// All pieces in order. Neighbours that stay as they are become one piece, so that only the others hold a cut up; what
+// had size 1 and stays so counts only beside one that varies.
+Layout in_one_row(const Layouts& layouts) {
+  Layout all, out;
+  for (const Layout& layout : layouts) all.insert(all.end(), layout.begin(), layout.end());
+  for (auto it = all.begin(); it != all.end();) {
+    const auto end = is_unit(*it) ? std::find_if_not(it, all.end(), is_unit) : it + 1;
+    const bool varies = std::any_of(it, end, [](const Piece& piece) { return piece.varies(); });
+    if (varies) {
+      out.insert(out.end(), it, end);
+    } else if (!is_unit(*it) && !out.empty() && !out.back().varies() && !is_unit(out.back())) {
+      out.back().was = out.back().now = out.back().was * it->was;
+    } else if (!is_unit(*it)) {
+      out.push_back(*it);
+    }
+    it = end;
+  }
   return out;
 }
 
-// Moves both ranges to the fewest next axes that have as many elements on both sides; one axis against one is tried
-// first, so that a size of 1 goes into a size of 1 rather than nowhere.
-bool advance(const Dims& from, const Dims& to, Range& source, Range& target) {
-  const size_t left = from.size() - source.end, right = to.size() - target.end;
-  const auto fits = [&](size_t a, size_t b) {
-    if (a > left || b > right) return false;
-    const Range s{source.end, source.end + a}, t{target.end, target.end + b};
-    if (!(product_of(from, s) == product_of(to, t))) return false;
-    source = s, target = t;
-    return true;
-  };
-  if (fits(1, 1)) return true;
-  for (size_t count = 1; count <= left + right; ++count)
-    for (size_t a = 0; a <= count; ++a)
-      if (fits(a, count - a)) return true;
-  return false;
+// Takes the next axes of the result off the pieces.
+class Cutter {
+ public:
+  explicit Cutter(Layout pieces) : pieces_(std::move(pieces)) {}
+  std::optional<Layout> axis(Dim size);
+  // What is left is of size 1.
+  bool skip_units();
+  bool done() const { return next_ == pieces_.size(); }
+
+ private:
+  Layout pieces_;
+  size_t next_ = 0;
+};
+
+bool Cutter::skip_units() {
+  while (!done() && is_unit(pieces_[next_]))
+    if (pieces_[next_++].varies()) return false;
+  return true;
 }
+
+std::optional<Layout> Cutter::axis(Dim size) {
+  if (size == 1) return done() || !is_unit(pieces_[next_]) ? Layout() : Layout{pieces_[next_++]};
+  if (!skip_units()) return std::nullopt;
+  Layout out;
+  while (!(size == 1)) {
+    if (done()) return std::nullopt;
+    Piece& piece = pieces_[next_];
+    if (const auto rest = exact_div(size, piece.was)) {
+      out.push_back(piece);
+      size = *rest;
+      ++next_;
+      continue;
+    }
+    const auto rest = piece.varies() ? std::nullopt : exact_div(piece.was, size);
+    if (!rest) return std::nullopt;
+    out.push_back({size, size});
+    piece = {*rest, *rest};
+    size = 1;
+  }
+  return out;
+}
+
+bool can_be_divided(Dim size) { return !size.is_unknown() && !(size == 0); }
 
 }  // namespace
 
@@ -61,22 +97,31 @@ std::optional<std::vector<int64_t>> constant_target(const Dims& from, const Dims
   return out;
 }
 
-std::optional<Dims> meant_target(const Dims& old_from, const Dims& old_to, const Dims& from) {
-  Dims out = old_to;
-  Range source, target;
-  while (source.end < from.size() || target.end < old_to.size()) {
-    if (!advance(old_from, old_to, source, target)) return std::nullopt;
-    const Dim count = product_of(from, source);
-    if (count == product_of(old_from, source)) continue;
-    size_t places = 0;
-    for (size_t j = target.begin; j < target.end; ++j) {
-      const auto size = exact_div(count, product_of(old_to, target, j));
-      if (!size) continue;
-      out[j] = *size;
-      ++places;
-    }
-    if (places != 1) return std::nullopt;
+Dims sizes_now(const Layouts& layouts) {
+  Dims out;
+  for (const Layout& layout : layouts) {
+    Dim size = 1;
+    for (const Piece& piece : layout) size = size * piece.now;
+    out.push_back(size);
   }
+  return out;
+}
+
+// A reshape keeps the row-major order. Where every axis of the result is a product of neighbouring pieces, pieces that
+// stay as they are being cut at will, it only cuts those and joins neighbours: both are the same at every size of the
+// others, so an entry keeps its place along each of them. A cut through a piece of size n is one for some n only.
+std::optional<Layouts> regroup(const Layouts& from, const Dims& old_to) {
+  Layout row = in_one_row(from);
+  for (const Piece& piece : row)
+    if (!can_be_divided(piece.was)) return std::nullopt;
+  Cutter cutter(std::move(row));
+  Layouts out;
+  for (Dim size : old_to) {
+    auto axis = can_be_divided(size) ? cutter.axis(size) : std::nullopt;
+    if (!axis) return std::nullopt;
+    out.push_back(*std::move(axis));
+  }
+  if (!cutter.skip_units() || !cutter.done()) return std::nullopt;
   return out;
 }
 

@@ -144,6 +144,40 @@ def baked(target, sizes):
                  [ints("target", target)])
 
 
+def twice_reshaped(sizes, *targets):
+    """A Reshape to each target, something that keeps all axes in between."""
+    nodes, value = [], "x"
+    for i in range(len(targets)):
+        nodes += [node("Reshape", [value, f"target{i}"], [f"r{i}"], f"/reshape_{i}"), node("Relu", [f"r{i}"], [f"y{i}"], f"/relu_{i}")]
+        value = f"y{i}"
+    return model(nodes, [info("x", sizes)], [info(value, None)], [ints(f"target{i}", target) for i, target in enumerate(targets)])
+
+
+def resized_reshape(target):
+    """A size that no formula gives goes into a Reshape."""
+    return model([node("Resize", ["x", "", "scales"], ["r"], mode="nearest"), node("Reshape", ["r", "target"], ["y"])],
+                 [info("x", [1, 1, 6, 4])], [info("y", None)],
+                 [numpy_helper.from_array(np.array([1, 1, 1.3456789, 1], np.float32), "scales"), ints("target", target)])
+
+
+def reshape_in_branch(target):
+    then_branch = helper.make_graph([node("Reshape", ["x", "target"], ["t"], "/then")], "then", [], [info("t", None)])
+    else_branch = helper.make_graph([node("Neg", ["x"], ["e"], "/else")], "else", [], [info("e", None)])
+    return model([node("If", ["c"], ["y"], then_branch=then_branch, else_branch=else_branch)],
+                 [info("x", [6, 4]), info("c", [], TensorProto.BOOL)], [info("y", None)], [ints("target", target)])
+
+
+def reshape_in_function(target):
+    """A call of a local function that reshapes."""
+    function = helper.make_function("local", "View", ["a"], ["b"],
+                                    [helper.make_node("Constant", [], ["target"], value_ints=target), node("Reshape", ["a", "target"], ["b"])],
+                                    [helper.make_opsetid("", 17)])
+    graph = helper.make_graph([helper.make_node("View", ["x"], ["y"], name="/view", domain="local")], "g", [info("x", [6, 4])], [info("y", None)])
+    out = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17), helper.make_opsetid("local", 1)], functions=[function])
+    out.ir_version = 8
+    return out
+
+
 def cut():
     """A Slice that ends where the axis ends, or at a number that happens to be the same."""
     return model([node("Slice", ["x", "start", "end", "axis"], ["y"])], [info("x", ["batch", 120])], [info("y", None)],
@@ -230,6 +264,17 @@ def all_models():
         "defaults_ir3": defaults(3),
         "baked": baked([-1, 120, 2, 4], ["batch", 120, 8]),
         "mixing": baked([-1, 50], ["batch", 120]),
+        "glued": baked([3, 8], [6, 4]),
+        "glued_rest": baked([3, -1], [6, 4]),
+        "cut_apart": baked([2, 3, 4], [6, 4]),
+        "joined": baked([2, 12], [4, 6]),
+        "joined_and_back": twice_reshaped([2, 120, 8], [240, 8], [2, 120, 8]),
+        "joined_and_turned": twice_reshaped([6, 2, 8], [12, 8], [2, 6, 8]),
+        "resized": resized_reshape([8, 4]),
+        "resized_glued": resized_reshape([4, -1]),
+        "branch_view": reshape_in_branch([-1, 2, 2]),
+        "branch_glued": reshape_in_branch([3, -1]),
+        "function_glued": reshape_in_function([3, -1]),
         "cut": cut(),
         "sorted": model([node("TopK", ["x", "k"], ["y", "i"])], [info("x", ["batch", 120])], [info("y", None), info("i", None, I64)],
                         [ints("k", [120])]),
