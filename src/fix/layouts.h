@@ -41,7 +41,7 @@ class AxisLayouts {
   const Facts& facts_;
   std::vector<std::pair<Dim, Dim>> old_size_;
   std::unordered_map<std::string_view, const Fact*> before_;  // by name of value; empty for a body
-  std::unordered_map<ValueId, Layouts> joined_;  // of values with an axis of several pieces
+  std::unordered_map<ValueId, Layouts> joined_;               // of values with an axis of several pieces
 };
 
 }  // namespace anyshape::fixes

@@ -162,7 +162,7 @@ def resized_reshape(target):
 
 def reshape_in_branch(target):
     then_branch = helper.make_graph([node("Reshape", ["x", "target"], ["t"], "/then")], "then", [], [info("t", None)])
-    else_branch = helper.make_graph([node("Neg", ["x"], ["e"], "/else")], "else", [], [info("e", None)])
+    else_branch = helper.make_graph([node("Neg", ["x"], ["n"]), node("Reshape", ["n", "target"], ["e"], "/else")], "else", [], [info("e", None)])
     return model([node("If", ["c"], ["y"], then_branch=then_branch, else_branch=else_branch)],
                  [info("x", [6, 4]), info("c", [], TensorProto.BOOL)], [info("y", None)], [ints("target", target)])
 
