@@ -121,7 +121,7 @@ ANYSHAPE_C_API anyshape_error* anyshape_context_run_with(anyshape_context* conte
  * rule. 0: done; anything else ends the run with an error that names the node. May be called by several threads. */
 typedef int (*anyshape_kernel)(const anyshape_node* node, const anyshape_tensor* inputs, size_t input_count,
                                const anyshape_tensor* outputs, size_t output_count, void* user);
-/* Makes an operator known to sessions loaded from now on. The rule: see register_op in custom.h,
+/* Makes an operator known to sessions loaded from now on, in the whole process. The rule: see register_op in custom.h,
  * "(x, w) -> y = [x0, w1] where x1 == w0". A NULL kernel: models with it can be checked, not run. */
 ANYSHAPE_C_API anyshape_error* anyshape_register_op(const char* domain, const char* name, const char* rule,
                                                     anyshape_kernel kernel, void* user);

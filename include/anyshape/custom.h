@@ -38,12 +38,15 @@ class ANYSHAPE_API CustomNode {
 using CustomKernelFunction =
     std::function<Status(std::span<const AnyValue> inputs, std::span<AnyValue> outputs, const CustomNode& node)>;
 
-// Makes an operator known to models loaded from now on: check, fix, run and verify use it.
+// Makes an operator known to models loaded from now on, in the whole process: check, fix, run and verify use it. It
+// goes before a rule that a file carries for itself (which no other model sees), behind the built-in operators. A
+// second registration of the same name replaces the first for models loaded later. Safe to call from several threads.
 //
 // `rule`: outputs separated by ';', each `NAME = DTYPE[DIMS]`. A dim is an expression of input sizes, `x0` being axis 0
 // of the input called x; DTYPE may be left out (that of the first input); `NAME = x` copies the type of an input. The
 // inputs are listed in front: `(x, w) -> y = [x0, w1] where x1 == w0`; without a list there is one, called x.
-// Without a kernel a model with this operator can be checked, not run. Usage errors: custom.rule, custom.name.
+// Without a kernel a model with this operator can be checked, not run. Usage errors: custom.rule (also past 4,096
+// characters), custom.name.
 ANYSHAPE_API Status register_op(std::string_view domain, std::string_view name, std::string_view rule,
                                 CustomKernelFunction kernel = nullptr);
 

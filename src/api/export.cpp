@@ -52,30 +52,46 @@ bool is_script(const std::filesystem::path& path) {
   return module && !any([](const ZipMember& m) { return m.name.ends_with("/archive_format"); });
 }
 
-// Makes the rules known under the names the operators have in the model; gives them back under these.
-Result<std::vector<std::pair<std::string, std::string>>> register_custom_shapes(const ExportOptions& options) {
-  std::vector<std::pair<std::string, std::string>> out;
+// A rule of the options under the name the operator has in the model.
+struct NamedRule {
+  std::string domain, name, rule;
+};
+
+Result<std::vector<NamedRule>> rules_of(const ExportOptions& options) {
+  std::vector<NamedRule> out;
   for (const auto& [name, rule] : options.custom_shapes) {
     const size_t scope = name.find("::");
     if (scope == std::string::npos) return usage("custom.name", "\"{}\" is not NAMESPACE::OPERATOR", name);
-    const auto [domain, type] = lower::custom_name(options.custom, name.substr(0, scope), name.substr(scope + 2));
-    TRY_OK(register_custom_op(domain, type, rule, nullptr));
-    out.emplace_back(fmt::format("{}::{}", domain, type), rule);
+    auto [domain, type] = lower::custom_name(options.custom, name.substr(0, scope), name.substr(scope + 2));
+    out.push_back({std::move(domain), std::move(type), rule});
   }
   return out;
+}
+
+Result<lower::Lowered> lower_with(const OpTable& ops, const std::filesystem::path& path,
+                                  const lower::Request& request) {
+  if (is_script(path)) {
+    TRY(const torchscript::Script script, torchscript::read_script(path));
+    return lower::from_torchscript(script, request, ops);
+  }
+  TRY(const pt2::Program program, pt2::read_program(path));
+  return lower::from_pt2(program, request, ops);
 }
 
 Result<lower::Lowered> lower_file(const std::filesystem::path& path, const ExportOptions& options) {
   if (options.opset < kFirstOpset || options.opset > kLastOpset)
     return usage("export.opset", "opset {} is not one of {} to {}", options.opset, kFirstOpset, kLastOpset);
   lower::Request request = request_of(options);
-  TRY(request.custom_shapes, register_custom_shapes(options));
-  if (is_script(path)) {
-    TRY(const torchscript::Script script, torchscript::read_script(path));
-    return lower::from_torchscript(script, request, current_ops());
+  TRY(const auto named, rules_of(options));
+  std::vector<CustomRule> rules;
+  for (const NamedRule& one : named) {
+    request.custom_shapes.emplace_back(fmt::format("{}::{}", one.domain, one.name), one.rule);
+    rules.push_back({one.domain, one.name, one.rule});
   }
-  TRY(const pt2::Program program, pt2::read_program(path));
-  return lower::from_pt2(program, request, current_ops());
+  TRY(const auto ops, ops_with(rules));
+  TRY(lower::Lowered lowered, lower_with(*ops, path, request));
+  lowered.ops = ops;
+  return lowered;
 }
 
 std::vector<AssumedCondition> assumed_of(const lower::Lowered& lowered, const ExportOptions& options) {

@@ -99,9 +99,12 @@ Result<Model> Model::Impl::make(onnx::ModelFile file, std::string name,
   impl->name = std::move(name);
   impl->file = std::move(file);
   impl->owners = std::move(owners);
+  std::vector<std::string_view> rules;
   for (const auto& entry : impl->file.proto.metadata_props)
-    if (entry.key == kCustomRulesKey) register_rules_of_model(entry.value);
-  auto graph = onnx::import_model(impl->file, current_ops());
+    if (entry.key == kCustomRulesKey) rules.push_back(entry.value);
+  auto ops = ops_of_model(rules);
+  if (!ops) return at(impl->name, std::move(ops).error());
+  auto graph = onnx::import_model(impl->file, *std::move(ops));
   if (!graph) return at(impl->name, std::move(graph).error());
   impl->graph = *std::move(graph);
   TRY_OK(impl->going_on());

@@ -75,6 +75,8 @@ class Graph {
   std::vector<ValueId> inputs;  // those of the file that are no initialisers come first in `required_inputs`
   std::vector<ValueId> outputs;
   std::vector<Capture> captures;
+  // Keeps the records that nodes point at; null: they live as long as the program.
+  std::shared_ptr<const OpTable> ops;
 
   // The inputs that have no default value: what a caller must feed.
   std::vector<ValueId> required_inputs() const;

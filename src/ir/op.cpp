@@ -10,6 +10,8 @@ const OpDef* OpTable::find(std::string_view domain, std::string_view name, int64
   const auto key = std::tie(domain, name);
   auto it = std::partition_point(records_.begin(), records_.end(),
                                  [&](const OpDef* op) { return std::tie(op->domain, op->name) < key; });
+  const bool here = it != records_.end() && std::tie((*it)->domain, (*it)->name) == key;
+  if (!here) return below_ ? below_->find(domain, name, version) : nullptr;
   const OpDef* found = nullptr;
   for (; it != records_.end() && std::tie((*it)->domain, (*it)->name) == key && (*it)->since <= version; ++it)
     found = *it;

@@ -119,16 +119,20 @@ struct OpDef {
   bool pure = true;
 };
 
-// The sorted list of all records. Immutable; one per program.
+// Records sorted by domain, name and `since`, above those of another table. Immutable. The records, and the table
+// below, are the caller's to keep.
 class OpTable {
  public:
-  explicit OpTable(std::span<const OpDef* const> records) : records_(records) {}
-  // The record in force at that version of the domain, or null.
+  OpTable() = default;
+  explicit OpTable(std::span<const OpDef* const> records, const OpTable* below = nullptr)
+      : records_(records), below_(below) {}
+  // The record in force at that version of the domain, or null. An operator that is here is not looked for below.
   const OpDef* find(std::string_view domain, std::string_view name, int64_t version) const;
   std::span<const OpDef* const> records() const { return records_; }
 
  private:
   std::span<const OpDef* const> records_;
+  const OpTable* below_ = nullptr;
 };
 
 }  // namespace anyshape

@@ -56,6 +56,7 @@ struct Guard {
 // A graph made from a program, ready to be written.
 struct Lowered {
   std::shared_ptr<Symbols> symbols;
+  std::shared_ptr<const OpTable> ops;  // what the graph's records are kept by; null: they live as long as the program
   std::shared_ptr<const Graph> graph;
   Facts facts;  // by value id of the graph
   std::vector<std::pair<std::string, int64_t>> opsets;

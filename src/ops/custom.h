@@ -1,6 +1,8 @@
 #pragma once
 
 #include <functional>
+#include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -11,8 +13,8 @@ namespace anyshape {
 
 using CustomKernel = std::function<Status(const Call&, KernelArgs&)>;
 
-// Makes an operator known from now on to every model that is loaded; a second registration of the same name replaces
-// the first for models loaded later. Safe to call from several threads.
+// Makes an operator known from now on to every model that is loaded in this process; a second registration of the same
+// name replaces the first for models loaded later. Safe to call from several threads.
 //
 // `rule` says what comes out: outputs separated by ';', each `NAME = DTYPE[DIMS]`. A dim is an expression of input
 // sizes: `x0` is axis 0 of the input called x. DTYPE may be left out: that of the first input. `NAME = x` copies the
@@ -30,12 +32,19 @@ struct CustomRule {
 // "ns::op: rule" in its parts. Usage error: "custom.rule".
 Result<CustomRule> split_custom_rule(std::string_view text);
 
+inline constexpr size_t kLongestRule = 4096;
+
+// All operators: those of all_ops() and those registered so far.
+std::shared_ptr<const OpTable> current_ops();
+
+// The same and these, which go before registered ones. Usage errors: "custom.rule", "custom.name".
+Result<std::shared_ptr<const OpTable>> ops_with(std::span<const CustomRule> rules);
+
 // The metadata entry of a model that holds rules of its operators, a line "ns::op: rule" for each.
 inline constexpr std::string_view kCustomRulesKey = "anyshape.custom";
-// Registers the rules of such an entry for operators that are not known yet; lines that are no rules are passed over.
-void register_rules_of_model(std::string_view entry);
-
-// All operators: those of all_ops() and those registered. The table lives for as long as the program.
-const OpTable& current_ops();
+// Those of current_ops() and, for operators it does not know, those of the rules in such entries of one model: nobody
+// else sees them. The first rule of an operator holds; lines that are no rules are passed over. Refused:
+// "custom.limit" for more than 1,000 lines, or a line longer than kLongestRule.
+Result<std::shared_ptr<const OpTable>> ops_of_model(std::span<const std::string_view> entries);
 
 }  // namespace anyshape

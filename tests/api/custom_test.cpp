@@ -43,9 +43,10 @@ TEST(Custom, UnknownOperator) {
 }
 
 TEST(Custom, RulesThatAreNone) {
-  for (const char* rule : {"", "y", "y = [", "y = [q0]", "y = [x0", "y = nothing[x0]", "y = [x0 +]", "y = z",
-                           "(x -> y = x", "y = [x0] where", "y = [x0] where x0",
-                           "y = [x0] where x0 ==", "(x, x) -> y = [x0]", "= [x0]", "() -> y = [x0]"}) {
+  for (const char* rule :
+       {"", "y", "y = [", "y = [q0]", "y = [x0", "y = nothing[x0]", "y = [x0 +]", "y = z", "(x -> y = x",
+        "y = [x0] where", "y = [x0] where x0", "y = [x0] where x0 ==", "(x, x) -> y = [x0]", "= [x0]", "() -> y = [x0]",
+        "y = ['12']", "y = ['x 0']", "y = [x0 + '+']", "y = [x0] where '1' >= 1"}) {
     const Status status = register_op("test", "Broken", rule);
     ASSERT_FALSE(status) << rule;
     EXPECT_EQ(status.error().code, "custom.rule") << rule;

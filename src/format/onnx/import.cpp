@@ -49,8 +49,8 @@ struct Scope {
 
 class Importer {
  public:
-  Importer(const ModelFile& model, const OpTable& ops)
-      : model_(model), ops_(ops), source_{model.file, model.external.get()} {
+  Importer(const ModelFile& model, std::shared_ptr<const OpTable> ops)
+      : model_(model), ops_(std::move(ops)), source_{model.file, model.external.get()} {
     for (const auto& f : model.proto.functions)
       functions_.emplace(FunctionKey(canonical(f.domain), f.name, f.overload), &f);
   }
@@ -90,7 +90,7 @@ class Importer {
   Status define(Scope& scope, std::string_view name);
 
   const ModelFile& model_;
-  const OpTable& ops_;
+  std::shared_ptr<const OpTable> ops_;
   Source source_;
   std::map<FunctionKey, const FunctionProto*> functions_;
   int depth_ = 0;
@@ -166,6 +166,7 @@ Result<std::shared_ptr<Graph>> Importer::import_graph(const GraphProto& proto, S
                                                       const Bound* bound) {
   if (++depth_ > kMaxBodies) return refuse("graph.depth", "bodies are nested more than {} deep", kMaxBodies);
   auto graph = std::make_shared<Graph>();
+  graph->ops = ops_;
   graph->name = std::string(proto.name);
   Scope scope{*graph, parent, {}};
   TRY_OK(add_inputs(proto, scope));
@@ -220,7 +221,7 @@ Status Importer::add_node(const NodeProto& proto, Scope& scope, const Opsets& op
     return refuse("model.opset", "the file does not import the default operator set");
   } else {
     node.version = opset == opsets.end() ? kLatest : opset->second;
-    node.op = ops_.find(node.domain, node.type, node.version);
+    node.op = ops_->find(node.domain, node.type, node.version);
   }
   TRY_OK(add_outputs(proto, scope, node));
   scope.graph.nodes.push_back(std::move(node));
@@ -341,6 +342,7 @@ Result<std::shared_ptr<const Graph>> Importer::instantiate(const FunctionProto& 
     return refuse("model.size", "the calls of functions expand to more than {} nodes", kMaxExpanded);
   Bound bound;
   auto graph = std::make_shared<Graph>();
+  graph->ops = ops_;
   graph->name = std::string(function.name);
   Scope scope{*graph, nullptr, {}};
   TRY(const Opsets opsets,
@@ -373,8 +375,12 @@ Result<std::shared_ptr<const Graph>> Importer::instantiate(const FunctionProto& 
 
 }  // namespace
 
+Result<std::shared_ptr<const Graph>> import_model(const ModelFile& model, std::shared_ptr<const OpTable> ops) {
+  return Importer(model, std::move(ops)).run();
+}
+
 Result<std::shared_ptr<const Graph>> import_model(const ModelFile& model, const OpTable& ops) {
-  return Importer(model, ops).run();
+  return import_model(model, std::shared_ptr<const OpTable>(std::shared_ptr<const void>(), &ops));
 }
 
 }  // namespace anyshape::onnx
