@@ -2,9 +2,10 @@
 PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
 FUZZ_SECONDS ?= 600
+SOUND_SECONDS ?= 3600
 export JOBS FUZZ_SECONDS
 
-.PHONY: all demo test test-live test-long bench fuzz format lint operators install clean help
+.PHONY: all demo test test-live test-long test-long-dev test-long-sound test-long-run test-long-fuzz test-long-live bench fuzz format lint operators install clean help
 .NOTPARALLEL:
 .SILENT:
 
@@ -28,16 +29,32 @@ test-live:
 	tools/build.sh release anyshape_package
 	tools/run_live.sh
 
-test-long:
-	tools/install_deps.sh live fuzz
+test-long: test-long-dev test-long-sound test-long-run test-long-fuzz test-long-live
+
+test-long-dev:
+	tools/install_deps.sh live
 	tools/build.sh dev
 	ctest --preset dev -j $(JOBS)
+
+test-long-sound:
+	tools/install_deps.sh live
+	tools/build.sh dev anyshape_cli
+	ANYSHAPE=$(CURDIR)/build/dev/bin/anyshape ANYSHAPE_SECONDS=$(SOUND_SECONDS) tools/run_live.sh sound_live
+
+test-long-run:
+	tools/install_deps.sh live
 	tools/build.sh tsan anyshape_api_tests
 	ctest --preset tsan -L api
 	tools/build.sh release anyshape_api_tests
 	build/release/bin/api_soak 100000
+
+test-long-fuzz:
+	tools/install_deps.sh fuzz
 	tools/build.sh fuzz
 	tests/fuzz/run.sh
+
+test-long-live:
+	tools/install_deps.sh live
 	tools/build.sh release anyshape_package
 	ANYSHAPE_FULL=1 tools/run_live.sh
 
@@ -79,7 +96,8 @@ help:
 	echo "make demo       build, export three PyTorch programs, check three models, run them"
 	echo "make test       build and run every test that needs no other engine (15 minutes at most)"
 	echo "make test-live  compare with PyTorch and ONNX Runtime on drawn lists; ANYSHAPE_SEED=N repeats a draw"
-	echo "make test-long  sanitised tests, concurrent runs, a soak, fuzzing (FUZZ_SECONDS=600 each), the full live lists"
+	echo "make test-long  sanitised tests, concurrent runs, a soak, fuzzing (FUZZ_SECONDS=600 each), the full live lists;"
+	echo "                in parts: test-long-dev, -sound (sanitised graphs, SOUND_SECONDS=3600), -run, -fuzz, -live"
 	echo "make bench      run the benchmarks"
 	echo "make fuzz       run the libFuzzer targets, FUZZ_SECONDS each"
 	echo "make format     format the C++ files; make lint checks them, with clang-tidy"

@@ -1,5 +1,6 @@
 """Compares `anyshape check` with what an engine did at each point of a grid of shapes; shared by the tests of check."""
 
+import ast
 import json
 import re
 import subprocess
@@ -10,7 +11,7 @@ TOKEN = re.compile(
     r"\s*(?:(?P<quoted>'(?:[^'\\]|\\.)*')|(?P<name>[A-Za-z_]\w*(?:\.\w+)*)|(?P<range>-?\d+\.\.-?\d+)"
     r"|(?P<number>\d+)|(?P<sign>//|==|!=|<=|>=|[-+*%<>(){},]))"
 )
-WORDS = {"and", "or", "not", "in", "min", "max"}
+WORDS = {"and", "or", "not", "in"}
 ESCAPE = re.compile(r"\\x([0-9a-f]{2})|\\(.)")
 
 
@@ -18,17 +19,30 @@ class ConditionError(Exception):
     pass
 
 
+class Undefined(ConditionError):
+    """A broadcast of sizes that do not fit: no shape has it."""
+
+
 def broadcast(a, b):
     if a != b and 1 not in (a, b):
-        raise ConditionError(f"broadcast({a}, {b})")
+        raise Undefined(f"broadcast({a}, {b})")
     return b if a == 1 else a
 
 
-FUNCTIONS = {"min": min, "max": max, "broadcast": broadcast, "select": lambda c, a, b: a if c else b, "range": range}
+FUNCTIONS = {"min": min, "max": max, "broadcast": broadcast, "select": None, "range": range}
 
 
-def compile_condition(text):
-    """holds(binding) of a condition as check prints it. Its grammar is Python's, but for names, ranges and never."""
+class Selects(ast.NodeTransformer):
+    """select(c, a, b) looks at one of a and b only."""
+
+    def visit_Call(self, node):
+        self.generic_visit(node)
+        return ast.IfExp(*node.args) if node.func.id == "select" else node
+
+
+def compile_size(text):
+    """value(binding) of a size or a condition as check prints it. Its grammar is Python's, but for names, ranges and
+    never."""
     parts, names, place = [], [], 0
     while place < len(text.rstrip()):
         token = TOKEN.match(text, place)
@@ -41,22 +55,32 @@ def compile_condition(text):
             parts.append(f"range({low}, {high} + 1)")
         elif kind == "name" and word in ("always", "never"):
             parts.append(str(word == "always"))
-        elif kind == "quoted" or (kind == "name" and word not in WORDS and word not in FUNCTIONS):
+        elif kind == "quoted" or (kind == "name" and word not in WORDS and not text.startswith("(", place)):
             plain = word if kind == "name" else ESCAPE.sub(lambda m: chr(int(m[1], 16)) if m[1] else m[2], word[1:-1])
             parts.append(f"_names[{len(names)}]")
             names.append(plain)
         else:
             parts.append(word)
-    code = compile(" ".join(parts), text, "eval")
+    tree = Selects().visit(ast.parse(" ".join(parts), text, "eval"))
+    code = compile(ast.fix_missing_locations(tree), text, "eval")
 
-    def holds(binding):
+    def value(binding):
         missing = [n for n in names if n not in binding]
         if missing:
             raise ConditionError(f"unknown name {missing[0]!r} in: {text}")
-        scope = FUNCTIONS | {"__builtins__": {}, "_names": [binding[n] for n in names]}
+        return eval(code, FUNCTIONS | {"__builtins__": {}, "_names": [binding[n] for n in names]})
+
+    return value
+
+
+def compile_condition(text):
+    """holds(binding) of a condition as check prints it."""
+    value = compile_size(text)
+
+    def holds(binding):
         try:
-            return bool(eval(code, scope))
-        except ZeroDivisionError:
+            return bool(value(binding))
+        except (ZeroDivisionError, Undefined):
             return False
 
     return holds
