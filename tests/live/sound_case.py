@@ -64,15 +64,23 @@ class Case:
     runs: list
     rough: set = dataclasses.field(default_factory=set)  # floats that engines may round differently
     hidden: set = dataclasses.field(default_factory=set)  # values that may be others altogether
+    folded: frozenset = frozenset()  # names of neighbouring nodes that are a local function
+    defaults: frozenset = frozenset()  # constants that the file lists as inputs, too
 
     def model(self):
         def info(name, dims):
             return helper.make_tensor_value_info(name, elem(self.types[name][0]), dims)
 
         inputs = [info(name, labels) for name, labels in self.inputs.items()]
+        inputs += [info(name, array.shape) for name, array in self.constants.items() if name in self.defaults]
         outputs = [info(name, [None] * self.types[name][1]) for name in self.outputs]
         constants = [numpy_helper.from_array(array, name) for name, array in self.constants.items()]
-        return wrapped(helper.make_graph(self.nodes, "drawn", inputs, outputs, constants), self.opset)
+        nodes, functions = with_function(self)
+        model = wrapped(helper.make_graph(nodes, "drawn", inputs, outputs, constants), self.opset)
+        if functions:
+            model.functions.extend(functions)
+            model.opset_import.append(helper.make_opsetid("local", 1))
+        return model
 
     def pruned(self):
         """Without the nodes, inputs and constants that no output needs."""
@@ -85,6 +93,22 @@ class Case:
         return dataclasses.replace(
             self, nodes=nodes, inputs={k: v for k, v in self.inputs.items() if k in needed},
             constants={k: v for k, v in self.constants.items() if k in needed}, runs=runs)
+
+
+def with_function(case):
+    """The nodes with a call in place of the folded ones, and the function."""
+    inside = [node for node in case.nodes if node.name and node.name in case.folded]
+    if not inside:
+        return case.nodes, []
+    first, last = case.nodes.index(inside[0]), case.nodes.index(inside[-1])
+    inside, outside = case.nodes[first:last + 1], case.nodes[:first] + case.nodes[last + 1:]
+    made = [o for node in inside for o in node.output if o]
+    taken = sorted({name for node in inside for name in captures(node)} - set(made))
+    needed = {name for node in outside for name in captures(node)} | set(case.outputs)
+    given = [name for name in made if name in needed]
+    function = helper.make_function("local", "Folded", taken, given, inside, [helper.make_opsetid("", case.opset)])
+    call = helper.make_node("Folded", taken, given, name="Folded_0", domain="local")
+    return [*case.nodes[:first], call, *case.nodes[last + 1:]], [function]
 
 
 def free(graph):

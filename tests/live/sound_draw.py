@@ -264,7 +264,18 @@ class SoundDrawer(Drawer):
                     doubt=kind if kind == "untied" else self.doubts[b]) for b, kind in enumerate(self.symbols.kinds)]
         runs = [run if run.judged else dataclasses.replace(run, outputs=None) for run in runs]
         labels = {n: [a.label for a in self.axes[n]] for n in self.inputs}
-        return Case(self.opset, labels, self.types, self.constants, self.nodes, names, runs, self.rough, self.hidden).pruned()
+        case = Case(self.opset, labels, self.types, self.constants, self.nodes, names, runs, self.rough, self.hidden).pruned()
+        return dataclasses.replace(case, folded=self.folded(case), defaults=self.defaults(case))
+
+    def folded(self, case):
+        if self.rng.random() > 0.1 or not case.nodes:
+            return frozenset()
+        first = self.rng.randrange(len(case.nodes))
+        return frozenset(node.name for node in case.nodes[first:first + self.rng.randint(1, 6)] if node.name)
+
+    def defaults(self, case):
+        names = sorted(case.constants)
+        return frozenset(self.rng.sample(names, 1)) if names and self.rng.random() < 0.05 else frozenset()
 
     def known(self, name, dtype, shape, bound, grain):
         value = super().known(name, dtype, shape, bound, grain)

@@ -8,7 +8,7 @@ import numpy as np
 from graph_draw import BOOL, F32, F64, I32, I64, U8, Refused
 from graph_ops import as_axis
 from graph_ops_more import I8
-from sound_ops_size import at_base, scalar, size_in, size_is, size_of_axis, sized, vector
+from sound_ops_size import at_base, filled_with, scalar, size_in, size_is, size_of_axis, sized, vector
 
 
 def same_but(axis):
@@ -133,17 +133,10 @@ def normalise(d):
     if op == "InstanceNormalization" and x.rank < 3:
         raise Refused
     n = x.shape[-1] if op == "LayerNormalization" else x.shape[1]
-    shape = vector(d, size_is(d, n) if d.rng.random() < 0.6 else n)
-    ones = d.put("ConstantOfShape", [shape], F32, grain=0, value=filler(1.0))
-    d.hide(ones)
+    ones = filled_with(d, 1.0, F32, size_is(d, n) if d.rng.random() < 0.6 else n)
     extra = [ones, ones] if op == "BatchNormalization" else []
     more = {"epsilon": 0.01} if op != "BatchNormalization" else {}
     d.put(op, [x, ones, ones, *extra], F32, **more)
-
-
-def filler(number, dtype=F32):
-    from onnx import numpy_helper
-    return numpy_helper.from_array(np.array([number], dtype))
 
 
 @sized(2)
@@ -156,8 +149,7 @@ def recurrent(d):
     batch = size_is(d, x.shape[1]) if d.rng.random() < 0.6 else size_of_axis(d, x)
     if at_base(d, batch) != x.shape[1]:
         raise Refused
-    first = d.put("ConstantOfShape", [vector(d, 1, batch, hidden)], F32, grain=0, value=filler(0.5))
-    d.hide(first)
+    first = filled_with(d, 0.5, F32, 1, batch, hidden)
     inputs = [x, w, r, "", "", first] + ([first] if op == "LSTM" and d.rng.random() < 0.5 else [])
     d.put(op, inputs, *[F32] * (3 if op == "LSTM" else 2), hidden_size=hidden)
 
@@ -169,6 +161,47 @@ def conv(d):
     w = d.fellow(x, lambda xs, ys: len(xs) == len(ys) and xs[1] == ys[1] and 0 not in ys and
                  all(b <= a for a, b in zip(xs[2:], ys[2:])), lax=0.5)
     d.put("Conv", [x, w], F32)
+
+
+def fitted(d, x, shape, at, number=0.5):
+    """A tensor of x's type; axis `at` of its shape is a size that is as it should be at the base binding."""
+    return filled_with(d, number, x.dtype, *[size_is(d, n) if i == at else int(n) for i, n in enumerate(shape)])
+
+
+@sized(2)
+def weighed(d):
+    """Products with weights of a computed size."""
+    x = d.pick((F32,), ranks=range(2, 5), where=lambda v: 0 not in v.shape)
+    op = d.rng.choice(["MatMul", "Gemm", "Einsum", "Conv"])
+    if op in ("Gemm", "Einsum") and x.rank != 2 or op == "Conv" and x.rank < 3:
+        raise Refused
+    if op == "Conv":
+        return d.put(op, [x, fitted(d, x, (2, x.shape[1], *[1] * (x.rank - 2)), 1)], F32)
+    w = fitted(d, x, (x.shape[-1], 2), 0)
+    if op == "Gemm" and d.rng.random() < 0.5:
+        return d.put(op, [x, w, fitted(d, x, (x.shape[0], 1), 0)], F32)
+    return d.put(op, [x, w], F32, **({"equation": "ij,jk->ik"} if op == "Einsum" else {}))
+
+
+@sized(3)
+def beside(d):
+    """Put together with a tensor of a computed size."""
+    x = d.pick((F32, F64, I64), ranks=range(1, 4), where=lambda v: 0 not in v.shape)
+    at = d.rng.randrange(x.rank)
+    draw = d.rng.random()
+    if draw < 0.35 and x.rank > 1:
+        axis = d.rng.choice([i for i in range(x.rank) if i != at])
+        return d.put("Concat", [x, fitted(d, x, x.shape, at, 1)], x.dtype, grain=x.grain, axis=axis)
+    if draw < 0.7:
+        shape = [n if i == at or d.rng.random() < 0.2 else 1 for i, n in enumerate(x.shape)]
+        op = d.rng.choice(["Add", "Mul", "Max"] if x.dtype != I64 else ["Add", "Mul"])
+        return d.put(op, [x, fitted(d, x, shape, at, 1)], x.dtype, grain=x.grain)
+    if draw < 0.85:
+        mask = d.put("Greater", [x, fitted(d, x, x.shape, at, 1)], BOOL, grain=0) if x.exact else d.add_input(BOOL, [])
+        return d.put("Where", [mask, x, fitted(d, x, x.shape, at, 1)], x.dtype, grain=x.grain)
+    parts = [size_is(d, n) if i == at else int(n) for i, n in enumerate(x.shape)]
+    return d.put("Expand", [fitted(d, x, [1 if i == at else n for i, n in enumerate(x.shape)], (at + 1) % x.rank, 1),
+                            vector(d, *parts)], x.dtype, grain=2)
 
 
 # Quantised.

@@ -77,7 +77,12 @@ def any_size(d):
     """An old one or a new one."""
     if d.sizes and d.rng.random() < 0.5:
         return d.rng.choice(d.sizes)
-    s = size_of_axis(d)
+    if d.rng.random() < 0.05:  # data
+        s = d.add_input(I64, [], 0, 5)
+        d.hide(s)
+        return s
+    numbers = [v for v in d.values if v.dtype == I64 and not v.rank and v.bound <= 40]
+    s = d.rng.choice(numbers) if numbers and d.rng.random() < 0.2 else size_of_axis(d)
     for _ in range(d.rng.choice([0, 0, 1, 1, 2])):
         s = d.rng.choice([through_floats, through_floats, arithmetic])(d, s)
     if d.rng.random() < 0.15:
@@ -115,6 +120,14 @@ def size_is(d, wanted):
     return s
 
 
+def filled_with(d, number, dtype, *entries):
+    """A tensor of one number; its sizes are numbers and sizes."""
+    out = d.put("ConstantOfShape", [vector(d, *entries)], dtype, grain=2,
+                value=numpy_helper.from_array(np.array([number], dtype)))
+    d.hide(out)
+    return out
+
+
 def vector(d, *entries):
     """A 1-D tensor of sizes and numbers."""
     parts = []
@@ -132,6 +145,16 @@ def vector(d, *entries):
 
 
 # What reads them.
+
+@sized(2)
+def shape(d):
+    """The shape of a value as an ordinary tensor."""
+    x = d.pick(ranks=range(1, 5))
+    more = {"start": d.rng.randint(-2, 1)} if d.opset >= 15 and d.rng.random() < 0.3 else {}
+    v = d.put("Shape", [x], I64, grain=0, **more)
+    if d.rng.random() < 0.4 and v.shape[0]:
+        d.put("ReduceProd", [v], I64, grain=0, keepdims=d.rng.randint(0, 1))
+
 
 @sized(3)
 def slice_to(d):

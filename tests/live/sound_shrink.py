@@ -82,6 +82,8 @@ def fewer_nodes(case):
 
 
 def fewer_labels(case):
+    yield dataclasses.replace(case, folded=frozenset())
+    yield dataclasses.replace(case, defaults=frozenset())
     for name, labels in case.inputs.items():
         shapes = {run.inputs[name].shape for run in case.runs}
         for axis, label in enumerate(labels):
@@ -93,7 +95,7 @@ def fewer_labels(case):
 
 def weight(case):
     labels = [0 if isinstance(x, int) else 1 if x is None else 2 for labels in case.inputs.values() for x in labels]
-    return len(case.runs), len(case.nodes), len(case.outputs), sum(labels)
+    return len(case.runs), len(case.nodes), len(case.outputs), sum(labels) + bool(case.folded) + bool(case.defaults)
 
 
 def one_way(case, told, ways, fails):

@@ -40,6 +40,8 @@ class Tally:
         self.died += case is None
         if case:
             self.nodes += len(case.nodes)
+            self.more["graphs with a local function"] += bool(case.folded)
+            self.more["graphs with a default"] += bool(case.defaults)
             self.operators.update(op for node in case.nodes for op in operators(node))
 
     def add(self, graph):
