@@ -37,8 +37,8 @@ BELOW = {
 BELOW["base"].append("base/os")
 
 # Public headers any layer may use; the others are src/api's to implement.
-SHARED_PUBLIC = {"anyshape/error.h", "anyshape/api.h", "anyshape/axes.h", "anyshape/dtype.h", "anyshape/report.h",
-                 "anyshape/work.h"}
+SHARED_PUBLIC = {"anyshape/error.h", "anyshape/api.h", "anyshape/axes.h", "anyshape/dtype.h", "anyshape/printable.h",
+                 "anyshape/report.h", "anyshape/work.h"}
 
 OS_HEADERS = re.compile(
     r"(unistd|fcntl|dlfcn|pthread|sched|termios|poll|dirent|pwd|grp|spawn|semaphore|syslog|netdb|ifaddrs|aio|glob|ftw"

@@ -126,7 +126,7 @@ Status Bench::run_slice(Contender& contender, const std::vector<AnyValue>& input
 Status Bench::run(const Shapes& shapes) {
   const auto inputs = random_inputs(model_, sessions_.front(), shapes, 0, "--shape");
   if (!inputs) return fail(inputs.error());
-  const std::string shape = shapes.empty() ? "as declared" : to_text(shapes);
+  const std::string shape = shapes.empty() ? "as declared" : printable(to_text(shapes));
   if (auto same = compare(*inputs, shape); !same) return same;
   for (Side& side : sides_)
     for (Contender& contender : side.contenders) contender.best = std::numeric_limits<double>::infinity();
@@ -151,8 +151,8 @@ std::string Bench::table() const {
   std::vector<size_t> widths(rows[0].size());
   for (const auto& row : rows)
     for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-  std::string out = fmt::format("{}: best run (threads){}\n", model_.name(),
-                                sides_.size() == 2 ? "; ratio over 1: anyshape is faster" : "");
+  std::string out =
+      line("{}: best run (threads){}", model_.name(), sides_.size() == 2 ? "; ratio over 1: anyshape is faster" : "");
   for (const auto& row : rows) {
     out += fmt::format("  {:<{}}", row[0], widths[0]);
     for (size_t i = 1; i < row.size(); ++i) out += fmt::format("  {:>{}}", row[i], widths[i]);

@@ -45,16 +45,15 @@ Result<Questions> read_questions(const CheckArguments& arguments) {
 
 std::string line_of(const Answer& answer) {
   if (answer.kind == Answer::Kind::accept) return "accept\n";
-  std::string sentence = answer.place.empty() ? answer.sentence : fmt::format("{}: {}", answer.place, answer.sentence);
-  std::replace(sentence.begin(), sentence.end(), '\n', ' ');
-  return fmt::format("{} {} {}\n", answer.kind == Answer::Kind::refuse ? "refuse" : "unknown", answer.code, sentence);
+  const std::string sentence =
+      answer.place.empty() ? answer.sentence : fmt::format("{}: {}", answer.place, answer.sentence);
+  return line("{} {} {}", answer.kind == Answer::Kind::refuse ? "refuse" : "unknown", answer.code, sentence);
 }
 
 std::string accept_text(const Answer& answer) {
   std::string out = "accept\n";
-  for (const ValueType& output : answer.outputs) out += fmt::format("  out  {}  {}\n", output.name, output.type);
-  for (const Reason& r : answer.data_conditions)
-    out += fmt::format("  if   node \"{}\" ({}): {}\n", r.node, r.op, r.sentence);
+  for (const ValueType& output : answer.outputs) out += line("  out  {}  {}", printable_name(output.name), output.type);
+  for (const Reason& r : answer.data_conditions) out += line("  if   node {:?} ({}): {}", r.node, r.op, r.sentence);
   return out;
 }
 
@@ -79,7 +78,7 @@ class Checker {
   int ask_sets(const Model& model, Report& report);
   int judge_proof(const std::string& file, std::string_view question, const Proof& proof);
   int judge_findings(const Report& report) const;
-  void say(const std::string& line) { text += arguments_.models.size() > 1 ? file_ + ": " + line : line; }
+  void say(const std::string& lines) { text += arguments_.models.size() > 1 ? printable(file_) + ": " + lines : lines; }
 
   const CheckArguments& arguments_;
   const Questions& questions_;
@@ -109,7 +108,7 @@ int Checker::ask_shapes(const Model& model, Report& report) {
 
 int Checker::judge_proof(const std::string& file, std::string_view question, const Proof& proof) {
   if (proof.kind == Proof::Kind::proved) {
-    text += fmt::format("{}: proved, every shape of it is accepted\n", question);
+    text += line("{}: proved, every shape of it is accepted", question);
     return kDone;
   }
   if (proof.kind == Proof::Kind::unproved)
@@ -185,7 +184,7 @@ Result<Shapes> parse_shapes(const std::vector<std::string>& texts) {
     auto shape = parse_shape(text);
     if (!shape) return tl::unexpected(shape.error());
     if (!shapes.insert(*std::move(shape)).second)
-      return tl::unexpected(usage_error("shape.syntax", fmt::format("\"{}\" gives an input twice", text)));
+      return tl::unexpected(usage_error("shape.syntax", fmt::format("{:?} gives an input twice", text)));
   }
   return shapes;
 }

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <fmt/format.h>
+
+#include <cstdio>
 #include <string>
 #include <utility>
 #include <vector>
@@ -8,6 +11,7 @@
 #include "anyshape/error.h"
 #include "anyshape/export.h"
 #include "anyshape/fix.h"
+#include "anyshape/printable.h"
 #include "inputs.h"
 
 namespace anyshape::cli {
@@ -22,6 +26,15 @@ inline tl::unexpected<Error> fail(Error error) { return tl::unexpected(std::move
 int worse(int a, int b);
 // Prints `error[CODE] place: sentence` on standard error and gives the exit code of the error.
 int report_error(const Error& error);
+// A line of text with its end: what a file controls cannot break it.
+template <class... Args>
+std::string line(fmt::format_string<Args...> text, Args&&... args) {
+  return printable(fmt::vformat(fmt::string_view(text), fmt::make_format_args(args...))) + '\n';
+}
+template <class... Args>
+void print_line(std::FILE* to, fmt::format_string<Args...> text, Args&&... args) {
+  fmt::print(to, "{}", line(text, std::forward<Args>(args)...));
+}
 // Writes to the file, or to standard output when none is given.
 int write_output(const std::string& file, const std::string& text);
 

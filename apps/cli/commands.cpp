@@ -37,22 +37,25 @@ std::string list_text(const List& list, std::string_view form) {
 }
 
 std::string info_text(const std::string& file, const ModelInfo& info) {
-  std::string out = fmt::format("{}\n", file);
-  const auto line = [&](std::string_view label, const std::string& text) {
-    if (!text.empty()) out += fmt::format("  {:<11} {}\n", label, text);
+  std::string out = line("{}", file);
+  const auto add = [&](std::string_view label, const std::string& text) {
+    if (!text.empty()) out += line("  {:<11} {}", label, text);
   };
-  line("producer", info.producer_version.empty() ? info.producer : info.producer + " " + info.producer_version);
-  line("graph", info.graph);
-  line("IR version", fmt::format("{}", info.ir_version));
-  line("opsets", list_text(info.opsets, "{} {}"));
-  for (const ValueType& input : info.inputs) line("input", fmt::format("{}  {}", input.name, input.type));
-  for (const ValueType& output : info.outputs) line("output", fmt::format("{}  {}", output.name, output.type));
-  line("nodes", fmt::format("{}", info.nodes));
-  line("operators", list_text(info.operators, "{} {}"));
-  line("parameters", fmt::format("{} ({})", info.parameters, bytes_text(info.parameter_bytes)));
-  line("file", bytes_text(info.file_bytes));
-  line("functions", fmt::format("{}", fmt::join(info.functions, ", ")));
-  for (const auto& [key, value] : info.metadata) line("metadata", fmt::format("{} = {}", key, value));
+  const auto typed = [](const ValueType& value) {
+    return fmt::format("{}  {}", printable_name(value.name), value.type);
+  };
+  add("producer", info.producer_version.empty() ? info.producer : info.producer + " " + info.producer_version);
+  add("graph", info.graph);
+  add("IR version", fmt::format("{}", info.ir_version));
+  add("opsets", list_text(info.opsets, "{} {}"));
+  for (const ValueType& input : info.inputs) add("input", typed(input));
+  for (const ValueType& output : info.outputs) add("output", typed(output));
+  add("nodes", fmt::format("{}", info.nodes));
+  add("operators", list_text(info.operators, "{} {}"));
+  add("parameters", fmt::format("{} ({})", info.parameters, bytes_text(info.parameter_bytes)));
+  add("file", bytes_text(info.file_bytes));
+  add("functions", fmt::format("{}", fmt::join(info.functions, ", ")));
+  for (const auto& [key, value] : info.metadata) add("metadata", fmt::format("{} = {}", key, value));
   return out;
 }
 
@@ -86,7 +89,7 @@ int run_explain(const std::string& model, const std::string& value) {
     if (!out.empty()) out += '\n';
     out += to_text(story);
   }
-  if (stories->empty()) out = fmt::format("{} is a scalar: it has no axes\n", value);
+  if (stories->empty()) out = line("{} is a scalar: it has no axes", printable_name(value));
   return write_output("", out);
 }
 

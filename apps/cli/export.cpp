@@ -51,20 +51,21 @@ void print_summary(const ExportArguments& a, const Exported& exported, double mi
   fmt::print("{}", to_text(report, colour_wanted()));
   const ExportReport& told = exported.report;
   fmt::print("{} nodes that compute sizes at run time\n", told.shape_nodes);
-  for (const std::string& reason : told.shape_reasons) fmt::print("  {}\n", reason);
-  for (const std::string& note : told.notes) fmt::print("note: {}\n", note);
-  fmt::print("exported {} to {} in {:.1f} ms, written in {:.1f} ms\n", a.program, a.output, milliseconds, writing);
+  for (const std::string& reason : told.shape_reasons) print_line(stdout, "  {}", reason);
+  for (const std::string& note : told.notes) print_line(stdout, "note: {}", note);
+  print_line(stdout, "exported {} to {} in {:.1f} ms, written in {:.1f} ms", a.program, a.output, milliseconds,
+             writing);
 }
 
 void print_warnings(const ExportArguments& a, const ExportReport& report) {
   for (const AssumedCondition& condition : report.assumed)
     if (condition.binding)
-      fmt::print(stderr, "warning[assumed.guard] {}: the program was captured for {} only ({})\n", a.program,
+      print_line(stderr, "warning[assumed.guard] {}: the program was captured for {} only ({})", a.program,
                  condition.text, condition.origin);
   for (const std::string& sentence : report.unrolled)
-    fmt::print(stderr,
+    print_line(stderr,
                "warning[export.unrolled] {}: {}. Try: torch.jit.script for this part of the model, or "
-               "nn.LSTM, nn.GRU, nn.RNN\n",
+               "nn.LSTM, nn.GRU, nn.RNN",
                a.program, sentence);
 }
 
@@ -73,8 +74,8 @@ int verify(const ExportArguments& a, const Model& model) {
     const auto match = verify_golden(model, golden);
     if (!match) return report_error(match.error());
     if (!a.quiet)
-      fmt::print("verified: {} outputs equal those of {}, largest relative error {:.1e}\n", match->outputs, golden,
-                 match->worst);
+      print_line(stdout, "verified: {} outputs equal those of {}, largest relative error {:.1e}", match->outputs,
+                 golden, match->worst);
   }
   if (!a.verify) return kDone;
   const auto shapes = verify_runs(model);
@@ -91,7 +92,7 @@ Result<std::pair<std::string, int64_t>> parse_freeze(const std::string& text) {
   const char* end = text.data() + text.size();
   const bool number = equal != std::string::npos && equal > 0 &&
                       std::from_chars(text.data() + equal + 1, end, size).ptr == end && equal + 1 < text.size();
-  if (!number) return tl::unexpected(usage_error("freeze.syntax", fmt::format("\"{}\" is not SYM=N", text)));
+  if (!number) return tl::unexpected(usage_error("freeze.syntax", fmt::format("{:?} is not SYM=N", text)));
   return std::pair(text.substr(0, equal), size);
 }
 

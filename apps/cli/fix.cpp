@@ -13,7 +13,7 @@ namespace {
 Result<std::pair<std::string, std::string>> parse_rename(const std::string& text) {
   const size_t equal = text.rfind('=');
   if (equal == std::string::npos || equal == 0 || equal + 1 == text.size())
-    return fail(usage_error("rename.syntax", fmt::format("\"{}\" is not OLD=NEW", text)));
+    return fail(usage_error("rename.syntax", fmt::format("{:?} is not OLD=NEW", text)));
   return std::pair(text.substr(0, equal), text.substr(equal + 1));
 }
 
@@ -42,7 +42,7 @@ Status fix_model(FixArguments& a) {
   const Status saved =
       a.external_data.empty() ? fixed->model.save(a.output) : fixed->model.save(a.output, a.external_data);
   if (!saved || a.quiet) return saved;
-  for (const std::string& change : fixed->changes) fmt::print("changed: {}\n", change);
+  for (const std::string& change : fixed->changes) print_line(stdout, "changed: {}", change);
   auto report = check(fixed->model);
   if (!report) return fail(report.error());
   report->model = a.output;

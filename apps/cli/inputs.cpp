@@ -21,11 +21,24 @@ std::optional<int64_t> number_of(const std::string& dim) {
   return value;
 }
 
+// The bytes as $'...', which bash, zsh and POSIX shells of today read back.
+std::string escaped_word(const std::string& text) {
+  std::string out = "$'";
+  for (const char c : text) {
+    if (c == '\'' || c == '\\')
+      out += {'\\', c};
+    else
+      out += c >= ' ' && c <= '~' ? std::string(1, c) : fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+  }
+  return out + "'";
+}
+
 // The text as one word for a shell.
 std::string word(const std::string& text) {
   const auto is_plain = [](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) || std::string_view("_-./:=,+@%").find(c) != std::string::npos;
   };
+  if (printable(text) != text) return escaped_word(text);
   if (std::all_of(text.begin(), text.end(), is_plain)) return text;
   std::string out = "'";
   for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
@@ -72,7 +85,7 @@ class Collector {
 
   Error unknown(std::string_view option, const std::string& name, const std::string& rest) const {
     const std::string near = nearest_input(model_, name);
-    return usage_error_in(model_, "input.unknown", fmt::format("the model has no input \"{}\"", name),
+    return usage_error_in(model_, "input.unknown", fmt::format("the model has no input {:?}", name),
                           near.empty() ? "" : fmt::format("{} {}", option, word(near + rest)));
   }
 
@@ -91,7 +104,7 @@ class Collector {
 Result<Collector::Split> Collector::split(std::string_view option, const std::string& text) const {
   const size_t last = text.rfind('=');
   if (last == std::string::npos)
-    return fail(usage_error("input.syntax", fmt::format("\"{}\" has no NAME= before the file", text),
+    return fail(usage_error("input.syntax", fmt::format("{:?} has no NAME= before the file", text),
                             fmt::format("{} NAME=FILE.npy", option)));
   for (size_t at = last; at != std::string::npos && at > 0; at = text.rfind('=', at - 1))
     if (const auto input = find(std::string_view(text).substr(0, at))) return Split{*input, text.substr(at + 1)};
@@ -112,7 +125,7 @@ std::optional<std::vector<int64_t>> Collector::smallest_sizes(const std::string&
 Status Collector::set(size_t input, AnyValue value) {
   if (std::find(named_.begin(), named_.end(), input) != named_.end())
     return fail(usage_error_in(model_, "input.twice",
-                               fmt::format("the input \"{}\" is given twice", session_.inputs()[input].name)));
+                               fmt::format("the input {:?} is given twice", session_.inputs()[input].name)));
   named_.push_back(input);
   values_[input] = std::move(value);
   return {};
@@ -143,7 +156,7 @@ Status Collector::add_random(const std::string& text, int64_t seed) {
   if (input) {
     const auto declared = smallest_sizes(text);
     if (!declared)
-      return fail(usage_error_in(model_, "input.rank", fmt::format("the rank of the input \"{}\" is not known", text),
+      return fail(usage_error_in(model_, "input.rank", fmt::format("the rank of the input {:?} is not known", text),
                                  "--random " + word(text + "=1x2x3")));
     sizes = *declared;
   } else {
@@ -171,7 +184,7 @@ Status Collector::set_random(size_t input, const std::vector<int64_t>& wanted, i
   const IoInfo& info = session_.inputs()[input];
   if (info.kind != AnyValue::Kind::tensor || info.type == DType::undefined)
     return fail(usage_error_in(model_, "input.kind",
-                               fmt::format("the input \"{}\" is no tensor of a known type", info.name),
+                               fmt::format("the input {:?} is no tensor of a known type", info.name),
                                "--input " + word(info.name + "=FILE.pb")));
   auto value = AnyValue::random(info.type, wanted, static_cast<uint64_t>(seed) + input);
   if (!value) {
@@ -181,7 +194,7 @@ Status Collector::set_random(size_t input, const std::vector<int64_t>& wanted, i
       return fail(
           {Error::Kind::refused, answer.code, fmt::format("{}: {}", model_.name(), answer.place), answer.sentence, ""});
     Error error = value.error();
-    error.place = fmt::format("{}: input \"{}\"", model_.name(), info.name);
+    error.place = fmt::format("{}: input {:?}", model_.name(), info.name);
     return fail(std::move(error));
   }
   return set(input, *std::move(value));
@@ -199,7 +212,7 @@ Result<std::vector<AnyValue>> Collector::finish(std::string_view option) {
                                    : fmt::format("--input {}", word(name + (tensor ? "=FILE.npy" : "=FILE.pb")));
     return fail(usage_error_in(
         model_, "input.missing",
-        fmt::format("the input \"{}\" is not given, it is {}", name, it == types.end() ? "?" : it->type), hint));
+        fmt::format("the input {:?} is not given, it is {}", name, it == types.end() ? "?" : it->type), hint));
   }
   return std::move(values_);
 }

@@ -338,7 +338,7 @@ int run(int argc, char** argv) {
   const auto commands = program.app.get_subcommands([&](CLI::App* sub) { return sub->get_name() == first; });
   if (!first.empty() && first[0] != '-' && commands.empty())
     return report_error(
-        usage_error("usage.command", fmt::format("there is no command \"{}\"", first), "anyshape --help"));
+        usage_error("usage.command", fmt::format("there is no command {:?}", first), "anyshape --help"));
   try {
     program.app.parse(argc, argv);
   } catch (const CLI::Success& e) {
@@ -360,7 +360,8 @@ int main(int argc, char** argv) {
   } catch (const std::bad_alloc&) {
     return anyshape::cli::report_error({Error::Kind::system, "system.memory", "", "out of memory", ""});
   } catch (const std::exception& e) {
-    fmt::print(stderr, "anyshape: internal error: {}. This is a bug in anyshape; please report it.\n", e.what());
+    anyshape::cli::print_line(stderr, "anyshape: internal error: {}. This is a bug in anyshape; please report it.",
+                              e.what());
     return anyshape::cli::kFault;
   }
 }

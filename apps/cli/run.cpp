@@ -48,7 +48,7 @@ Status check_format(const Model& model, const Session& session, const RunArgumen
   for (const IoInfo& output : session.outputs())
     if (output.kind != AnyValue::Kind::tensor)
       return fail(usage_error_in(model, "output.kind",
-                                 fmt::format("the output \"{}\" is no tensor: only .pb files hold it", output.name),
+                                 fmt::format("the output {:?} is no tensor: only .pb files hold it", output.name),
                                  "--output-format pb"));
   return {};
 }
@@ -99,7 +99,7 @@ std::string text_of(const Session& session, Ran& ran, const RunArguments& argume
   std::string out;
   if (!arguments.inputs.random.empty()) out += fmt::format("seed {}\n", arguments.inputs.seed);
   for (size_t i = 0; i < ran.outputs.size(); ++i)
-    out += fmt::format("{}  {}\n", session.outputs()[i].name, ran.outputs[i].summary());
+    out += fmt::format("{}  {}\n", printable_name(session.outputs()[i].name), ran.outputs[i].summary());
   if (ran.seconds.empty()) return out;
   std::sort(ran.seconds.begin(), ran.seconds.end());
   return out + fmt::format("time  best {:.3f} ms  median {:.3f} ms  of {} runs\n", ran.seconds.front() * 1e3,

@@ -136,7 +136,7 @@ Status run_set(const Session& session, Context& context, const fs::path& set, co
     const std::string wrong = difference((*got)[i], (*want)[i], tolerance.relative, tolerance.absolute);
     if (!wrong.empty())
       return fail({Error::Kind::refused, "test.output", set.string(),
-                   fmt::format("output {} (\"{}\"): {}", i, session.outputs()[i].name, wrong), ""});
+                   fmt::format("output {} ({:?}): {}", i, session.outputs()[i].name, wrong), ""});
   }
   return {};
 }
@@ -173,10 +173,10 @@ Status Tester::run_test(const fs::path& test, std::vector<std::string>& operator
 
 std::string Tester::summary() const {
   size_t width = 0;
-  for (const auto& [type, tally] : by_operator_) width = std::max(width, type.size());
+  for (const auto& [type, tally] : by_operator_) width = std::max(width, printable_name(type).size());
   std::string out;
   for (const auto& [type, tally] : by_operator_)
-    out += fmt::format("{:<{}}  {:5} passed  {:5} failed\n", type, width, tally.passed, tally.failed);
+    out += line("{:<{}}  {:5} passed  {:5} failed", printable_name(type), width, tally.passed, tally.failed);
   return out;
 }
 
@@ -206,7 +206,7 @@ int Tester::run() {
     if (ran) continue;
     progress.clear();
     code = kRefused;
-    code = worse(code, write_output("", fmt::format("FAIL {}\n     {}\n", tests[i].string(), ran.error().text())));
+    code = worse(code, write_output("", line("FAIL {}", tests[i].string()) + line("     {}", ran.error().text())));
   }
   progress.clear();
   const std::string text = arguments_.quiet ? "" : summary();

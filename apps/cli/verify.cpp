@@ -7,12 +7,12 @@
 namespace anyshape::cli {
 namespace {
 
-void print_line(const Compared& one) {
+void print_compared(const Compared& one) {
   const std::string shapes = to_text(one.shapes);
   if (one.kind == Compared::Kind::same)
-    fmt::print("same     {}  largest relative error {:.1e}\n", shapes, one.worst);
+    print_line(stdout, "same     {}  largest relative error {:.1e}", shapes, one.worst);
   else
-    fmt::print("{}  {}  {}\n", one.kind == Compared::Kind::differs ? "differs" : "refused", shapes, one.sentence);
+    print_line(stdout, "{}  {}  {}", one.kind == Compared::Kind::differs ? "differs" : "refused", shapes, one.sentence);
 }
 
 Result<VerifyOptions> options_of(const VerifyArguments& arguments, const Model& model) {
@@ -22,7 +22,7 @@ Result<VerifyOptions> options_of(const VerifyArguments& arguments, const Model& 
   out.seed = static_cast<uint64_t>(arguments.seed);
   out.session = session_options(arguments.engine);
   out.threads = arguments.engine.threads;
-  if (!arguments.quiet) out.each = print_line;
+  if (!arguments.quiet) out.each = print_compared;
   if (arguments.shapes_file.empty()) return out;
   auto shapes = read_shapes_file(arguments.shapes_file);
   if (!shapes) return fail(shapes.error());

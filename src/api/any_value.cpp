@@ -8,6 +8,8 @@
 #include <cstring>
 #include <random>
 
+#include "base/printable.h"
+#include "base/utf8.h"
 #include "format/onnx/datum.h"
 #include "run/cpu/own.h"
 #include "tensor/npy.h"
@@ -39,7 +41,8 @@ bool is_complex(DType type) { return type == DType::c64 || type == DType::c128; 
 
 std::string entry_text(const Tensor& tensor, int64_t i) {
   const DType type = tensor.dtype();
-  if (type == DType::string) return fmt::format("\"{:.40}\"", tensor.strings()[static_cast<size_t>(i)]);
+  if (type == DType::string)
+    return printable(fmt::format("{:?}", shortened(tensor.strings()[static_cast<size_t>(i)], 40)));
   if (type == DType::c64) return fmt::format("{:.6g}{:+.6g}i", tensor.at<float>(2 * i), tensor.at<float>(2 * i + 1));
   if (type == DType::c128) return fmt::format("{:.6g}{:+.6g}i", tensor.at<double>(2 * i), tensor.at<double>(2 * i + 1));
   if (type == DType::u64) return fmt::format("{}", static_cast<uint64_t>(tensor.int_at(i)));
@@ -156,7 +159,7 @@ Status write_npz(const std::filesystem::path& path, const std::vector<std::pair<
   std::vector<NamedTensor> tensors;
   for (const auto& [entry, value] : values) {
     if (value.kind() != AnyValue::Kind::tensor)
-      return refuse("value.kind", "{}: an .npz file holds tensors, \"{}\" is none", path.string(), entry);
+      return refuse("value.kind", "{}: an .npz file holds tensors, {:?} is none", path.string(), entry);
     tensors.push_back({entry, value.datum().tensor()});
   }
   return write_npz(path, tensors);

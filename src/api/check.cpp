@@ -5,6 +5,7 @@
 #include "api/model_impl.h"
 #include "base/nearest.h"
 #include "base/os/file.h"
+#include "base/printable.h"
 #include "base/work.h"
 #include "check/report.h"
 #include "check/shapes_text.h"
@@ -172,7 +173,7 @@ Status check_input_names(const Model& model, const Shapes& shapes) {
   const std::vector<std::string> names = input_names(*model.impl().graph);
   for (const auto& [input, sizes] : shapes) {
     if (std::find(names.begin(), names.end(), input) != names.end()) continue;
-    Error error = usage("input.unknown", "the model has no input \"{}\"", input).value();
+    Error error = usage("input.unknown", "the model has no input {:?}", input).value();
     error.place = model.name();
     const std::string near = nearest(input, names);
     if (!near.empty()) error.hint = to_text(Shapes{{near, sizes}});
@@ -209,11 +210,11 @@ Result<std::vector<AxisStory>> explain(const Model& model, std::string_view valu
 std::string to_text(const AxisStory& story) {
   std::string out;
   for (const AxisStep& step : story.steps) {
-    const std::string maker = step.node.empty() ? "" : fmt::format("  node \"{}\" ({})", step.node, step.op);
-    out += fmt::format("{} {} {} = {}{}: {}\n", step.value, step.entry ? "entry" : "axis", step.axis, step.size, maker,
-                       step.reason);
+    const std::string maker = step.node.empty() ? "" : fmt::format("  node {:?} ({})", step.node, step.op);
+    out += line("{} {} {} = {}{}: {}", printable_name(step.value), step.entry ? "entry" : "axis", step.axis, step.size,
+                maker, step.reason);
   }
-  return out + story.conclusion + '\n';
+  return out + line("{}", story.conclusion);
 }
 
 }  // namespace anyshape

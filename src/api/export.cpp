@@ -61,7 +61,7 @@ Result<std::vector<NamedRule>> rules_of(const ExportOptions& options) {
   std::vector<NamedRule> out;
   for (const auto& [name, rule] : options.custom_shapes) {
     const size_t scope = name.find("::");
-    if (scope == std::string::npos) return usage("custom.name", "\"{}\" is not NAMESPACE::OPERATOR", name);
+    if (scope == std::string::npos) return usage("custom.name", "{:?} is not NAMESPACE::OPERATOR", name);
     auto [domain, type] = lower::custom_name(options.custom, name.substr(0, scope), name.substr(scope + 2));
     out.push_back({std::move(domain), std::move(type), rule});
   }

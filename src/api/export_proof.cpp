@@ -29,8 +29,8 @@ std::string source_of(const Graph& graph, std::string_view name) {
 Error baked_error(const lower::Lowered& lowered, const AcceptedCondition& condition, const AxisSymbol& axis) {
   const Because& because = condition.because.front();
   const std::string line = source_of(*lowered.graph, because.node);
-  return {Error::Kind::refused, "export.baked", fmt::format("node \"{}\"", because.node),
-          fmt::format("{} needs {}, but \"{}\" axis {} is asked to be dynamic{}: {}", because.op,
+  return {Error::Kind::refused, "export.baked", fmt::format("node {:?}", because.node),
+          fmt::format("{} needs {}, but {:?} axis {} is asked to be dynamic{}: {}", because.op,
                       print(condition.condition), axis.axes[0].input, axis.axes[0].axis,
                       line.empty() ? "" : fmt::format(" ({})", line), because.sentence),
           "take the size from the tensor where the model has the number, e.g. x.view(x.shape[0], -1), and capture it "
@@ -47,15 +47,14 @@ Status check_guards(const lower::Lowered& lowered, const ExportOptions& options)
     for (const DynamicAxis& wanted : options.dynamic)
       for (Dim symbol : guard.condition.symbols()) {
         if (lowered.symbols->name(symbol) != wanted.name || !baked_size(guard.condition, symbol)) continue;
-        return tl::unexpected(
-            Error{Error::Kind::refused,
-                  "export.baked",
-                  {},
-                  fmt::format("the program was captured for {} only, but \"{}\" axis {} is asked to be "
-                              "dynamic ({})",
-                              guard.text, wanted.value, wanted.axis, guard.origin),
-                  "keep the size an expression where the model makes a plain number of it (int(...), "
-                  ".item()), and capture it again; --guards drop if it does not matter"});
+        return tl::unexpected(Error{Error::Kind::refused,
+                                    "export.baked",
+                                    {},
+                                    fmt::format("the program was captured for {} only, but {:?} axis {} is asked to be "
+                                                "dynamic ({})",
+                                                guard.text, wanted.value, wanted.axis, guard.origin),
+                                    "keep the size an expression where the model makes a plain number of it (int(...), "
+                                    ".item()), and capture it again; --guards drop if it does not matter"});
       }
   }
   return {};
@@ -100,7 +99,7 @@ void count_shape_nodes(const Graph& graph, ExportReport& report) {
     if (is_shape_node(node, sizes)) continue;
     const auto reads = [&](ValueId id) { return id != kNoValue && sizes.contains(id); };
     if (std::any_of(node.in.begin(), node.in.end(), reads))
-      report.shape_reasons.push_back(fmt::format("\"{}\" needs a size that no constant gives", node.name));
+      report.shape_reasons.push_back(fmt::format("{:?} needs a size that no constant gives", node.name));
   }
 }
 

@@ -16,7 +16,7 @@ std::optional<int64_t> number_of(std::string_view text) {
 }
 
 tl::unexpected<Error> bad_dynamic(std::string_view text) {
-  return usage("dynamic.syntax", "\"{}\" is not NAME:AXIS=SYM[,AXIS=SYM]", text);
+  return usage("dynamic.syntax", "{:?} is not NAME:AXIS=SYM[,AXIS=SYM]", text);
 }
 
 Result<std::vector<DynamicAxis>> axes_of(std::string_view value, simdjson::dom::element element) {
@@ -28,17 +28,17 @@ Result<std::vector<DynamicAxis>> axes_of(std::string_view value, simdjson::dom::
       std::string_view text;
       const auto axis = number_of(key);
       if (!axis || name.get_string().get(text))
-        return usage("dynamic.syntax", "an axis of \"{}\" must be a number and its name a text", value);
+        return usage("dynamic.syntax", "an axis of {:?} must be a number and its name a text", value);
       out.push_back({std::string(value), *axis, std::string(text)});
     }
   } else if (!element.get_array().get(array)) {
     for (const auto item : array) {
       int64_t axis = 0;
-      if (item.get_int64().get(axis)) return usage("dynamic.syntax", "the axes of \"{}\" must be numbers", value);
+      if (item.get_int64().get(axis)) return usage("dynamic.syntax", "the axes of {:?} must be numbers", value);
       out.push_back({std::string(value), axis, {}});
     }
   } else {
-    return usage("dynamic.syntax", "\"{}\" must be an object of axes and names, or a list of axes", value);
+    return usage("dynamic.syntax", "{:?} must be an object of axes and names, or a list of axes", value);
   }
   return out;
 }
@@ -80,7 +80,7 @@ Result<std::vector<DynamicAxis>> parse_dynamic_axes(std::string_view json) {
 }
 
 Result<InputType> parse_input_type(std::string_view text) {
-  const auto bad = [&] { return usage("input.syntax", "\"{}\" is not NAME=f32[batch,120,?]", text); };
+  const auto bad = [&] { return usage("input.syntax", "{:?} is not NAME=f32[batch,120,?]", text); };
   const size_t equal = text.rfind('='), open = text.find('[', equal == std::string_view::npos ? 0 : equal);
   if (equal == std::string_view::npos || equal == 0 || equal + 1 == text.size()) return bad();
   InputType out;
@@ -121,7 +121,7 @@ Result<std::pair<std::string, std::string>> parse_custom(std::string_view text) 
   const bool both = scoped(from) && scoped(to);
   const bool neither = from.find(':') == std::string_view::npos && to.find(':') == std::string_view::npos;
   if (equal == std::string_view::npos || from.empty() || to.empty() || !(both || neither))
-    return usage("custom.name", "\"{}\" is neither NS::OP=DOMAIN::NAME nor NS=DOMAIN", text);
+    return usage("custom.name", "{:?} is neither NS::OP=DOMAIN::NAME nor NS=DOMAIN", text);
   return std::pair(std::string(from), std::string(to));
 }
 

@@ -100,7 +100,7 @@ const AxisSymbol* symbol_at(const Typed& typed, const InputAxis& place) {
 Status check_ties(const Typed& before, const std::vector<Freed>& named) {
   const auto tied = [](const Freed& one, const InputAxis& other) {
     return usage("dynamic.tied",
-                 "axis {} of \"{}\" cannot be called {}: axis {} of \"{}\" is, too, and may have another size",
+                 "axis {} of {:?} cannot be called {}: axis {} of {:?} is, too, and may have another size",
                  one.axis.axis, one.axis.input, one.name, other.axis, other.input);
   };
   for (const Freed& one : named) {
@@ -133,7 +133,7 @@ Status Fixer::free() {
   TRY_OK(edited([&](const Model::Impl& model, Edit& edit) -> Status {
     for (const DynamicAxis& wanted : options_.dynamic) {
       TRY(Freed one, fixes::make_dynamic(model.typed(), model.accepted(), wanted, edit));
-      changes_.push_back(fmt::format("axis {} of \"{}\" is {}", one.axis.axis, one.axis.input, one.name));
+      changes_.push_back(fmt::format("axis {} of {:?} is {}", one.axis.axis, one.axis.input, one.name));
       named.push_back(std::move(one));
     }
     return check_ties(model.typed(), named);

@@ -145,7 +145,7 @@ Result<Model> Model::overriding(const std::vector<std::string>& names) const {
     const auto it =
         std::find_if(optional.begin(), optional.end(), [&](ValueId id) { return graph.values[id].name == wanted; });
     if (it == optional.end())
-      return at(impl_->name, usage("input.unknown", "the model has no input \"{}\" with a default", wanted).value());
+      return at(impl_->name, usage("input.unknown", "the model has no input {:?} with a default", wanted).value());
     fed.push_back(*it);
   }
   auto impl = std::make_shared<Impl>();

@@ -100,7 +100,7 @@ Result<std::vector<Datum>> hollow_inputs(const Plan& plan, const Shapes& shapes)
   for (const auto& [name, sizes] : shapes) {
     const auto known = [&, wanted = std::string_view(name)](const PlanInput& input) { return input.name == wanted; };
     if (std::none_of(plan.inputs.begin(), plan.inputs.end(), known))
-      return usage("input.unknown", "the model has no input \"{}\"", name);
+      return usage("input.unknown", "the model has no input {:?}", name);
   }
   std::vector<Datum> out;
   for (const PlanInput& input : plan.inputs) {
@@ -118,7 +118,7 @@ Result<std::vector<Datum>> hollow_inputs(const Plan& plan, const Shapes& shapes)
       // Only numbers are there before anything is evaluated.
       const auto open = [&](const PlanInput::Axis& axis) { return registers[axis.size] < 0; };
       if (!input.has_rank || std::any_of(input.axes.begin(), input.axes.end(), open))
-        return at(fmt::format("input \"{}\"", input.name), usage("input.missing", "no shape is given for it").value());
+        return at(fmt::format("input {:?}", input.name), usage("input.missing", "no shape is given for it").value());
       for (const auto& axis : input.axes) dims.push_back(registers[axis.size]);
     }
     const DType dtype = input.dtype == DType::undefined ? DType::f32 : input.dtype;
@@ -200,7 +200,7 @@ const std::vector<IoInfo>& Session::optional_inputs() const { return impl_->opti
 Result<Session> Session::overriding(const std::vector<std::string>& names) const {
   if (names.empty()) return *this;
   if (!impl_->source)
-    return at(impl_->name, usage("input.unknown", "the model has no input \"{}\" with a default", names[0]).value());
+    return at(impl_->name, usage("input.unknown", "the model has no input {:?} with a default", names[0]).value());
   TRY(const Model model, impl_->source->overriding(names));
   return from_model(model, impl_->options);
 }

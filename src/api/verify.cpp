@@ -79,7 +79,7 @@ Result<std::vector<AnyValue>> random_inputs(const Session& session, const Shapes
   for (const IoInfo& input : session.inputs()) {
     const auto sizes = shapes.find(input.name);
     if (input.kind != AnyValue::Kind::tensor || input.type == DType::undefined || sizes == shapes.end())
-      return refuse("verify.input", "the input \"{}\" is no tensor of a known type and rank", input.name);
+      return refuse("verify.input", "the input {:?} is no tensor of a known type and rank", input.name);
     TRY(AnyValue value, AnyValue::random(input.type, sizes->second, seed + out.size()));
     out.push_back(std::move(value));
   }
@@ -93,9 +93,9 @@ Status verify_run(const Session& session, Context& context, const Shapes& shapes
   for (size_t i = 0; i < outputs.size(); ++i) {
     const std::string& name = session.outputs()[i].name;
     if (outputs[i].kind() == AnyValue::Kind::tensor && expected[i] && outputs[i].shape() != *expected[i])
-      return refuse("verify.shape", "at {} output \"{}\" has other sizes than inferred", to_text(shapes), name);
+      return refuse("verify.shape", "at {} output {:?} has other sizes than inferred", to_text(shapes), name);
     if (!finite(outputs[i]))
-      return refuse("verify.finite", "at {} output \"{}\" has entries that are not finite", to_text(shapes), name);
+      return refuse("verify.finite", "at {} output {:?} has entries that are not finite", to_text(shapes), name);
   }
   return {};
 }
@@ -114,7 +114,7 @@ std::optional<std::vector<size_t>> matched(const std::vector<IoInfo>& names, con
 
 std::string names_of(const std::vector<IoInfo>& values) {
   std::vector<std::string> out;
-  for (const IoInfo& value : values) out.push_back(fmt::format("\"{}\"", value.name));
+  for (const IoInfo& value : values) out.push_back(fmt::format("{:?}", value.name));
   return fmt::format("{}", fmt::join(out, ", "));
 }
 
@@ -159,8 +159,8 @@ Result<Pair> Pair::make(const Model& model, const Model& other, const VerifyOpti
   for (size_t i = 0; i < inputs->size(); ++i) {
     const IoInfo &one = first.session.inputs()[i], &two = second.session.inputs()[(*inputs)[i]];
     if (one.type != two.type)
-      return refuse("verify.inputs", "input \"{}\" of {} is of type {}, \"{}\" of {} of type {}", one.name,
-                    model.name(), name(one.type), two.name, other.name(), name(two.type));
+      return refuse("verify.inputs", "input {:?} of {} is of type {}, {:?} of {} of type {}", one.name, model.name(),
+                    name(one.type), two.name, other.name(), name(two.type));
   }
   const auto outputs = matched(first.session.outputs(), second.session.outputs());
   if (!outputs) return apart("verify.outputs", "outputs", first.session.outputs(), second.session.outputs());
@@ -175,7 +175,7 @@ std::string Pair::first_difference(const std::vector<AnyValue>& got, const std::
   for (size_t i = 0; i < want.size(); ++i) {
     const AnyValue& other = got[outputs_[i]];
     if (const std::string found = difference(other, want[i], options_->relative, options_->absolute); !found.empty())
-      return fmt::format("output \"{}\" differs: {}", first_.session.outputs()[i].name, found);
+      return fmt::format("output {:?} differs: {}", first_.session.outputs()[i].name, found);
     worst = std::max(worst, largest_relative_error(other, want[i]));
   }
   return {};
@@ -247,7 +247,7 @@ Result<GoldenMatch> verify_golden(const Model& model, const std::filesystem::pat
   std::vector<AnyValue> inputs;
   for (const IoInfo& input : session.inputs()) {
     const AnyValue* value = find({input.name, "in_" + input.name, "input_" + input.name});
-    if (!value) return usage("golden.input", "{} has no array \"{}\"", path.string(), input.name);
+    if (!value) return usage("golden.input", "{} has no array {:?}", path.string(), input.name);
     inputs.push_back(*value);
   }
   Context context(session);
@@ -259,7 +259,7 @@ Result<GoldenMatch> verify_golden(const Model& model, const std::filesystem::pat
     if (!want) continue;
     ++out.outputs;
     if (const std::string found = difference(outputs[i], *want, kRelative, kAbsolute); !found.empty())
-      return refuse("verify.values", "output \"{}\" is not that of {}: {}", name, path.string(), found);
+      return refuse("verify.values", "output {:?} is not that of {}: {}", name, path.string(), found);
     out.worst = std::max(out.worst, largest_relative_error(outputs[i], *want));
   }
   if (out.outputs == 0) return usage("golden.output", "{} holds no output", path.string());

@@ -1,5 +1,7 @@
 #include "base/error.h"
 
+#include "base/printable.h"
+
 namespace anyshape {
 
 Error::Error() = default;
@@ -23,7 +25,7 @@ std::string Error::text() const {
     if (!out.ends_with('.')) out += '.';
     out += " Try: " + hint;
   }
-  return out;
+  return printable(out);
 }
 
 tl::unexpected<Error> make_error(Error::Kind kind, std::string_view code, fmt::string_view text,

@@ -4,31 +4,28 @@
 
 #include <utility>
 
+#include "base/printable.h"
 #include "base/utf8.h"
 
 namespace anyshape {
 namespace {
 
-void append_character(std::string& out, std::string_view sequence) {
-  switch (const char c = sequence[0]) {
-    case '"':
-      out += "\\\"";
-      break;
-    case '\\':
-      out += "\\\\";
-      break;
-    case '\n':
-      out += "\\n";
-      break;
-    case '\t':
-      out += "\\t";
-      break;
-    default:
-      if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
-        out += fmt::format("\\u{:04x}", static_cast<unsigned>(static_cast<unsigned char>(c)));
-      else
-        out += sequence;
-  }
+// Beyond the 16 bits of an escape: two of them, a surrogate pair.
+std::string escape(char32_t point) {
+  const auto number = static_cast<uint32_t>(point);
+  if (number < 0x10000) return fmt::format("\\u{:04x}", number);
+  return fmt::format("\\u{:04x}\\u{:04x}", 0xd7c0 + (number >> 10U), 0xdc00 + (number & 0x3ffU));
+}
+
+void append_character(std::string& out, char32_t point, std::string_view bytes) {
+  if (point == '"' || point == '\\')
+    out += '\\' + std::string(bytes);
+  else if (point == '\n' || point == '\t')
+    out += point == '\n' ? "\\n" : "\\t";
+  else if (is_hidden(point))
+    out += escape(point);
+  else
+    out += bytes;
 }
 
 }  // namespace
@@ -36,14 +33,12 @@ void append_character(std::string& out, std::string_view sequence) {
 std::string json_quote(std::string_view text) {
   std::string out = "\"";
   while (!text.empty()) {
-    const size_t length = utf8_length(text);
-    if (length == 0) {
+    const Utf8Character first = utf8_first(text);
+    if (first.point)
+      append_character(out, *first.point, first.bytes);
+    else
       out += "\\ufffd";
-      text.remove_prefix(1);
-      continue;
-    }
-    append_character(out, text.substr(0, length));
-    text.remove_prefix(length);
+    text.remove_prefix(first.bytes.size());
   }
   return out + '"';
 }

@@ -19,6 +19,8 @@ TEST(Json, QuotesText) {
       {"\xc0\x80", R"("\ufffd\ufffd")"},
       {"\xed\xa0\x80", R"("\ufffd\ufffd\ufffd")"},
       {"\xf0\x9f\x98\x80", "\"\xf0\x9f\x98\x80\""},
+      {"\xe2\x80\xa8\xe2\x80\xae\xc2\x9b", R"("\u2028\u202e\u009b")"},
+      {"\xf3\xa0\x81\xa1", R"("\udb40\udc61")"},
       {"\xf4\x90\x80\x80", R"("\ufffd\ufffd\ufffd\ufffd")"},
   };
   for (const auto& [text, quoted] : rows) EXPECT_EQ(json_quote(text), quoted);

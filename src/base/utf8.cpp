@@ -16,16 +16,29 @@ size_t utf8_length(std::string_view text) {
   return overlong || surrogate || too_large ? 0 : length;
 }
 
+Utf8Character utf8_first(std::string_view text) {
+  const size_t length = utf8_length(text);
+  if (length == 0) return {std::nullopt, text.substr(0, 1)};
+  constexpr unsigned kLeadBits[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
+  char32_t point = static_cast<unsigned char>(text[0]) & kLeadBits[length];
+  for (size_t i = 1; i < length; ++i) point = point << 6U | (static_cast<unsigned char>(text[i]) & 0x3fU);
+  return {point, text.substr(0, length)};
+}
+
+std::string_view shortened(std::string_view text, size_t most) {
+  if (text.size() <= most) return text;
+  size_t end = most;
+  while (end > 0 && most - end < 3 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
+  return text.substr(0, end + utf8_length(text.substr(end)) > most ? end : most);
+}
+
 std::optional<std::u32string> utf8_decode(std::string_view text) {
   std::u32string out;
   while (!text.empty()) {
-    const size_t length = utf8_length(text);
-    if (length == 0) return std::nullopt;
-    constexpr unsigned kLeadBits[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
-    char32_t point = static_cast<unsigned char>(text[0]) & kLeadBits[length];
-    for (size_t i = 1; i < length; ++i) point = point << 6U | (static_cast<unsigned char>(text[i]) & 0x3fU);
-    out += point;
-    text.remove_prefix(length);
+    const Utf8Character first = utf8_first(text);
+    if (!first.point) return std::nullopt;
+    out += *first.point;
+    text.remove_prefix(first.bytes.size());
   }
   return out;
 }

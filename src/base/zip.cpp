@@ -9,6 +9,8 @@
 #include <numeric>
 #include <optional>
 
+#include "base/utf8.h"
+
 namespace anyshape {
 
 static_assert(std::endian::native == std::endian::little, "the numbers of an archive are used as they lie in the file");
@@ -123,11 +125,10 @@ bool take_zip64(Bytes extra, std::span<uint64_t* const> escaped) {
 }
 
 Status check_packing(uint16_t flags, uint16_t method, const ZipMember& member) {
-  if ((flags & kEncrypted) != 0) return refuse("zip.method", "the member \"{:.200}\" is encrypted", member.name);
+  if ((flags & kEncrypted) != 0) return refuse("zip.method", "the member {:?} is encrypted", shortened(member.name));
   if (method != 0 && method != 8)
-    return refuse("zip.method",
-                  "the member \"{:.200}\" is packed by method {}; only stored and deflated ones can be read",
-                  member.name, method);
+    return refuse("zip.method", "the member {:?} is packed by method {}; only stored and deflated ones can be read",
+                  shortened(member.name), method);
   if (method == 0 && member.packed != member.size) return malformed("a stored member has two different sizes");
   return {};
 }
@@ -161,14 +162,14 @@ Status find_data(Bytes file, uint64_t border, ZipMember& member) {
   const Bytes front = file.first(border);
   const uint64_t at = member.offset;
   if (!inside(front, at, kLocalSize) || number<uint32_t>(front, at) != kLocalSignature)
-    return malformed(fmt::format("the member \"{:.200}\" is not where its directory says", member.name));
+    return malformed(fmt::format("the member {:?} is not where its directory says", shortened(member.name)));
   const uint64_t name = number<uint16_t>(front, at + 26), extra = number<uint16_t>(front, at + 28);
   const uint64_t data = at + kLocalSize + name + extra;
   if (!inside(front, data, member.packed))
-    return malformed(fmt::format("the member \"{:.200}\" reaches beyond its place", member.name));
+    return malformed(fmt::format("the member {:?} reaches beyond its place", shortened(member.name)));
   const std::string_view local(reinterpret_cast<const char*>(front.data()) + at + kLocalSize, name);
   if (local != member.name || (number<uint16_t>(front, at + 8) == 0) != member.stored)
-    return malformed(fmt::format("the member \"{:.200}\" is another one at its place", member.name));
+    return malformed(fmt::format("the member {:?} is another one at its place", shortened(member.name)));
   member.offset = data;
   return {};
 }
@@ -181,8 +182,8 @@ Status check_apart(const std::vector<ZipMember>& members, const std::vector<uint
   for (size_t i = 1; i < order.size(); ++i) {
     const ZipMember &before = members[order[i - 1]], &after = members[order[i]];
     if (before.offset + before.packed > starts[order[i]])
-      return refuse("zip.overlap", "the members \"{:.200}\" and \"{:.200}\" of the ZIP archive share bytes",
-                    before.name, after.name);
+      return refuse("zip.overlap", "the members {:?} and {:?} of the ZIP archive share bytes", shortened(before.name),
+                    shortened(after.name));
   }
   return {};
 }
@@ -193,9 +194,8 @@ Status check_growth(const std::vector<ZipMember>& members, const ZipLimits& limi
     if (member.stored) continue;
     if (member.size / kMostGrowth > member.packed || __builtin_add_overflow(total, member.size, &total) ||
         total > limits.inflated)
-      return refuse("zip.bomb",
-                    "the member \"{:.200}\" says that {} bytes unpack to {}, which cannot be or is too much",
-                    member.name, member.packed, member.size);
+      return refuse("zip.bomb", "the member {:?} says that {} bytes unpack to {}, which cannot be or is too much",
+                    shortened(member.name), member.packed, member.size);
   }
   return {};
 }
@@ -250,7 +250,7 @@ Result<ZipReader> ZipReader::parse(std::shared_ptr<const MappedFile> file, const
             [&](uint32_t a, uint32_t b) { return members[a].name < members[b].name; });
   for (size_t i = 1; i < members.size(); ++i)
     if (const std::string& name = members[reader.by_name_[i]].name; name == members[reader.by_name_[i - 1]].name)
-      return refuse("zip.duplicate", "the ZIP archive has two members \"{:.200}\"", name);
+      return refuse("zip.duplicate", "the ZIP archive has two members {:?}", shortened(name));
   reader.file_ = std::move(file);
   return reader;
 }
@@ -281,13 +281,13 @@ Result<ZipContent> ZipReader::read(const ZipMember& member) const {
     std::shared_ptr<void> owner(memory, std::free);
     const std::span<std::byte> out(static_cast<std::byte*>(memory), member.size);
     if (!inflate_exactly(content.bytes, out))
-      return malformed(fmt::format("the member \"{:.200}\" does not unpack to its size", member.name));
+      return malformed(fmt::format("the member {:?} does not unpack to its size", shortened(member.name)));
     content = {out, std::move(owner)};
   }
   const auto* data = reinterpret_cast<const Bytef*>(content.bytes.data());
   if (crc32_z(0, data, content.bytes.size()) != member.crc)
-    return refuse("zip.crc", "the member \"{:.200}\" of the ZIP archive is damaged: its checksum is wrong",
-                  member.name);
+    return refuse("zip.crc", "the member {:?} of the ZIP archive is damaged: its checksum is wrong",
+                  shortened(member.name));
   return content;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/utf8.h"
 #include "base/zip.h"
 
 namespace anyshape {
@@ -100,7 +101,7 @@ Status ZipWriter::add(std::string_view name, std::span<const std::span<const std
     return usage("zip.name", "a member of a ZIP archive cannot have a name of {} bytes", name.size());
   const auto place = std::lower_bound(names_seen_.begin(), names_seen_.end(), name);
   if (place != names_seen_.end() && *place == name)
-    return usage("zip.duplicate", "two members of the ZIP archive would be named \"{:.200}\"", name);
+    return usage("zip.duplicate", "two members of the ZIP archive would be named {:?}", shortened(name));
   names_seen_.emplace(place, name);
   ZipMember member{.name = std::string(name), .offset = written_};
   uLong crc = 0;

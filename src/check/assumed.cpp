@@ -42,17 +42,17 @@ std::optional<Dim> axis_size(const Typed& typed, std::string_view place) {
 tl::expected<Condition, std::string> resolve(const Typed& typed, const AssumedCondition& text) {
   std::string why;
   const auto parsed = parse_condition(text.text, typed.symbols(), &why);
-  if (!parsed) return tl::unexpected(fmt::format("\"{}\" is no condition: {}", text.text, why));
+  if (!parsed) return tl::unexpected(fmt::format("{:?} is no condition: {}", text.text, why));
   std::vector<std::pair<Dim, Dim>> values;
   for (Dim symbol : parsed->symbols()) {
     const std::string symbol_name(typed.symbols().name(symbol));
     const auto is_axis = [&](const AxisSymbol& axis) { return axis.symbol == symbol; };
     if (const auto it = text.symbols.find(symbol_name); it != text.symbols.end()) {
       const auto size = axis_size(typed, it->second);
-      if (!size) return tl::unexpected(fmt::format("\"{}\" is no axis of an input", it->second));
+      if (!size) return tl::unexpected(fmt::format("{:?} is no axis of an input", it->second));
       values.emplace_back(symbol, *size);
     } else if (std::none_of(typed.axes().begin(), typed.axes().end(), is_axis)) {
-      return tl::unexpected(fmt::format("\"{}\" in \"{}\" names no input axis", symbol_name, text.text));
+      return tl::unexpected(fmt::format("{:?} in {:?} names no input axis", symbol_name, text.text));
     }
   }
   return substitute(*parsed, values);

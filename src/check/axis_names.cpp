@@ -65,13 +65,13 @@ void one_name_two_sizes(const LintContext& context, Findings& out) {
     const auto other = std::find_if(places.begin(), places.end(), differs);
     // A number under a dynamic name is another rule's finding.
     if (other == places.end() || other->size.is_constant()) continue;
-    const std::string first =
-        input ? fmt::format("axis {} of \"{}\"", input->axes.front().axis, input->axes.front().input)
-              : fmt::format("axis {} of \"{}\"", places.front().axis, places.front().value);
+    const std::string first = input
+                                  ? fmt::format("axis {} of {:?}", input->axes.front().axis, input->axes.front().input)
+                                  : fmt::format("axis {} of {:?}", places.front().axis, places.front().value);
     out.add("",
-            fmt::format("the name {} stands for {} at {}, but for {} at axis {} of \"{}\"", name, print(expected),
-                        first, print(other->size), other->axis, other->value),
-            fmt::format("anyshape infer MODEL -o OUT writes what is true, or rename the axis of \"{}\"", other->value));
+            fmt::format("the name {} stands for {} at {}, but for {} at axis {} of {:?}", name, print(expected), first,
+                        print(other->size), other->axis, other->value),
+            fmt::format("anyshape infer MODEL -o OUT writes what is true, or rename the axis of {:?}", other->value));
   }
 }
 

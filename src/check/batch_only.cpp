@@ -61,8 +61,8 @@ std::string consequence(const Typed& typed, Dim symbol) {
   const Effect effect = effect_of(typed, symbol);
   std::string text = fmt::format("{} of {} nodes change size with it", effect.resized, typed.graph().nodes.size());
   if (effect.arithmetic) text += fmt::format(", {} compute sizes from it at run time", effect.arithmetic);
-  if (!effect.recurrent.empty()) text += fmt::format(", it is the time axis of \"{}\"", effect.recurrent);
-  if (!effect.quadratic.empty()) text += fmt::format(", memory grows with its square at \"{}\"", effect.quadratic);
+  if (!effect.recurrent.empty()) text += fmt::format(", it is the time axis of {:?}", effect.recurrent);
+  if (!effect.quadratic.empty()) text += fmt::format(", memory grows with its square at {:?}", effect.quadratic);
   if (effect.outputs.empty()) return text + ", no output does";
   return text + fmt::format(", outputs that do: {}", fmt::join(effect.outputs, ", "));
 }
@@ -91,7 +91,7 @@ void batch_only(const LintContext& context, Findings& out) {
       if (std::any_of(context.options.allow.begin(), context.options.allow.end(), waived)) continue;
       const Because* demand = narrowest_demand(context.accepted, axis.symbol);
       out.add(demand ? demand->node : "",
-              fmt::format("axis {} of \"{}\" ({}) is dynamic outside the batch axis: {}", place.axis, place.input,
+              fmt::format("axis {} of {:?} ({}) is dynamic outside the batch axis: {}", place.axis, place.input,
                           axis.name, consequence(context.typed, axis.symbol)),
               fmt::format("export with this axis fixed, or allow it: --allow {}:{}", place.input, place.axis));
     }

@@ -15,7 +15,7 @@ std::vector<std::string> new_sizes(const Typed& typed, const Facts& facts, const
       const Dim size = (*facts[id].dims)[i];
       for (Dim symbol : size.symbols())
         if (typed.kind(symbol) == SymbolKind::data && seen.emplace(typed.symbols().name(symbol)).second)
-          out.push_back(fmt::format("axis {} of \"{}\" is {}", i, typed.graph().values[id].name, print(size)));
+          out.push_back(fmt::format("axis {} of {:?} is {}", i, typed.graph().values[id].name, print(size)));
     }
   }
   return out;

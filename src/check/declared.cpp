@@ -38,17 +38,17 @@ std::string contradiction(const LintContext& context, const Claim& claim) {
   const Fact& fact = claim.fact;
   const std::string& value = claim.value.name;
   if (fact.kind == Fact::Kind::unknown || declared.kind == Fact::Kind::unknown) return {};
-  if (fact.kind != declared.kind) return fmt::format("\"{}\" is declared as another kind of value", value);
+  if (fact.kind != declared.kind) return fmt::format("{:?} is declared as another kind of value", value);
   if (fact.dtype != DType::undefined && declared.dtype != DType::undefined && fact.dtype != declared.dtype)
-    return fmt::format("\"{}\" is declared as {}, but is {}", value, name(declared.dtype), name(fact.dtype));
+    return fmt::format("{:?} is declared as {}, but is {}", value, name(declared.dtype), name(fact.dtype));
   if (fact.dims && declared.dims && fact.rank() != declared.dims->size())
-    return fmt::format("\"{}\" is declared with {} axes, but has {}", value, declared.dims->size(), fact.rank());
+    return fmt::format("{:?} is declared with {} axes, but has {}", value, declared.dims->size(), fact.rank());
   if (!comparable(claim)) return {};
   for (size_t i = 0; i < fact.rank(); ++i) {
     const auto number = fixed_size((*declared.dims)[i]);
     const Dim size = (*fact.dims)[i];
     if (number && context.world.prove(Condition::eq(size, *number)) == Tri::no)
-      return fmt::format("axis {} of \"{}\" is declared as {}, but is {}", i, value, *number, print(size));
+      return fmt::format("axis {} of {:?} is declared as {}, but is {}", i, value, *number, print(size));
   }
   return {};
 }
@@ -74,10 +74,10 @@ void dynamic_output_declared_static(const LintContext& context, Findings& out) {
       if (!number || size.is_constant()) continue;
       const bool never = context.world.prove(Condition::eq(size, *number)) == Tri::no;
       if (never || !may_differ(context, size, *number)) continue;
-      out.add(claim.node,
-              fmt::format("axis {} of \"{}\" is declared as {}, but changes: {}", i, claim.value.name, *number,
-                          print(size)),
-              kCorrect);
+      out.add(
+          claim.node,
+          fmt::format("axis {} of {:?} is declared as {}, but changes: {}", i, claim.value.name, *number, print(size)),
+          kCorrect);
     }
   }
 }
@@ -90,7 +90,7 @@ void static_output_declared_dynamic(const LintContext& context, Findings& out) {
       const auto size = (*claim.fact.dims)[i].constant();
       if (dim.value || dim.name.empty() || !size) continue;
       out.add(claim.node,
-              fmt::format("axis {} of \"{}\" is declared dynamic ({}), but is always {}", i, claim.value.name, dim.name,
+              fmt::format("axis {} of {:?} is declared dynamic ({}), but is always {}", i, claim.value.name, dim.name,
                           *size),
               kCorrect);
     }

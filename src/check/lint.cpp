@@ -69,7 +69,7 @@ Result<InputAxis> parse_allow(const Typed& typed, std::string_view text) {
   const char* end = text.data() + text.size();
   if (colon == std::string_view::npos || colon + 1 == text.size() ||
       std::from_chars(text.data() + colon + 1, end, axis).ptr != end)
-    return usage("check.allow", "\"{}\" is not NAME:AXIS", text);
+    return usage("check.allow", "{:?} is not NAME:AXIS", text);
   const std::string_view input = text.substr(0, colon);
   std::vector<std::string> names;
   const auto required = typed.graph().required_inputs();
@@ -79,10 +79,10 @@ Result<InputAxis> parse_allow(const Typed& typed, std::string_view text) {
     if (known != input) continue;
     const auto& dims = typed.input_facts()[i].dims;
     const int64_t rank = dims ? static_cast<int64_t>(dims->size()) : 0;
-    if (axis < -rank || axis >= rank) return usage("check.allow", "\"{}\" has {} axes, not axis {}", input, rank, axis);
+    if (axis < -rank || axis >= rank) return usage("check.allow", "{:?} has {} axes, not axis {}", input, rank, axis);
     return InputAxis{known, static_cast<size_t>(axis < 0 ? axis + rank : axis)};
   }
-  Error error = usage("check.allow", "the model has no input \"{}\"", input).value();
+  Error error = usage("check.allow", "the model has no input {:?}", input).value();
   if (std::string near = nearest(input, names); !near.empty()) error.hint = fmt::format("--allow {}:{}", near, axis);
   return tl::unexpected(std::move(error));
 }
@@ -94,7 +94,7 @@ Status check_ignore(std::string_view text) {
     if (rule.info.id == id) return {};
     names.emplace_back(rule.info.id);
   }
-  Error error = usage("check.rule", "there is no rule \"{}\"", id).value();
+  Error error = usage("check.rule", "there is no rule {:?}", id).value();
   const std::string near = nearest(id, names);
   error.hint = near.empty() ? "anyshape rules" : fmt::format("--ignore {}", near);
   return tl::unexpected(std::move(error));
@@ -131,7 +131,7 @@ const Because* narrowest_demand(const AcceptedSet& accepted, Dim symbol) {
 
 std::string describe(const AxisSymbol& axis) {
   const InputAxis& first = axis.axes.front();
-  return fmt::format("axis {} of \"{}\" ({})", first.axis, first.input, axis.name);
+  return fmt::format("axis {} of {:?} ({})", first.axis, first.input, axis.name);
 }
 
 }  // namespace anyshape

@@ -9,11 +9,10 @@ void pinned_axis(const LintContext& context, Findings& out) {
     const Because* demand = narrowest_demand(context.accepted, axis.symbol);
     const std::string node = demand ? demand->node : "";
     const InputAxis& first = axis.axes.front();
-    out.add(
-        node, fmt::format("{} is declared dynamic, but only {} is accepted", describe(axis), *size),
-        fmt::format("anyshape fix --dynamic {}:{}={}, or export again with the size read from the input where \"{}\" "
-                    "has a constant",
-                    first.input, first.axis, axis.name, node));
+    out.add(node, fmt::format("{} is declared dynamic, but only {} is accepted", describe(axis), *size),
+            fmt::format("anyshape fix --dynamic {}:{}={}, or export again with the size read from the input where {:?} "
+                        "has a constant",
+                        first.input, first.axis, axis.name, node));
   }
 }
 
@@ -21,7 +20,7 @@ void anonymous_axis(const LintContext& context, Findings& out) {
   for (const AxisSymbol& axis : context.typed.axes()) {
     if (!axis.anonymous) continue;
     const InputAxis& first = axis.axes.front();
-    out.add("", fmt::format("axis {} of \"{}\" has no name; it is called {} here", first.axis, first.input, axis.name),
+    out.add("", fmt::format("axis {} of {:?} has no name; it is called {} here", first.axis, first.input, axis.name),
             "give the axis a name when exporting");
   }
 }

@@ -68,12 +68,11 @@ void find_loops(const Graph& graph, Findings& out) {
   for (const Node& node : graph.nodes) {
     if (node.domain.empty() && (node.type == "Loop" || node.type == "Scan"))
       if (const Graph* body = body_of(node); body && is_recurrence(node, *body))
-        out.add(
-            graph.label(node),
-            fmt::format("\"{}\" is a recurrent layer written as {}: each step is run by itself, far slower than one "
-                        "LSTM, GRU or RNN node",
-                        graph.label(node), node.type),
-            "export the layer as torch.nn.LSTM, GRU or RNN, not as a Python loop");
+        out.add(graph.label(node),
+                fmt::format("{:?} is a recurrent layer written as {}: each step is run by itself, far slower than one "
+                            "LSTM, GRU or RNN node",
+                            graph.label(node), node.type),
+                "export the layer as torch.nn.LSTM, GRU or RNN, not as a Python loop");
     for (const Attribute& attribute : node.attributes)
       if (const auto* body = std::get_if<std::shared_ptr<Graph>>(&attribute.value); body && *body)
         find_loops(**body, out);
@@ -101,7 +100,7 @@ void baked_initial_state(const LintContext& context, Findings& out) {
       const Fact& state = context.typed.facts()[node.in[i]];
       if (!state.from_shapes || !state.dims || state.rank() != 3 || !(*state.dims)[axis].is_constant()) continue;
       out.add(graph.label(node),
-              fmt::format("{} of \"{}\" is a constant for a batch of {}, while the batch of its input is {}",
+              fmt::format("{} of {:?} is a constant for a batch of {}, while the batch of its input is {}",
                           input_name(i), graph.label(node), print((*state.dims)[axis]), print((*x.dims)[axis])),
               "leave the initial state out (it is zero by default), or make it from the batch size of the input");
     }

@@ -56,7 +56,7 @@ std::optional<Error> never_error(const Typed& typed, const Accepted& accepted) {
   for (const ConditionText& condition : accepted.conditions) {
     if (condition.text != print(Condition::never()) || condition.because.empty()) continue;
     const Reason& reason = condition.because.back();
-    return Error{Error::Kind::refused, reason.code, fmt::format("node \"{}\"", reason.node), reason.sentence, {}};
+    return Error{Error::Kind::refused, reason.code, fmt::format("node {:?}", reason.node), reason.sentence, {}};
   }
   return Error{Error::Kind::refused, "check.never", {}, "the conditions of the nodes contradict each other", {}};
 }

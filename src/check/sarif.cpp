@@ -4,6 +4,7 @@
 
 #include "anyshape/report.h"
 #include "base/json.h"
+#include "base/printable.h"
 #include "check/lint.h"
 
 namespace anyshape {
@@ -37,7 +38,7 @@ void write_rules(JsonWriter& out) {
 void write_result(JsonWriter& out, std::string_view file, std::string_view rule, std::string_view severity,
                   std::string_view node, std::string_view message) {
   out.begin_object().key("ruleId").text(rule).key("level").text(severity);
-  out.key("message").begin_object().key("text").text(message).end_object();
+  out.key("message").begin_object().key("text").text(printable(message)).end_object();
   out.key("locations").begin_array().begin_object();
   out.key("physicalLocation").begin_object().key("artifactLocation").begin_object();
   out.key("uri").text(uri(file)).end_object().end_object();

@@ -17,7 +17,7 @@ std::optional<int64_t> parse_size(std::string_view text) {
 }
 
 Error bad_shape(std::string_view text, std::string_view why) {
-  Error error = usage("shape.syntax", "\"{}\" is no shape: {}", text, why).value();
+  Error error = usage("shape.syntax", "{:?} is no shape: {}", text, why).value();
   error.hint = "--shape NAME=1x120x1, or NAME=scalar";
   return error;
 }
@@ -32,16 +32,16 @@ tl::expected<Shapes, std::string> parse_line(simdjson::dom::parser& parser, std:
   for (const auto field : object) {
     simdjson::dom::array sizes;
     if (field.value.get_array().get(sizes))
-      return tl::unexpected(fmt::format("the shape of \"{}\" is no list of numbers", field.key));
+      return tl::unexpected(fmt::format("the shape of {:?} is no list of numbers", field.key));
     std::vector<int64_t> out;
     for (const auto size : sizes) {
       int64_t value = 0;
       if (size.get_int64().get(value) || value < 0 || out.size() == kMostAxes)
-        return tl::unexpected(fmt::format("the shape of \"{}\" is no list of sizes", field.key));
+        return tl::unexpected(fmt::format("the shape of {:?} is no list of sizes", field.key));
       out.push_back(value);
     }
     if (!shapes.emplace(field.key, std::move(out)).second)
-      return tl::unexpected(fmt::format("\"{}\" is given twice", field.key));
+      return tl::unexpected(fmt::format("{:?} is given twice", field.key));
   }
   return shapes;
 }
@@ -59,7 +59,7 @@ Result<std::pair<std::string, std::vector<int64_t>>> parse_shape_text(std::strin
     const size_t cross = rest.find('x');
     const std::string_view word = rest.substr(0, cross);
     const auto size = parse_size(word);
-    if (!size) return tl::unexpected(bad_shape(text, fmt::format("\"{}\" is no size", word)));
+    if (!size) return tl::unexpected(bad_shape(text, fmt::format("{:?} is no size", word)));
     if (out.second.size() == kMostAxes) return tl::unexpected(bad_shape(text, "it has too many axes"));
     out.second.push_back(*size);
     if (cross == std::string_view::npos) return out;

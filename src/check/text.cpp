@@ -3,11 +3,12 @@
 #include <algorithm>
 
 #include "anyshape/report.h"
+#include "base/printable.h"
 
 namespace anyshape {
 namespace {
 
-// Terminal escapes, or nothing.
+// Printable text with terminal escapes around it, or without.
 class Paint {
  public:
   explicit Paint(bool colour) : colour_(colour) {}
@@ -19,7 +20,7 @@ class Paint {
 
  private:
   std::string wrap(std::string_view code, std::string_view text) const {
-    return colour_ ? fmt::format("\x1b[{}m{}\x1b[0m", code, text) : std::string(text);
+    return colour_ ? fmt::format("\x1b[{}m{}\x1b[0m", code, printable(text)) : printable(text);
   }
   bool colour_;
 };
@@ -32,21 +33,24 @@ std::string head(const Report& report, const Paint& paint) {
 
 std::string values(std::string_view word, const std::vector<ValueType>& all, size_t width) {
   std::string out;
-  for (const ValueType& value : all) out += fmt::format("  {:<4} {:<{}}  {}\n", word, value.name, width, value.type);
+  for (const ValueType& value : all)
+    out += line("  {:<4} {:<{}}  {}", word, printable_name(value.name), width, value.type);
   return out;
 }
 
 size_t widest(const std::vector<ValueType>& values) {
   size_t width = 0;
-  for (const ValueType& value : values) width = std::max(width, value.name.size());
+  for (const ValueType& value : values) width = std::max(width, printable_name(value.name).size());
   return width;
 }
 
 std::string shape_list(const std::vector<ValueType>& inputs) {
   std::vector<std::string> out;
-  for (const ValueType& input : inputs)
-    out.push_back(input.dims ? fmt::format("{}[{}]", input.name, fmt::join(*input.dims, ", ")) : input.name);
-  return fmt::format("{}", fmt::join(out, ", "));
+  for (const ValueType& input : inputs) {
+    const std::string sizes = input.dims ? fmt::format("[{}]", fmt::join(*input.dims, ", ")) : "";
+    out.push_back(printable_name(input.name) + sizes);
+  }
+  return printable(fmt::format("{}", fmt::join(out, ", ")));
 }
 
 bool is_number(std::string_view text) {
@@ -61,7 +65,7 @@ bool all_static(const std::vector<ValueType>& inputs) {
 
 std::string node_text(const Reason& reason) {
   if (reason.op.empty()) return reason.node;
-  return fmt::format("node \"{}\" ({})", reason.node, reason.op);
+  return fmt::format("node {:?} ({})", reason.node, reason.op);
 }
 
 std::string conditions(const std::vector<ConditionText>& all, const Paint& paint) {
@@ -98,8 +102,7 @@ std::string exactness(const Accepted& set) {
   if (set.largest_axis) out += fmt::format(", for axes up to {}", *set.largest_axis);
   out += set.exact ? "\n" : ":\n";
   if (!set.exact)
-    for (const Reason& reason : set.not_exact_because)
-      out += fmt::format("  {}: {}\n", node_text(reason), reason.sentence);
+    for (const Reason& reason : set.not_exact_because) out += line("  {}: {}", node_text(reason), reason.sentence);
   return out;
 }
 
@@ -107,8 +110,7 @@ std::string on_data(const Report& report, const Paint& paint) {
   std::string out;
   if (!report.accepted.on_data.empty() || !report.data_conditions.empty()) out += "on the data:\n";
   out += conditions(report.accepted.on_data, paint);
-  for (const Reason& reason : report.data_conditions)
-    out += fmt::format("  {}: {}\n", node_text(reason), reason.sentence);
+  for (const Reason& reason : report.data_conditions) out += line("  {}: {}", node_text(reason), reason.sentence);
   return out;
 }
 
@@ -116,24 +118,24 @@ std::string assumed(const Report& report) {
   std::string out;
   if (!report.assumed.empty()) out += "assumed by the exporter:\n";
   for (const AssumedCondition& condition : report.assumed)
-    out += fmt::format("  {}{}{}\n", condition.text,
-                       condition.origin.empty() ? std::string() : fmt::format("  ({})", condition.origin),
-                       condition.binding ? "" : "  not binding");
+    out += line("  {}{}{}", condition.text,
+                condition.origin.empty() ? std::string() : fmt::format("  ({})", condition.origin),
+                condition.binding ? "" : "  not binding");
   return out;
 }
 
 std::string finding_line(const Finding& finding, const Paint& paint) {
   const std::string label = fmt::format("{}[{}]", name(finding.severity), finding.rule);
-  const std::string place = finding.node.empty() ? "" : fmt::format("node \"{}\": ", finding.node);
+  const std::string place = finding.node.empty() ? "" : fmt::format("node {:?}: ", finding.node);
   const std::string fix = finding.fix.empty() ? "" : fmt::format(". Fix: {}", finding.fix);
-  return fmt::format("{} {}{}{}\n", paint.severity(finding.severity, label), place, finding.message, fix);
+  return paint.severity(finding.severity, label) + line(" {}{}{}", place, finding.message, fix);
 }
 
 std::string defaults(const std::vector<ValueType>& optional) {
   constexpr size_t kShown = 4;
   if (optional.empty()) return {};
   std::vector<std::string> names;
-  for (size_t i = 0; i < std::min(kShown, optional.size()); ++i) names.push_back(optional[i].name);
+  for (size_t i = 0; i < std::min(kShown, optional.size()); ++i) names.push_back(printable_name(optional[i].name));
   const std::string more = optional.size() > kShown ? fmt::format(" and {} more", optional.size() - kShown) : "";
   return fmt::format("holds for the default of the input{} {}{}\n", optional.size() == 1 ? "" : "s",
                      fmt::join(names, ", "), more);

@@ -19,7 +19,7 @@ const AxisSymbol* find_symbol(const Typed& typed, std::string_view name) {
 
 tl::unexpected<Error> unknown_name(std::string_view code, std::string_view what, std::string_view name,
                                    const std::vector<std::string>& names) {
-  Error error = usage(code, "the model has no {} \"{}\", it has {}", what, name,
+  Error error = usage(code, "the model has no {} {:?}, it has {}", what, name,
                       names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", ")))
                     .value();
   error.hint = nearest(name, names);
@@ -81,7 +81,7 @@ std::optional<int64_t> only_size(const Typed& typed, const AcceptedSet& accepted
 }  // namespace
 
 Status freeze(const Typed& typed, const std::string& symbol, int64_t size, Edit& edit) {
-  if (size < 1) return usage("freeze.size", "\"{}\" cannot have the size {}", symbol, size);
+  if (size < 1) return usage("freeze.size", "{:?} cannot have the size {}", symbol, size);
   const AxisSymbol* axis = find_symbol(typed, symbol);
   if (!axis) return unknown_name("freeze.symbol", "dynamic axis called", symbol, symbol_names(typed));
   Dimension dim;
@@ -96,11 +96,11 @@ Result<Freed> make_dynamic(const Typed& typed, const AcceptedSet& accepted, cons
   if (std::find(names.begin(), names.end(), wanted.value) == names.end())
     return unknown_name("dynamic.input", "input called", wanted.value, names);
   const onnx::TensorShapeProto* shape = edit.input_shape(wanted.value);
-  if (!shape) return usage("dynamic.input", "the file does not say how many axes \"{}\" has", wanted.value);
+  if (!shape) return usage("dynamic.input", "the file does not say how many axes {:?} has", wanted.value);
   const int64_t rank = static_cast<int64_t>(shape->dim.size());
   const int64_t axis = wanted.axis < 0 ? wanted.axis + rank : wanted.axis;
   if (axis < 0 || axis >= rank)
-    return usage("dynamic.axis", "\"{}\" has {} axes, there is no axis {}", wanted.value, rank, wanted.axis);
+    return usage("dynamic.axis", "{:?} has {} axes, there is no axis {}", wanted.value, rank, wanted.axis);
   Freed freed{{wanted.value, static_cast<size_t>(axis)}, wanted.name, std::nullopt};
   if (freed.name.empty()) freed.name = fmt::format("{}.{}", wanted.value, axis);
   freed.old_size = only_size(typed, accepted, freed.axis);
@@ -115,7 +115,7 @@ Status rename(const Typed& typed, const std::string& old_name, const std::string
   const AxisSymbol* axis = find_symbol(typed, old_name);
   if (axis) {
     if (find_symbol(typed, new_name))
-      return usage("rename.taken", "another axis is called \"{}\" already: the two would become one size", new_name);
+      return usage("rename.taken", "another axis is called {:?} already: the two would become one size", new_name);
     if (!axis->anonymous)
       onnx::for_each_graph(edit.graph(), [&](onnx::GraphProto& graph) { rename_dims(graph, old_name, kept); });
     Dimension dim;
@@ -129,7 +129,7 @@ Status rename(const Typed& typed, const std::string& old_name, const std::string
   if (std::find(names.begin(), names.end(), old_name) == names.end())
     return unknown_name("rename.unknown", "axis, input or output called", old_name, names);
   if (value_names(edit.graph()).contains(new_name))
-    return usage("rename.taken", "another value is called \"{}\" already", new_name);
+    return usage("rename.taken", "another value is called {:?} already", new_name);
   onnx::for_each_graph(edit.graph(), [&](onnx::GraphProto& graph) { rename_value(graph, old_name, kept); });
   return {};
 }

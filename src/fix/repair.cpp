@@ -71,7 +71,7 @@ Repairer::Repairer(const Typed& typed, const AcceptedSet& accepted, const std::v
 tl::unexpected<Error> Repairer::at_node(const std::string& label, const std::string& code,
                                         const std::string& message) const {
   const Freed& first = freed_.front();
-  return tl::unexpected(Error{Error::Kind::refused, code, fmt::format("node \"{}\"", label), message,
+  return tl::unexpected(Error{Error::Kind::refused, code, fmt::format("node {:?}", label), message,
                               fmt::format("export the model again with this axis dynamic (anyshape export --dynamic "
                                           "{}:{}={})",
                                           first.axis.input, first.axis.axis, first.name)});
@@ -120,7 +120,7 @@ Result<Change> Repairer::repair_reshape(const AxisLayouts& layouts, const Node& 
   const std::string_view name = edit_.unused_name(label + "_target");
   edit_.add_constant(name, Tensor::of_ints({static_cast<int64_t>(target->size())}, *target));
   edit_.maker(typed_.graph().values[node.out[0]].name)->input[1] = name;
-  return fmt::format("node \"{}\" reshapes to [{}] instead of {}", label, fmt::join(*target, ", "),
+  return fmt::format("node {:?} reshapes to [{}] instead of {}", label, fmt::join(*target, ", "),
                      print(layouts.old_sizes(node.out[0])));
 }
 
@@ -140,7 +140,7 @@ Change Repairer::repair_state(const AcceptedCondition& condition) {
       proto->input[i] = "";
       changed = true;
     }
-    if (changed) return fmt::format("node \"{}\" starts with no state instead of zeros for one batch size", label);
+    if (changed) return fmt::format("node {:?} starts with no state instead of zeros for one batch size", label);
   }
   return std::nullopt;
 }
@@ -156,7 +156,7 @@ Result<Change> Repairer::repair_condition(const AcceptedCondition& condition, co
                  baked   ? "fix.baked"
                  : mixed ? "fix.mixed"
                          : "fix.suspect",
-                 fmt::format("{} needs {}, but \"{}\" axis {} is to be dynamic: {}", because.op,
+                 fmt::format("{} needs {}, but {:?} axis {} is to be dynamic: {}", because.op,
                              print(condition.condition), freed.axis.input, freed.axis.axis, because.sentence));
 }
 
@@ -168,11 +168,10 @@ Status Repairer::check_node(const Graph& graph, const Node& node, const Facts& f
     return it != freed_.end() && number > 1 ? &*it : nullptr;
   };
   const auto refused = [&](const Freed& freed, std::string_view where) {
-    return at_node(
-        graph.label(node), "fix.suspect",
-        fmt::format("{} has {} in its {}, which \"{}\" axis {} was: whether it stands for the axis cannot be "
-                    "told",
-                    node.type, *freed.old_size, where, freed.axis.input, freed.axis.axis));
+    return at_node(graph.label(node), "fix.suspect",
+                   fmt::format("{} has {} in its {}, which {:?} axis {} was: whether it stands for the axis cannot be "
+                               "told",
+                               node.type, *freed.old_size, where, freed.axis.input, freed.axis.axis));
   };
   const auto ports = node.op->sig.in;
   for (size_t i = 0; i < node.in.size() && !ports.empty(); ++i) {

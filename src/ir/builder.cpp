@@ -352,7 +352,7 @@ std::string Builder::text_of(const Node& node, const Refs& in, size_t outputs) c
     } else if (const auto* f = std::get_if<float>(&attribute.value)) {
       text += fmt::format("{}f", *f);
     } else if (const auto* s = std::get_if<std::string>(&attribute.value)) {
-      text += fmt::format("\"{}\"", *s);
+      text += fmt::format("{}:{}", s->size(), *s);
     } else if (const auto* list = std::get_if<std::vector<int64_t>>(&attribute.value)) {
       text += fmt::format("{}", fmt::join(*list, ","));
     } else if (const auto* t = std::get_if<Tensor>(&attribute.value);

@@ -86,7 +86,7 @@ Ref Builder::atom_value(Dim dim) {
   Ref value;
   switch (atom->kind) {
     case AtomKind::symbol:
-      refuse("export.size", "the size \"{}\" is not given by any value of the graph", print(dim));
+      refuse("export.size", "the size {:?} is not given by any value of the graph", print(dim));
       return {};
     case AtomKind::floordiv: {
       Ref top_value = size(atom->args[0]);

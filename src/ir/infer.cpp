@@ -27,7 +27,7 @@ Status check_arity(const Node& node, const Signature& sig) {
   for (size_t i = 0; i < sig.in.size(); ++i) {
     const bool present = i < node.in.size() && node.in[i] != kNoValue;
     if (!present && !(sig.in[i].flags & Port::optional))
-      return refuse("node.arity", "{} needs its input {} (\"{}\")", node.type, i, sig.in[i].name);
+      return refuse("node.arity", "{} needs its input {} ({:?})", node.type, i, sig.in[i].name);
   }
   return {};
 }
@@ -54,7 +54,7 @@ void keep_common(Fact& known, const Fact& seen) {
     if ((*known.dims)[i] != (*seen.dims)[i]) (*known.dims)[i] = Dim::unknown();
 }
 
-std::string place_of(const Graph& graph, const Node& node) { return fmt::format("node \"{}\"", graph.label(node)); }
+std::string place_of(const Graph& graph, const Node& node) { return fmt::format("node {:?}", graph.label(node)); }
 
 }  // namespace
 
@@ -327,7 +327,7 @@ Result<Facts> Walk::call_rule(const Graph& graph, const Node& node, const std::v
   const size_t requirements = requirements_.size(), conditions = data_conditions_.size();
   auto out = node.op->infer(call, context);
   if (!call.mistyped().empty())
-    return refuse("attr.type", "attribute \"{}\" has another type than {} takes", call.mistyped(), node.type);
+    return refuse("attr.type", "attribute {:?} has another type than {} takes", call.mistyped(), node.type);
   if (!out) return out;
   if (!node.has_graph_attribute()) {
     if (!options_.numeric) leave_to_numbers(graph, node, in, requirements, conditions);

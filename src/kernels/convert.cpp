@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <limits>
 
+#include "base/utf8.h"
 #include "kernels/dispatch.h"
 #include "tensor/real.h"
 
@@ -109,7 +110,7 @@ Status set_parsed(Tensor& one, const std::string& text) {
     return {};
   }
   const auto real = parse_number(text);
-  if (!real) return refuse("cast.string", "the text \"{:.80}\" is no number", text);
+  if (!real) return refuse("cast.string", "the text {:?} is no number", shortened(text, 80));
   one.as_mutable<int64_t>()[0] = truncate_to_int64(*real);
   return {};
 }
@@ -126,7 +127,7 @@ Status from_strings(const Tensor& from, Tensor& to, const CastRules& rules) {
       continue;
     }
     const auto real = parse_number(text);
-    if (!real) return refuse("cast.string", "the text \"{:.80}\" is no number", text);
+    if (!real) return refuse("cast.string", "the text {:?} is no number", shortened(text, 80));
     wide.as_mutable<double>()[static_cast<size_t>(i)] = *real;
   }
   return convert(wide, to, rules);

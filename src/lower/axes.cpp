@@ -45,7 +45,7 @@ Status Namer::check_keys(const std::vector<std::pair<std::string, size_t>>& outp
     if (!rank) return unknown_value(key.value, names);
     const int64_t count = static_cast<int64_t>(*rank);
     if (key.axis < -count || key.axis >= count)
-      return usage("dynamic.axis", "\"{}\" has {} axes, there is no axis {}", key.value, count, key.axis);
+      return usage("dynamic.axis", "{:?} has {} axes, there is no axis {}", key.value, count, key.axis);
   }
   return {};
 }
@@ -74,7 +74,7 @@ std::optional<int64_t> Namer::frozen(const std::string& name) const {
 Dim Namer::recorded(const RecordedAxis& axis, const std::optional<std::string>& name, size_t input, size_t at) {
   if (const auto it = out_.symbols.find(axis.symbol); it != out_.symbols.end()) {
     if (name && !(it->second == symbols_.symbol(*name)))
-      out_.notes.push_back(fmt::format("{} is \"{}\": the program makes it the same size, so \"{}\" is not used",
+      out_.notes.push_back(fmt::format("{} is {:?}: the program makes it the same size, so {:?} is not used",
                                        axis_text(inputs_[input].name, at), print(it->second), *name));
     return it->second;
   }
@@ -87,7 +87,7 @@ Dim Namer::recorded(const RecordedAxis& axis, const std::optional<std::string>& 
   const std::string called = chosen ? *chosen : fmt::format("{}.{}", inputs_[input].name, at);
   if (const auto size = frozen(called)) return out_.symbols[axis.symbol] = *size;
   if (!chosen && !request_.dynamic.empty())
-    out_.notes.push_back(fmt::format("{} is dynamic in the program and stays so, as \"{}\"; --static pins it",
+    out_.notes.push_back(fmt::format("{} is dynamic in the program and stays so, as {:?}; --static pins it",
                                      axis_text(inputs_[input].name, at), called));
   const Dim symbol = named(called, input, at);
   if (axis.number) out_.example.emplace_back(symbol, *axis.number);
@@ -126,7 +126,7 @@ Result<Axes> Namer::run() {
     for (const RecordedInput& input : inputs_)
       for (size_t k = 0; k < input.axes.size(); ++k)
         found |= !input.axes[k].symbol.empty() && name == fmt::format("{}.{}", input.name, k);
-    if (!found) return usage("freeze.unknown", "no axis is called \"{}\"; there are: {}", name, fmt::join(names, ", "));
+    if (!found) return usage("freeze.unknown", "no axis is called {:?}; there are: {}", name, fmt::join(names, ", "));
   }
   return std::move(out_);
 }
@@ -135,8 +135,8 @@ Result<Axes> Namer::run() {
 
 tl::unexpected<Error> unknown_value(const std::string& name, const std::vector<std::string>& names) {
   const std::string near = nearest(name, names);
-  return usage("dynamic.unknown", "\"{}\" is neither an input nor an output{}; there are: {}", name,
-               near.empty() ? "" : fmt::format(", did you mean \"{}\"?", near), fmt::join(names, ", "));
+  return usage("dynamic.unknown", "{:?} is neither an input nor an output{}; there are: {}", name,
+               near.empty() ? "" : fmt::format(", did you mean {:?}?", near), fmt::join(names, ", "));
 }
 
 Result<Axes> name_axes(const std::vector<RecordedInput>& inputs,
@@ -155,22 +155,22 @@ Status name_outputs(const Graph& graph, const Request& request, Assumptions& ass
       Dims& dims = *facts[id].dims;
       const int64_t count = static_cast<int64_t>(dims.size());
       const int64_t axis = key.axis < 0 ? key.axis + count : key.axis;
-      if (axis < 0 || axis >= count) return usage("dynamic.axis", "\"{}\" has {} axes", key.value, count);
+      if (axis < 0 || axis >= count) return usage("dynamic.axis", "{:?} has {} axes", key.value, count);
       Dim& size = dims[static_cast<size_t>(axis)];
       if (key.name.empty()) continue;
       if (size.is_constant())
-        return refuse("dynamic.output", "axis {} of output \"{}\" is always {}, so it cannot be called \"{}\"", axis,
+        return refuse("dynamic.output", "axis {} of output {:?} is always {}, so it cannot be called {:?}", axis,
                       key.value, print(size), key.name);
       const auto known = assumptions.symbols().find(key.name);
       if (!known) {
         if (size.is_symbol()) {
-          notes.push_back(fmt::format("axis {} of output \"{}\" is \"{}\", so \"{}\" is not used", axis, key.value,
+          notes.push_back(fmt::format("axis {} of output {:?} is {:?}, so {:?} is not used", axis, key.value,
                                       print(size), key.name));
           continue;
         }
         size = assumptions.symbols().symbol(key.name);
       } else if (size != *known && assumptions.prove(Condition::eq(size, *known)) != Tri::yes) {
-        return refuse("dynamic.output", "axis {} of output \"{}\" is {}, not \"{}\"", axis, key.value, print(size),
+        return refuse("dynamic.output", "axis {} of output {:?} is {}, not {:?}", axis, key.value, print(size),
                       key.name);
       }
     }

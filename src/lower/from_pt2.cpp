@@ -172,8 +172,7 @@ Status Driver::bind_inputs() {
       interpreter_.bind(spec.target, interpreter_.literal(spec.argument));
     } else {
       const auto it = program_.weights.find(spec.target);
-      if (it == program_.weights.end())
-        return refuse("pt2.weight", "the archive holds no data for \"{}\"", spec.target);
+      if (it == program_.weights.end()) return refuse("pt2.weight", "the archive holds no data for {:?}", spec.target);
       const auto [known, first] = shared.try_emplace(it->second.storage);
       if (first || it->second.storage.empty()) known->second = lowering_.constant(it->second.tensor, spec.target);
       const Var variable = lowering_.variable(known->second, spec.target);

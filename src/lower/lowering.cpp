@@ -220,25 +220,25 @@ std::optional<Args> Lowering::bind(const Schema& schema, const Arguments& positi
     const Parameter& parameter = schema.parameters[i];
     const Arg* given = i < positional.size() ? &positional[i] : nullptr;
     if (given && parameter.keyword_only && !lenient) {
-      why = fmt::format("its argument \"{}\" must be named", parameter.name);
+      why = fmt::format("its argument {:?} must be named", parameter.name);
       return std::nullopt;
     }
     for (const NamedArg& keyword : keywords)
       if (keyword.name == parameter.name) {
         if (given) {
-          why = fmt::format("its argument \"{}\" is given twice", parameter.name);
+          why = fmt::format("its argument {:?} is given twice", parameter.name);
           return std::nullopt;
         }
         given = &keyword.value;
         ++used;
       }
     if (!given && !parameter.fallback && !parameter.optional) {
-      why = fmt::format("its argument \"{}\" is missing", parameter.name);
+      why = fmt::format("its argument {:?} is missing", parameter.name);
       return std::nullopt;
     }
     auto value = given ? fitted(*given, parameter, lenient) : parameter.fallback ? parameter.fallback : Arg();
     if (!value) {
-      why = fmt::format("its argument \"{}\" is {}", parameter.name, kind_of(*given));
+      why = fmt::format("its argument {:?} is {}", parameter.name, kind_of(*given));
       return std::nullopt;
     }
     values.push_back(*std::move(value));

@@ -55,7 +55,7 @@ void Pt2Interpreter::set_sizes(pt2::Leaf leaf, std::vector<std::pair<Dim, int64_
 
 Status Pt2Interpreter::bind_plain_input(const Argument& argument, const std::string& name) {
   if (argument.kind == Kind::symbol)
-    return refuse("export.input", "the input \"{}\" is a number that may change; only tensors can be inputs of a model",
+    return refuse("export.input", "the input {:?} is a number that may change; only tensors can be inputs of a model",
                   name);
   bind(name, literal(argument));
   return {};
@@ -93,7 +93,7 @@ Arg Pt2Interpreter::value(const Argument& argument) {
   if (argument.kind != Kind::tensor && argument.kind != Kind::symbol) return literal(argument);
   const auto it = values_.find(argument.text);
   if (it != values_.end()) return it->second;
-  l_.refuse("pt2.schema", "the value \"{}\" is used before it is made", argument.text);
+  l_.refuse("pt2.schema", "the value {:?} is used before it is made", argument.text);
   return {};
 }
 
@@ -296,7 +296,7 @@ Arg Pt2Interpreter::checked(const pt2::Graph& graph, const std::string& name, Ar
     l_.fail({Error::Kind::refused,
              "export.crosscheck",
              {},
-             fmt::format("\"{}\" comes out as {}, but PyTorch recorded {}; this is a mistake of anyshape", name,
+             fmt::format("{:?} comes out as {}, but PyTorch recorded {}; this is a mistake of anyshape", name,
                          print(fact), what),
              {}});
   };
@@ -429,7 +429,7 @@ Arg Pt2Interpreter::call_higher_order(const pt2::Node& node, std::string_view na
     }
     if (body) return run_subgraph(*body, operands);
   }
-  l_.refuse("export.higher_order", "the higher-order operator \"{}\" cannot be exported yet", name);
+  l_.refuse("export.higher_order", "the higher-order operator {:?} cannot be exported yet", name);
   return {};
 }
 

@@ -70,7 +70,7 @@ void Lowering::look_for_sizes(const Args& args) {
       const bool last = value == static_cast<double>(size - 1);
       if (!arithmetic && how != "is" && !(last && on_axis(symbol))) continue;
       suspects_.push_back(fmt::format(
-          "aten::{} has {} as its argument \"{}\", which {} {}, the size of \"{}\" when the program was captured: the "
+          "aten::{} has {} as its argument {:?}, which {} {}, the size of {:?} when the program was captured: the "
           "result would be right for that size only",
           args.schema().name, value, parameter.name, how, size, print(symbol)));
     }
@@ -81,7 +81,7 @@ void Lowering::look_for_sizes(const Args& args) {
       if (entry < 0 || entry >= size || size < kFewestPicks || !on_axis(symbol)) continue;
       if (!picked_[i].insert(entry).second || static_cast<int64_t>(picked_[i].size()) < size) continue;
       unrolled_.push_back(
-          fmt::format("the entries 0 to {} of \"{}\" are taken one by one, as many as there were when the program was "
+          fmt::format("the entries 0 to {} of {:?} are taken one by one, as many as there were when the program was "
                       "captured: a loop over the axis was unrolled, further entries are not looked at",
                       size - 1, print(symbol)));
     }

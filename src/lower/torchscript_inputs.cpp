@@ -124,7 +124,7 @@ class Collector {
   }
 
   Error missing(const std::string& name, bool tensor) const {
-    auto error = usage("input.missing", "the archive does not say what the input \"{}\" of forward is", name).value();
+    auto error = usage("input.missing", "the archive does not say what the input {:?} of forward is", name).value();
     error.hint = tensor
                      ? fmt::format("--input \"{}=f32[batch,10]\" with its type and sizes; names are dynamic axes", name)
                      : fmt::format("--input \"{}=VALUE\"", name);
@@ -163,7 +163,7 @@ class Collector {
 
   Result<Argument> literal(const InputType& type) {
     auto parsed = torchscript::parse_expression(type.value);
-    if (!parsed) return usage("input.type", "\"{}\" is no value for the input \"{}\"", type.value, type.name);
+    if (!parsed) return usage("input.type", "{:?} is no value for the input {:?}", type.value, type.name);
     Argument argument;
     argument.kind = Argument::Kind::plain;
     argument.plain = *std::move(parsed);
@@ -227,8 +227,8 @@ class Collector {
         continue;
       }
       const std::string near = nearest(input.name, names);
-      return usage("input.unknown", "forward has no input \"{}\"{}; there are: {}", input.name,
-                   near.empty() ? "" : fmt::format(", did you mean \"{}\"?", near), fmt::join(names, ", "));
+      return usage("input.unknown", "forward has no input {:?}{}; there are: {}", input.name,
+                   near.empty() ? "" : fmt::format(", did you mean {:?}?", near), fmt::join(names, ", "));
     }
     if (request_.input_names.size() > out_.tensors.size()) {
       return usage("names.inputs", "{} input names are given, forward has {} tensors", request_.input_names.size(),

@@ -188,7 +188,7 @@ Result<Evaluator::Flow> Evaluator::branch(const Statement& statement) {
     if (marks_.empty()) checked_.push_back({holds, std::move(message), place()});
     in_.assumptions().assume(holds);
   } else {
-    notes_.push_back(fmt::format("{}: the program raises \"{}\" for some data; the exported model does not check it",
+    notes_.push_back(fmt::format("{}: the program raises {:?} for some data; the exported model does not check it",
                                  place(), message));
   }
   return run(raising ? statement.otherwise : statement.body);

@@ -35,7 +35,7 @@ Result<Facts> infer(const Call& call, InferContext& context) {
   if (op == Bits::shift) {
     const auto direction = call.s("direction", "");
     if (direction != "LEFT" && direction != "RIGHT")
-      return refuse("bitshift.direction", "the direction of BitShift is LEFT or RIGHT, not \"{}\"", direction);
+      return refuse("bitshift.direction", "the direction of BitShift is LEFT or RIGHT, not {:?}", direction);
     if (call.version() < 28 && is_signed_integer(dtype))
       return refuse("dtype", "BitShift takes unsigned integers before opset 28, not {}", name(dtype));
   }

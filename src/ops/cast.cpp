@@ -79,7 +79,7 @@ Result<kernels::CastRules> rules_of(const Call& call) {
   if (mode == "down") rules.rounding = PowerRounding::down;
   if (mode == "nearest") rules.rounding = PowerRounding::nearest;
   if (mode != "up" && mode != "down" && mode != "nearest")
-    return refuse("cast.round_mode", "round_mode is \"{}\", not up, down or nearest", mode);
+    return refuse("cast.round_mode", "round_mode is {:?}, not up, down or nearest", mode);
   return rules;
 }
 

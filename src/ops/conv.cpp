@@ -140,7 +140,7 @@ Result<Facts> infer_causal(const Call& call, InferContext& context) {
   TRY(const Dims w, dims_of_rank(call, 1, 3));
   const auto activation = call.s("activation", "none");
   if (activation != "none" && activation != "silu" && activation != "swish")
-    return refuse("conv.activation", "activation \"{}\" is not one of none, silu, swish", activation);
+    return refuse("conv.activation", "activation {:?} is not one of none, silu, swish", activation);
   TRY_OK(require_dims(call, context, 1, {x[1], 1, w[2]}, "conv.channels", "the weights"));
   TRY_OK(require_kernel(call, context, {w[2]}));
   TRY_OK(require_vector(call, context, 2, x[1], "conv.bias", "the bias"));

@@ -75,7 +75,7 @@ Result<std::vector<RuleUse>> uses_in(CustomOp& op, std::string_view text) {
     if (word.empty() || std::isdigit(static_cast<unsigned char>(word[0])) || among(word, kFunctions)) continue;
     const auto use = use_of(op, word);
     if (!use)
-      return usage("custom.rule", "\"{}\" in \"{}\" is no axis of an input; the inputs are {}", word, text,
+      return usage("custom.rule", "{:?} in {:?} is no axis of an input; the inputs are {}", word, text,
                    fmt::join(op.input_names, ", "));
     const auto same = [&](const RuleUse& known) { return known.symbol == use->symbol; };
     if (std::none_of(out.begin(), out.end(), same)) out.push_back(*use);
@@ -88,32 +88,32 @@ Result<RuleText<Expression>> parse_text(CustomOp& op, std::string_view text, Par
   TRY(auto uses, uses_in(op, text));
   std::string why;
   auto expression = parse(text, op.symbols, &why);
-  if (!expression) return usage("custom.rule", "\"{}\": {}", text, why);
+  if (!expression) return usage("custom.rule", "{:?}: {}", text, why);
   for (Dim symbol : expression->symbols())
     if (std::none_of(uses.begin(), uses.end(), [&](const RuleUse& use) { return use.symbol == symbol; }))
-      return usage("custom.rule", "\"{}\" in \"{}\" is no axis of an input", op.symbols.name(symbol), text);
+      return usage("custom.rule", "{:?} in {:?} is no axis of an input", op.symbols.name(symbol), text);
   return RuleText<Expression>{*std::move(expression), std::string(text), std::move(uses)};
 }
 
 Result<RuleOutput> parse_output(CustomOp& op, std::string_view text) {
   const size_t equals = text.find('=');
-  if (equals == std::string_view::npos) return usage("custom.rule", "\"{}\" is not NAME = DTYPE[DIMS]", text);
+  if (equals == std::string_view::npos) return usage("custom.rule", "{:?} is not NAME = DTYPE[DIMS]", text);
   RuleOutput out;
   out.name = trim(text.substr(0, equals));
   if (out.name.empty() || !std::all_of(out.name.begin(), out.name.end(), is_word))
-    return usage("custom.rule", "\"{}\" is no name of an output", out.name);
+    return usage("custom.rule", "{:?} is no name of an output", out.name);
   const std::string_view type = trim(text.substr(equals + 1));
   const size_t open = type.find('[');
   if (open == std::string_view::npos) {
     const auto it = std::find(op.input_names.begin(), op.input_names.end(), type);
-    if (it == op.input_names.end()) return usage("custom.rule", "\"{}\" is neither DTYPE[DIMS] nor an input", type);
+    if (it == op.input_names.end()) return usage("custom.rule", "{:?} is neither DTYPE[DIMS] nor an input", type);
     out.copies = static_cast<size_t>(it - op.input_names.begin());
     return out;
   }
-  if (type.back() != ']') return usage("custom.rule", "\"{}\" does not end with ]", type);
+  if (type.back() != ']') return usage("custom.rule", "{:?} does not end with ]", type);
   if (open > 0) {
     const auto dtype = parse_dtype(trim(type.substr(0, open)));
-    if (!dtype) return usage("custom.rule", "\"{}\" is no element type", type.substr(0, open));
+    if (!dtype) return usage("custom.rule", "{:?} is no element type", type.substr(0, open));
     out.dtype = *dtype;
   }
   const std::string_view list = trim(type.substr(open + 1, type.size() - open - 2));
@@ -133,9 +133,9 @@ Status parse_inputs(CustomOp& op, std::string_view list) {
   op.input_names.clear();
   for (std::string_view name : names) {
     if (std::find(op.input_names.begin(), op.input_names.end(), name) != op.input_names.end())
-      return usage("custom.rule", "two inputs are called \"{}\"", name);
+      return usage("custom.rule", "two inputs are called {:?}", name);
     if (name.empty() || !std::all_of(name.begin(), name.end(), is_word))
-      return usage("custom.rule", "\"{}\" is no name of an input", name);
+      return usage("custom.rule", "{:?} is no name of an input", name);
     op.input_names.emplace_back(name);
   }
   return {};
@@ -240,7 +240,7 @@ void fill_record(CustomOp& op) {
 Result<std::unique_ptr<CustomOp>> make_custom_op(const CustomRule& rule, CustomKernel kernel) {
   const std::string_view domain = rule.domain == "ai.onnx" ? std::string_view("") : rule.domain;
   if (rule.name.empty() || all_ops().find(domain, rule.name, std::numeric_limits<int64_t>::max()))
-    return usage("custom.name", "\"{}\" of domain \"{}\" is an operator already", rule.name, domain);
+    return usage("custom.name", "{:?} of domain {:?} is an operator already", rule.name, domain);
   auto op = std::make_unique<CustomOp>();
   op->domain_text = domain;
   op->name_text = rule.name;
@@ -256,7 +256,7 @@ Result<CustomRule> split_custom_rule(std::string_view text) {
   const size_t scope = text.find("::");
   const size_t colon = scope == std::string_view::npos ? scope : text.find(':', scope + 2);
   if (colon == std::string_view::npos)
-    return usage("custom.rule", "\"{}\" is not of the form ns::op: y = [x0, 2*x1]", text);
+    return usage("custom.rule", "{:?} is not of the form ns::op: y = [x0, 2*x1]", text);
   return CustomRule{text.substr(0, scope), text.substr(scope + 2, colon - scope - 2), text.substr(colon + 1)};
 }
 

@@ -28,11 +28,11 @@ Result<Term> parse_term(std::string_view text) {
     if (is_letter(text[i])) {
       term += text[i];
     } else if (text.substr(i, 3) == "...") {
-      if (term.find('.') != Term::npos) return refuse("einsum.equation", "a term has two ellipses: \"{}\"", text);
+      if (term.find('.') != Term::npos) return refuse("einsum.equation", "a term has two ellipses: {:?}", text);
       term += '.';
       i += 2;
     } else {
-      return refuse("einsum.equation", "\"{}\" is no letter of an equation", text[i]);
+      return refuse("einsum.equation", "{:?} is no letter of an equation", std::string_view(text).substr(i, 1));
     }
   }
   return term;
@@ -92,7 +92,7 @@ Status bind_term(const Call& call, InferContext& context, size_t input, const Te
   const size_t dots = term.find('.');
   const size_t letters = term.size() - (dots != Term::npos);
   if (dims.size() < letters || (dots == Term::npos && dims.size() != letters))
-    return refuse("einsum.rank", "the term \"{}\" does not fit the shape {}", std::string_view(term), text(dims));
+    return refuse("einsum.rank", "the term {:?} does not fit the shape {}", std::string_view(term), text(dims));
   const size_t hidden = dims.size() - letters;
   size_t axis = 0;
   for (char c : term) {
@@ -180,7 +180,7 @@ class Loops {
 Result<Temporary<size_t>> loops_of(const Term& term, std::span<const int64_t> dims, Loops& loops) {
   const size_t letters = term.size() - (term.find('.') != Term::npos);
   if (dims.size() < letters)
-    return refuse("einsum.rank", "the term \"{}\" does not fit rank {}", std::string_view(term), dims.size());
+    return refuse("einsum.rank", "the term {:?} does not fit rank {}", std::string_view(term), dims.size());
   Temporary<size_t> out;
   for (char c : term) {
     if (c != '.') {

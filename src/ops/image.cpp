@@ -117,7 +117,7 @@ Result<Facts> infer_decoder(const Call& call, InferContext& context) {
   TRY_OK(require_rank(call, 0, 1));
   const std::string_view format = call.s("pixel_format", "RGB");
   if (format != "RGB" && format != "BGR" && format != "Grayscale")
-    return refuse("imagedecoder.format", "the pixel format \"{}\" does not exist", format);
+    return refuse("imagedecoder.format", "the pixel format {:?} does not exist", format);
   const Dim height = context.data_dim("height"), width = context.data_dim("width");
   return Facts{Fact::tensor(DType::u8, {height, width, format == "Grayscale" ? 1 : 3})};
 }

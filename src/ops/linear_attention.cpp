@@ -34,9 +34,9 @@ Status require_rule(const Call& call) {
   const auto rule = call.s("update_rule", "gated_delta");
   const bool gated = rule == "gated" || rule == "gated_delta", delta = rule == "delta" || rule == "gated_delta";
   if (!gated && !delta && rule != "linear")
-    return refuse("linearattention.rule", "update_rule \"{}\" is not one of linear, gated, delta, gated_delta", rule);
-  if (gated && !call.has(4)) return refuse("linearattention.rule", "update_rule \"{}\" needs decay", rule);
-  if (delta && !call.has(5)) return refuse("linearattention.rule", "update_rule \"{}\" needs beta", rule);
+    return refuse("linearattention.rule", "update_rule {:?} is not one of linear, gated, delta, gated_delta", rule);
+  if (gated && !call.has(4)) return refuse("linearattention.rule", "update_rule {:?} needs decay", rule);
+  if (delta && !call.has(5)) return refuse("linearattention.rule", "update_rule {:?} needs beta", rule);
   return {};
 }
 

@@ -43,7 +43,7 @@ Result<Facts> infer(const Call& call, InferContext& context) {
   context.data_condition("loss.label", "labels must be in 0..{}-1", print(scores[1]));
   const auto reduction = call.s("reduction", "mean");
   if (reduction != "none" && reduction != "mean" && reduction != "sum")
-    return refuse("loss.reduction", "the reduction is none, mean or sum, not \"{}\"", reduction);
+    return refuse("loss.reduction", "the reduction is none, mean or sum, not {:?}", reduction);
   const DType dtype = call.in(0).dtype;
   return Facts{Fact::tensor(dtype, reduction == "none" ? labels : Dims()), Fact::tensor(dtype, scores)};
 }

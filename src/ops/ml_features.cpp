@@ -75,7 +75,7 @@ Result<Facts> infer_imputer(const Call& call, InferContext& context) {
 
 Result<Facts> infer_normalizer(const Call& call, InferContext&) {
   const std::string_view norm = call.s("norm", "MAX");
-  if (norm != "MAX" && norm != "L1" && norm != "L2") return refuse("normalizer.norm", "norm \"{}\" is unknown", norm);
+  if (norm != "MAX" && norm != "L1" && norm != "L2") return refuse("normalizer.norm", "norm {:?} is unknown", norm);
   if (!call.in(0).dims) return Facts{with_dtype(call.in(0), DType::f32)};
   if (call.in(0).rank() < 1 || call.in(0).rank() > 2)
     return refuse("rank", "Normalizer takes [N, C] or [C], the input is {}", text(*call.in(0).dims));
@@ -136,9 +136,9 @@ Result<Facts> infer_cast_map(const Call& call, InferContext& context) {
   else if (to == "TO_INT64")
     dtype = DType::i64;
   else if (to != "TO_FLOAT")
-    return refuse("castmap.type", "cast_to \"{}\" is unknown", to);
+    return refuse("castmap.type", "cast_to {:?} is unknown", to);
   if (form == "DENSE") return Facts{Fact::tensor(dtype, {1, context.data_dim("entries")})};
-  if (form != "SPARSE") return refuse("castmap.form", "map_form \"{}\" is unknown", form);
+  if (form != "SPARSE") return refuse("castmap.form", "map_form {:?} is unknown", form);
   const int64_t size = call.i("max_map", 1);
   if (size < 1) return refuse("castmap.size", "max_map is {}", size);
   return Facts{Fact::tensor(dtype, {1, size})};

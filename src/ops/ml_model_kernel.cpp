@@ -30,7 +30,7 @@ void write_label(const Call& call, std::string_view ints, std::string_view strin
 Result<kernels::PostTransform> transform_of(const Call& call) {
   const std::string_view text = call.s("post_transform", "NONE");
   if (const auto found = kernels::post_transform(text)) return *found;
-  return refuse("ml.transform", "the transform \"{}\" does not exist", text);
+  return refuse("ml.transform", "the transform {:?} does not exist", text);
 }
 
 namespace {
@@ -115,7 +115,7 @@ Result<kernels::SvmKernel> svm_kernel(const Call& call) {
       kernel.type = type;
       return kernel;
     }
-  return refuse("svm.kernel", "the kernel \"{}\" does not exist", text);
+  return refuse("svm.kernel", "the kernel {:?} does not exist", text);
 }
 
 Status check_size(std::string_view what, size_t given, size_t needed) {

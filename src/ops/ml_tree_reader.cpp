@@ -31,7 +31,7 @@ Result<Forest::Test> test_of(std::string_view mode) {
       {"LEAF", Forest::Test::leaf}};
   for (const auto& [name, test] : kModes)
     if (name == mode) return test;
-  return refuse("treeensemble.mode", "the mode \"{}\" does not exist", mode);
+  return refuse("treeensemble.mode", "the mode {:?} does not exist", mode);
 }
 
 struct NodeKey {
@@ -140,7 +140,7 @@ Result<Forest::Aggregate> aggregate_of(const Call& call) {
   const std::string_view text = call.s("aggregate_function", "SUM");
   for (const auto& [name, value] : kNames)
     if (name == text) return value;
-  return refuse("treeensemble.aggregate", "the function \"{}\" does not exist", text);
+  return refuse("treeensemble.aggregate", "the function {:?} does not exist", text);
 }
 
 // The form of version 5: inner nodes and leaves in two lists.

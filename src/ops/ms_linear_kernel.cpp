@@ -28,7 +28,7 @@ Status activate(std::string_view name, std::optional<double> alpha, std::optiona
     return map_reals(out, [=](double x) { return std::min(std::max(x, lo), hi); });
   }
   auto activation = kernels::Activation::named(name);
-  if (!activation) return unknown("fused.activation", "the activation \"{}\" is not known", name);
+  if (!activation) return unknown("fused.activation", "the activation {:?} is not known", name);
   if (alpha && activation->takes_alpha()) activation->alpha = *alpha;
   if (beta && activation->takes_beta()) activation->beta = *beta;
   return map_reals(out, *activation);

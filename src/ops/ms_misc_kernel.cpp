@@ -52,7 +52,7 @@ Status run_ms_expand_dims(const Call&, KernelArgs& args) {
 Status run_ms_cdist(const Call& call, KernelArgs& args) {
   const std::string_view metric = call.s("metric", "sqeuclidean");
   if (metric != "sqeuclidean" && metric != "euclidean")
-    return refuse("cdist.metric", "the metric \"{}\" does not exist", metric);
+    return refuse("cdist.metric", "the metric {:?} does not exist", metric);
   TRY(const auto a, kernels::to_reals(args.in(0)));
   TRY(const auto b, kernels::to_reals(args.in(1)));
   const auto rows = static_cast<size_t>(args.out(0).dims()[0]), columns = static_cast<size_t>(args.out(0).dims()[1]);
@@ -149,7 +149,7 @@ Status run_ms_crop_and_resize(const Call& call, KernelArgs& args) {
   const Tensor &x = args.in(0), &images = args.in(2);
   const std::string_view mode = call.s("mode", "bilinear");
   if (mode != "bilinear" && mode != "nearest")
-    return refuse("cropandresize.mode", "the mode \"{}\" does not exist", mode);
+    return refuse("cropandresize.mode", "the mode {:?} does not exist", mode);
   if (!args.out(0)) return unknown("cropandresize.size", "the size is not known");
   if (!is_integer(images.dtype())) return refuse("dtype", "batch_indices are {}", name(images.dtype()));
   TRY(const auto values, kernels::to_reals(x));

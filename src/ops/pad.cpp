@@ -23,7 +23,7 @@ Result<Mode> mode_of(const Call& call) {
   if (mode == "reflect") return Mode::reflect;
   if (mode == "edge") return Mode::edge;
   if (mode == "wrap" && call.version() >= 19) return Mode::wrap;
-  return refuse("pad.mode", "the mode \"{}\" does not exist in version {}", mode, call.version());
+  return refuse("pad.mode", "the mode {:?} does not exist in version {}", mode, call.version());
 }
 
 const std::vector<int64_t>* pads_attribute(const Call& call) {

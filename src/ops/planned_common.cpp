@@ -21,7 +21,7 @@ Result<simd::ActivationSpec> read_activation(const Call& call) {
   if (text == "Clip" && (!params || params->size() < 2)) text = "Clip without bounds";
   const auto* found =
       std::find_if(std::begin(kNames), std::end(kNames), [&](const auto& n) { return n.first == text; });
-  if (found == std::end(kNames)) return refuse("activation", "there is no activation \"{}\"", text);
+  if (found == std::end(kNames)) return refuse("activation", "there is no activation {:?}", text);
   simd::ActivationSpec out{found->second};
   if (params && !params->empty()) out.a = (*params)[0];
   if (params && params->size() > 1) out.b = (*params)[1];

@@ -38,7 +38,7 @@ Result<int64_t> direction_count(const Call& call) {
   // "foward": the default as the text of GRU 1 spells it.
   if (direction == "forward" || direction == "reverse" || direction == "foward") return 1;
   if (direction == "bidirectional") return 2;
-  return refuse("rnn.direction", "direction \"{}\" is not one of forward, reverse, bidirectional", direction);
+  return refuse("rnn.direction", "direction {:?} is not one of forward, reverse, bidirectional", direction);
 }
 
 Result<Sizes> read_sizes(const Call& call) {

@@ -21,7 +21,7 @@ Status read_activations(const Call& call, kernels::Recurrent& layer) {
   for (size_t i = 0; i < count; ++i) {
     const std::string_view name = given ? (*given)[i] : default_function(layer.cell, i % layer.functions());
     auto function = kernels::Activation::named(name);
-    if (!function) return refuse("rnn.activations", "\"{}\" is no activation", name);
+    if (!function) return refuse("rnn.activations", "{:?} is no activation", name);
     if (function->takes_alpha() && alphas && alpha < alphas->size())
       function->alpha = static_cast<double>((*alphas)[alpha++]);
     if (function->takes_beta() && betas && beta < betas->size()) function->beta = static_cast<double>((*betas)[beta++]);

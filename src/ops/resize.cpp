@@ -177,7 +177,7 @@ Status by_sizes(const Call& call, InferContext& context, Dims& dims) {
   const std::string_view policy = call.version() >= 18 ? call.s("keep_aspect_ratio_policy", "stretch") : "stretch";
   if (policy == "not_larger" || policy == "not_smaller")
     return keep_aspect(call, context, dims, axes, sizes, policy == "not_smaller");
-  if (policy != "stretch") return refuse("resize.policy", "the policy \"{}\" does not exist", policy);
+  if (policy != "stretch") return refuse("resize.policy", "the policy {:?} does not exist", policy);
   for (size_t i = 0; i < axes.size(); ++i) dims[axes[i]] = sizes[i];
   return {};
 }
@@ -192,14 +192,14 @@ Result<kernels::Interpolation> interpolation_of(const Call& call) {
   if (mode == "nearest") return kernels::Interpolation::nearest;
   if (mode == "linear" || mode == "bilinear") return kernels::Interpolation::linear;
   if (mode == "cubic") return kernels::Interpolation::cubic;
-  return refuse("resize.mode", "the mode \"{}\" does not exist", mode);
+  return refuse("resize.mode", "the mode {:?} does not exist", mode);
 }
 
 template <class Enum, size_t count>
 Result<Enum> named(const std::pair<std::string_view, Enum> (&names)[count], std::string_view text) {
   for (const auto& [name, value] : names)
     if (name == text) return value;
-  return refuse("resize.mode", "\"{}\" does not exist", text);
+  return refuse("resize.mode", "{:?} does not exist", text);
 }
 
 constexpr std::pair<std::string_view, kernels::Coordinates> kCoordinates[] = {

@@ -46,9 +46,9 @@ Result<kernels::RoiAlign> read_align(const Call& call) {
   const std::string_view coordinates =
       call.version() < 16 ? "output_half_pixel" : call.s("coordinate_transformation_mode", "half_pixel");
   if (how.samples < 0) return refuse("roi.samples", "sampling_ratio is {}", how.samples);
-  if (mode != "avg" && mode != "max") return refuse("roi.mode", "the mode \"{}\" does not exist", mode);
+  if (mode != "avg" && mode != "max") return refuse("roi.mode", "the mode {:?} does not exist", mode);
   if (coordinates != "half_pixel" && coordinates != "output_half_pixel")
-    return refuse("roi.mode", "the coordinates \"{}\" do not exist", coordinates);
+    return refuse("roi.mode", "the coordinates {:?} do not exist", coordinates);
   how.maximum = mode == "max";
   how.half_pixel = coordinates == "half_pixel";
   return how;
@@ -73,7 +73,7 @@ Result<kernels::Interpolation> interpolation_of(const Call& call) {
   if (mode == "nearest") return kernels::Interpolation::nearest;
   if (mode == "linear" || mode == "bilinear") return kernels::Interpolation::linear;
   if (mode == "cubic" || mode == "bicubic") return kernels::Interpolation::cubic;
-  return refuse("gridsample.mode", "the mode \"{}\" does not exist", mode);
+  return refuse("gridsample.mode", "the mode {:?} does not exist", mode);
 }
 
 Result<kernels::GridSample> read_grid(const Call& call) {
@@ -85,7 +85,7 @@ Result<kernels::GridSample> read_grid(const Call& call) {
   else if (padding == "reflection")
     how.padding = kernels::Padding::reflection;
   else if (padding != "zeros")
-    return refuse("gridsample.mode", "the padding \"{}\" does not exist", padding);
+    return refuse("gridsample.mode", "the padding {:?} does not exist", padding);
   how.align_corners = call.i("align_corners", 0) != 0;
   return how;
 }

@@ -25,7 +25,7 @@ Result<Reduction> reduction_of(const Call& call) {
   if (name == "mul") return Reduction::mul;
   if (name == "max" && call.version() >= 18) return Reduction::max;
   if (name == "min" && call.version() >= 18) return Reduction::min;
-  return refuse("scatter.reduction", "the reduction \"{}\" does not exist in version {}", name, call.version());
+  return refuse("scatter.reduction", "the reduction {:?} does not exist in version {}", name, call.version());
 }
 
 template <class T>
@@ -179,7 +179,7 @@ Result<Facts> infer_nd(const Call& call, InferContext& context) {
 Result<bool> is_circular(const Call& call) {
   const std::string_view mode = call.s("mode", "linear");
   if (mode != "linear" && mode != "circular")
-    return refuse("tensorscatter.mode", "the mode \"{}\" is neither linear nor circular", mode);
+    return refuse("tensorscatter.mode", "the mode {:?} is neither linear nor circular", mode);
   return mode == "circular";
 }
 

@@ -94,7 +94,7 @@ Status run_normalizer(const Call& call, KernelArgs& args) {
   const Tensor& in = args.in(0);
   const std::string_view action = call.s("case_change_action", "NONE");
   if (action != "NONE" && action != "LOWER" && action != "UPPER")
-    return refuse("normalizer.case", "case_change_action is \"{}\", not NONE, LOWER or UPPER", action);
+    return refuse("normalizer.case", "case_change_action is {:?}, not NONE, LOWER or UPPER", action);
   const bool exact = call.i("is_case_sensitive", 0) != 0;
   std::unordered_set<std::string> stops;
   if (const auto* words = call.strings("stopwords"))
@@ -185,7 +185,7 @@ Result<kernels::NgramRules> ngram_rules(const Call& call, const Words& words, bo
   kernels::NgramRules rules;
   const std::string_view mode = call.s("mode", "");
   if (mode != "TF" && mode != "IDF" && mode != "TFIDF")
-    return refuse("tfidf.mode", "mode is \"{}\", not TF, IDF or TFIDF", mode);
+    return refuse("tfidf.mode", "mode is {:?}, not TF, IDF or TFIDF", mode);
   using Mode = kernels::NgramRules::Mode;
   rules.mode = mode == "TF" ? Mode::count : mode == "IDF" ? Mode::present : Mode::weighted;
   rules.least = call.i("min_gram_length", 1);

@@ -112,7 +112,7 @@ Status momentum(const Call& call, KernelArgs& args) {
   TRY(const Progress now, progress_of(args));
   const std::string_view mode = call.s("mode", "standard");
   if (mode != "standard" && mode != "nesterov")
-    return refuse("optimizer.mode", "mode is \"{}\", not standard or nesterov", mode);
+    return refuse("optimizer.mode", "mode is {:?}, not standard or nesterov", mode);
   const double alpha = call.f("alpha", 0), norm = call.f("norm_coefficient", 0);
   const double beta = now.step > 0 ? call.f("beta", 0) : 1;
   return for_all_entries<3>(args, [&](std::array<double, 3>& x) {

@@ -82,7 +82,7 @@ Result<int64_t> block_of(const Call& call) {
 // "CRD" puts the channel before the block in the depth axis, "DCR" the block before the channel.
 Result<bool> channel_first(const Call& call) {
   const std::string_view mode = call.s("mode", "DCR");
-  if (mode != "DCR" && mode != "CRD") return refuse("mode", "the mode \"{}\" is neither DCR nor CRD", mode);
+  if (mode != "DCR" && mode != "CRD") return refuse("mode", "the mode {:?} is neither DCR nor CRD", mode);
   return mode == "CRD";
 }
 

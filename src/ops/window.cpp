@@ -13,7 +13,7 @@ Result<AutoPad> read_auto_pad(const Call& call) {
   if (text == "SAME_UPPER") return AutoPad::same_upper;
   if (text == "SAME_LOWER") return AutoPad::same_lower;
   if (text == "VALID") return AutoPad::valid;
-  return refuse("window.auto_pad", "auto_pad \"{}\" is not one of NOTSET, SAME_UPPER, SAME_LOWER, VALID", text);
+  return refuse("window.auto_pad", "auto_pad {:?} is not one of NOTSET, SAME_UPPER, SAME_LOWER, VALID", text);
 }
 
 }  // namespace

@@ -52,7 +52,7 @@ Status check_names(const std::vector<std::string>& names) {
   for (const Pass& pass : kPasses) known.push_back(pass.name);
   for (const std::string& name : names)
     if (!among(name, known))
-      return usage("pass.unknown", "there is no pass \"{}\"; the passes are {}", name, fmt::join(known, ", "));
+      return usage("pass.unknown", "there is no pass {:?}; the passes are {}", name, fmt::join(known, ", "));
   return {};
 }
 

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "base/printable.h"
+
 namespace anyshape {
 namespace {
 
@@ -49,7 +51,7 @@ class Printer {
 
   std::string run() {
     for (ValueId id : graph_.inputs)
-      if (!graph_.values[id].is_initializer) out_ += fmt::format("  input {}\n", typed(id));
+      if (!graph_.values[id].is_initializer) out_ += line("  input {}", typed(id));
     std::vector<bool> named(graph_.values.size(), false);
     for (const Node& node : graph_.nodes)
       for (ValueId id : node.out)
@@ -57,29 +59,30 @@ class Printer {
     const auto name_constant = [&](ValueId id) {
       if (id == kNoValue || named[id] || !facts_[id].constant) return;
       named[id] = true;
-      out_ += fmt::format("  constant {}\n", typed(id));
+      out_ += line("  constant {}", typed(id));
     };
     for (const Node& node : graph_.nodes) std::for_each(node.in.begin(), node.in.end(), name_constant);
     std::for_each(graph_.outputs.begin(), graph_.outputs.end(), name_constant);
     for (const Node& node : graph_.nodes) print_node(node);
     std::vector<std::string> outputs;
-    for (ValueId id : graph_.outputs) outputs.push_back(graph_.values[id].name);
-    return fmt::format("{}  output {}\n", out_, fmt::join(outputs, ", "));
+    for (ValueId id : graph_.outputs) outputs.push_back(name(id));
+    return out_ + line("  output {}", fmt::join(outputs, ", "));
   }
 
  private:
+  std::string name(ValueId id) const { return id == kNoValue ? "-" : printable_name(graph_.values[id].name); }
+
   std::string typed(ValueId id) const {
-    return id == kNoValue ? "-" : fmt::format("{} {}", graph_.values[id].name, text_of(facts_[id]));
+    return id == kNoValue ? "-" : fmt::format("{} {}", name(id), text_of(facts_[id]));
   }
 
   void print_node(const Node& node) {
     std::vector<std::string> in, out, attributes;
-    for (ValueId id : node.in) in.push_back(id == kNoValue ? "-" : graph_.values[id].name);
+    for (ValueId id : node.in) in.push_back(name(id));
     for (ValueId id : node.out) out.push_back(typed(id));
     for (const Attribute& attribute : node.attributes) attributes.push_back(" " + text_of(attribute));
-    out_ +=
-        fmt::format("  {} <- {}{}{}({}){}  {:?}\n", fmt::join(out, ", "), node.domain, node.domain.empty() ? "" : ".",
-                    node.type, fmt::join(in, ", "), fmt::join(attributes, ""), graph_.label(node));
+    out_ += line("  {} <- {}{}{}({}){}  {:?}", fmt::join(out, ", "), node.domain, node.domain.empty() ? "" : ".",
+                 node.type, fmt::join(in, ", "), fmt::join(attributes, ""), graph_.label(node));
   }
 
   const Graph& graph_;

@@ -56,7 +56,7 @@ Result<std::shared_ptr<const Plan>> Planner::run() {
   for (uint32_t i = 0; i < graph_.nodes.size(); ++i) {
     TRY_OK(Work::check());
     auto planned = plan_node(i);
-    if (!planned) return at(fmt::format("node \"{}\"", graph_.label(graph_.nodes[i])), std::move(planned).error());
+    if (!planned) return at(fmt::format("node {:?}", graph_.label(graph_.nodes[i])), std::move(planned).error());
   }
   for (auto& value : plan_->values) {
     if (value.kind != Kind::constant || !value.constant.is_tensor()) continue;

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "base/printable.h"
+
 namespace anyshape {
 namespace {
 
@@ -60,7 +62,7 @@ class Printer {
   }
 
   void line(std::string_view what, std::string_view name, uint32_t value) {
-    out_ += fmt::format("{} {}  {}\n", what, name, shape(value));
+    out_ += anyshape::line("{} {}  {}", what, printable_name(name), shape(value));
   }
 
   void print_enforced() {
@@ -75,8 +77,8 @@ class Printer {
   }
 
   void print_step(size_t index, const PlanStep& step) {
-    out_ += fmt::format("  {:4}  {} \"{}\"  kernel {} ({})\n", index, step.type, step.label, kernel_name(step),
-                        step.reason);
+    out_ +=
+        anyshape::line("  {:4}  {} {:?}  kernel {} ({})", index, step.type, step.label, kernel_name(step), step.reason);
     for (uint32_t value : step.out)
       if (value != kNone) out_ += fmt::format("        -> {}  in {}\n", shape(value), place_of(plan_.values[value]));
   }

@@ -52,7 +52,7 @@ const Fact* input_fact(const Typed& typed, std::string_view name) {
 }
 
 Error unknown_symbol(const Typed& typed, std::string_view name) {
-  Error error = usage("require.symbol", "the model has no axis called \"{}\"", name).value();
+  Error error = usage("require.symbol", "the model has no axis called {:?}", name).value();
   std::vector<std::string> names;
   for (const AxisSymbol& axis : typed.axes()) names.push_back(axis.name);
   error.hint = nearest(name, names);
@@ -63,21 +63,21 @@ Error unknown_symbol(const Typed& typed, std::string_view name) {
 Status add_box(const Typed& typed, std::string_view text, size_t bracket, SetClaim& claim) {
   const size_t equal = text.rfind('=', bracket);
   if (equal == std::string_view::npos || text.back() != ']')
-    return usage("require.syntax", "\"{}\" is not of the form NAME=[1..64, 80]", text);
+    return usage("require.syntax", "{:?} is not of the form NAME=[1..64, 80]", text);
   const std::string_view name = trim(text.substr(0, equal));
   const Fact* fact = input_fact(typed, name);
-  if (!fact || !fact->dims) return usage("require.input", "the model has no input \"{}\" with declared axes", name);
+  if (!fact || !fact->dims) return usage("require.input", "the model has no input {:?} with declared axes", name);
   std::string_view rest = text.substr(bracket + 1, text.size() - bracket - 2);
   std::vector<Range> ranges;
   while (!trim(rest).empty()) {
     const size_t comma = std::min(rest.find(','), rest.size());
     const auto range = parse_range(rest.substr(0, comma));
-    if (!range) return usage("require.syntax", "\"{}\" is no size and no range", trim(rest.substr(0, comma)));
+    if (!range) return usage("require.syntax", "{:?} is no size and no range", trim(rest.substr(0, comma)));
     ranges.push_back(*range);
     rest.remove_prefix(std::min(comma + 1, rest.size()));
   }
   if (ranges.size() != fact->dims->size())
-    return usage("require.input", "input \"{}\" has {} axes, {} are given", name, fact->dims->size(), ranges.size());
+    return usage("require.input", "input {:?} has {} axes, {} are given", name, fact->dims->size(), ranges.size());
   for (size_t i = 0; i < ranges.size(); ++i) {
     Dim d = (*fact->dims)[i];
     if (d.is_constant()) {
@@ -96,7 +96,7 @@ Status add_box(const Typed& typed, std::string_view text, size_t bracket, SetCla
 Status add_condition(const Typed& typed, std::string_view text, SetClaim& claim) {
   std::string error;
   const auto condition = parse_condition(text, *claim.symbols, &error);
-  if (!condition) return usage("require.syntax", "\"{}\": {}", text, error);
+  if (!condition) return usage("require.syntax", "{:?}: {}", text, error);
   for (Dim symbol : condition->symbols()) {
     const auto known = [&](const AxisSymbol& axis) { return axis.symbol == symbol; };
     if (std::none_of(typed.axes().begin(), typed.axes().end(), known))
@@ -114,7 +114,7 @@ SetClaim claim_of(const Typed& typed, const AcceptedSet& accepted) {
   claim.exact = accepted.exact;
   if (!accepted.exact) {
     const Because& b = accepted.not_exact_because.front();
-    claim.why_not_exact = fmt::format("node \"{}\": {}", b.node, b.sentence);
+    claim.why_not_exact = fmt::format("node {:?}: {}", b.node, b.sentence);
   }
   return claim;
 }
@@ -208,7 +208,7 @@ Result<std::vector<Condition>> translate(const Typed& next, const AcceptedSet& n
     for (const InputAxis& place : axis.axes) {
       const Fact* fact = input_fact(old, place.input);
       if (!fact || !fact->dims || place.axis >= fact->dims->size())
-        return usage("against.input", "the older model has no axis {} of input \"{}\"", place.axis, place.input);
+        return usage("against.input", "the older model has no axis {} of input {:?}", place.axis, place.input);
       const Dim d = (*fact->dims)[place.axis];
       if (first) conditions.push_back(Condition::eq(*first, d));
       if (!first) first = d;
@@ -230,7 +230,7 @@ Status match_inputs(const Typed& next, const Typed& old, std::vector<Condition>&
     const Fact* before = input_fact(old, name);
     const Fact& now = next.input_facts()[i];
     if (!before)
-      return usage("against.input", "the newer model needs an input \"{}\", which the older one does not have", name);
+      return usage("against.input", "the newer model needs an input {:?}, which the older one does not have", name);
     if (!now.dims || !before->dims) continue;
     if (now.dims->size() != before->dims->size()) {
       conditions.push_back(Condition::never());
@@ -241,7 +241,7 @@ Status match_inputs(const Typed& next, const Typed& old, std::vector<Condition>&
   }
   for (ValueId id : old.graph().required_inputs())
     if (!input_fact(next, old.graph().values[id].name))
-      return usage("against.input", "the newer model has no input \"{}\"", old.graph().values[id].name);
+      return usage("against.input", "the newer model has no input {:?}", old.graph().values[id].name);
   return {};
 }
 

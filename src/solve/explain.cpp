@@ -54,7 +54,7 @@ class Explainer {
 };
 
 std::string words(const Spot& spot) {
-  return fmt::format("{} {} of \"{}\"", spot.entry ? "entry" : "axis", spot.index,
+  return fmt::format("{} {} of {:?}", spot.entry ? "entry" : "axis", spot.index,
                      spot.scope.graph->values[spot.value].name);
 }
 
@@ -181,7 +181,7 @@ std::optional<Explainer::Next> Explainer::from_target(const Spot& spot, const No
     const Dims& in = *(*spot.scope.facts)[node.in[0]].dims;
     auto related = related_axis(spot, node);
     if (related && related->value != node.in[0]) related.reset();
-    return Next{fmt::format("the target's -1: what is left of the {} elements of \"{}\"", print(product(in)),
+    return Next{fmt::format("the target's -1: what is left of the {} elements of {:?}", print(product(in)),
                             spot.scope.graph->values[node.in[0]].name),
                 related};
   }
@@ -268,7 +268,7 @@ std::string Explainer::conclude(Dim asked, const Spot& last) const {
     const auto axis = std::find_if(typed_.axes().begin(), typed_.axes().end(), is_axis);
     if (axis != typed_.axes().end())
       causes.push_back(
-          fmt::format("{} is axis {} of input \"{}\"", name, axis->axes.front().axis, axis->axes.front().input));
+          fmt::format("{} is axis {} of input {:?}", name, axis->axes.front().axis, axis->axes.front().input));
     else if (typed_.kind(symbol) == SymbolKind::data)
       causes.push_back(fmt::format("{} depends on the data", name));
     else
@@ -303,7 +303,7 @@ std::vector<std::string> value_names(const Typed& typed) {
 
 Result<std::pair<Scope, ValueId>> find_value(const Typed& typed, std::string_view value) {
   if (const auto found = Explainer(typed).find(value)) return *found;
-  Error error = usage("explain.value", "the model has no value \"{}\"", value).value();
+  Error error = usage("explain.value", "the model has no value {:?}", value).value();
   if (const std::string near = nearest(value, value_names(typed)); !near.empty()) error.hint = near;
   return tl::unexpected(std::move(error));
 }
@@ -313,7 +313,7 @@ Result<std::pair<Scope, ValueId>> find_value(const Typed& typed, std::string_vie
 Result<size_t> rank_of(const Typed& typed, std::string_view value) {
   TRY(const auto found, find_value(typed, value));
   const Fact& fact = (*found.first.facts)[found.second];
-  if (!fact.dims) return usage("explain.value", "nothing is known about the axes of \"{}\"", value);
+  if (!fact.dims) return usage("explain.value", "nothing is known about the axes of {:?}", value);
   return fact.dims->size();
 }
 
@@ -332,7 +332,7 @@ Result<Explanation> explain(const Typed& typed, std::string_view value, int64_t 
   TRY(const size_t rank, rank_of(typed, value));
   const auto axes = static_cast<int64_t>(rank);
   if (axis < -axes || axis >= axes)
-    return usage("explain.axis", "\"{}\" has {} axes, there is no axis {}", value, rank, axis);
+    return usage("explain.axis", "{:?} has {} axes, there is no axis {}", value, rank, axis);
   return Explainer(typed).run({found.first, found.second, static_cast<size_t>(axis < 0 ? axis + axes : axis), false});
 }
 

@@ -21,7 +21,7 @@ using Ties = std::unordered_map<std::string, Tie>;
 
 std::optional<Verdict> match_axis(const Value& value, size_t axis, int64_t size, Ties& ties) {
   const DeclaredDim& dim = (*value.declared->dims)[axis];
-  const std::string place = fmt::format("input \"{}\" axis {}", value.name, axis);
+  const std::string place = fmt::format("input {:?} axis {}", value.name, axis);
   if (size < 0) return refused("input.dim", place, fmt::format("{} is no size", size));
   const auto fixed = fixed_size(dim);
   if (fixed && *fixed != size)
@@ -30,8 +30,8 @@ std::optional<Verdict> match_axis(const Value& value, size_t axis, int64_t size,
   const auto [it, first] = ties.try_emplace(dim.name, Tie{value.name, axis, size});
   if (first || it->second.size == size) return std::nullopt;
   return refused("lenient.tied", place,
-                 fmt::format("the file names this axis \"{}\" as it does axis {} of \"{}\", which is {}, not {}",
-                             dim.name, it->second.axis, it->second.input, it->second.size, size));
+                 fmt::format("the file names this axis {:?} as it does axis {} of {:?}, which is {}, not {}", dim.name,
+                             it->second.axis, it->second.input, it->second.size, size));
 }
 
 // The input's fact at the given sizes, or the refusal.
@@ -40,7 +40,7 @@ Verdict bind_input(const Value& value, const std::vector<int64_t>& sizes, Ties& 
   if (!value.declared || !value.declared->dims) return {};
   if (value.declared->dims->size() != sizes.size())
     return refused(
-        "input.rank", fmt::format("input \"{}\"", value.name),
+        "input.rank", fmt::format("input {:?}", value.name),
         fmt::format("the file declares {} axes, the shape has {}", value.declared->dims->size(), sizes.size()));
   for (size_t i = 0; i < sizes.size(); ++i)
     if (auto mismatch = match_axis(value, i, sizes[i], ties)) return *std::move(mismatch);
@@ -64,7 +64,7 @@ Verdict bind_inputs(const Graph& graph, const Shapes& shapes, Symbols& symbols, 
   for (const auto& [name, sizes] : shapes) {
     const auto known = [&, wanted = std::string_view(name)](ValueId id) { return graph.values[id].name == wanted; };
     if (std::none_of(graph.inputs.begin(), graph.inputs.end(), known))
-      return refused("input.unknown", fmt::format("input \"{}\"", name), "the model has no such input");
+      return refused("input.unknown", fmt::format("input {:?}", name), "the model has no such input");
   }
   Ties ties;
   const Facts declared = input_axes(graph, symbols).facts;
@@ -77,7 +77,7 @@ Verdict bind_inputs(const Graph& graph, const Shapes& shapes, Symbols& symbols, 
       facts.push_back(declared[i]);
       continue;
     }
-    if (!sizes) return refused("input.missing", fmt::format("input \"{}\"", value.name), "no shape is given for it");
+    if (!sizes) return refused("input.missing", fmt::format("input {:?}", value.name), "no shape is given for it");
     facts.emplace_back();
     if (Verdict v = bind_input(value, *sizes, ties, facts.back()); v.kind != Verdict::Kind::accept) return v;
   }
@@ -103,7 +103,7 @@ Verdict verdict(const Graph& graph, const Shapes& shapes) {
   }
   if (!walk.undecided().empty()) {
     const Remark& first = walk.undecided().front();
-    return {Verdict::Kind::unknown, first.code, fmt::format("node \"{}\"", first.node), first.sentence, {}, {}, {},
+    return {Verdict::Kind::unknown, first.code, fmt::format("node {:?}", first.node), first.sentence, {}, {}, {},
             walk.visits()};
   }
   Verdict accepted;

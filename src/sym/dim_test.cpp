@@ -170,12 +170,23 @@ constexpr Row kChoices[] = {
 INSTANTIATE_TEST_SUITE_P(Choices, DimRows, testing::ValuesIn(kChoices));
 
 constexpr Row kNames[] = {
-    {"x.0 + x.1", "x.0 + x.1"}, {"'input:0'*2", "2*'input:0'"},
-    {"'it\\'s'", "'it\\'s'"},   {"'a\\\\b'", "'a\\\\b'"},
-    {"'a\\x0ab'", "'a\\x0ab'"}, {"'a'", "a"},
-    {"'and'", "'and'"},         {"'a b' + 1", "'a b' + 1"},
-    {"'1x'", "'1x'"},           {"'a..b'", "'a..b'"},
-    {"'a.'", "'a.'"},           {"min + 1", "min + 1"},
+    {"x.0 + x.1", "x.0 + x.1"},
+    {"'input:0'*2", "2*'input:0'"},
+    {"'it\\'s'", "'it\\'s'"},
+    {"'a\\\\b'", "'a\\\\b'"},
+    {"'a\\x0ab'", "'a\\x0ab'"},
+    {"'a'", "a"},
+    {"'\\xe2\\x80\\xae'", "'\\xe2\\x80\\xae'"},
+    {"'\xe2\x80\xae'", "'\\xe2\\x80\\xae'"},
+    {"'\\xff\\xc3'", "'\\xff\\xc3'"},
+    {"'\xff\xc3'", "'\\xff\\xc3'"},
+    {"'\\xc3\\xbc\\x1b[2J'", "'\xc3\xbc\\x1b[2J'"},
+    {"'and'", "'and'"},
+    {"'a b' + 1", "'a b' + 1"},
+    {"'1x'", "'1x'"},
+    {"'a..b'", "'a..b'"},
+    {"'a.'", "'a.'"},
+    {"min + 1", "min + 1"},
 };
 INSTANTIATE_TEST_SUITE_P(Names, DimRows, testing::ValuesIn(kNames));
 

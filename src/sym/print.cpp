@@ -5,22 +5,25 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/printable.h"
+#include "base/utf8.h"
 #include "sym/condition.h"
 #include "sym/node.h"
 
 namespace anyshape {
 namespace {
 
+// Every byte of what is not seen as an escape, so that parsing gives back the name.
 std::string quoted(std::string_view name) {
   std::string out = "'";
-  for (char c : name) {
-    auto byte = static_cast<unsigned char>(c);
-    if (c == '\'' || c == '\\')
-      out += {'\\', c};
-    else if (byte < 0x20 || byte == 0x7F)
-      out += fmt::format("\\x{:02x}", byte);
+  while (!name.empty()) {
+    const Utf8Character first = utf8_first(name);
+    if (first.point == U'\'' || first.point == U'\\') out += '\\';
+    if (first.point && !is_hidden(*first.point))
+      out += first.bytes;
     else
-      out += c;
+      for (char c : first.bytes) out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+    name.remove_prefix(first.bytes.size());
   }
   return out + "'";
 }

@@ -4,6 +4,8 @@
 #include <cstring>
 #include <optional>
 
+#include "base/utf8.h"
+
 namespace anyshape {
 namespace {
 
@@ -86,7 +88,7 @@ class Literal {
 };
 
 tl::unexpected<Error> no_such_dtype(std::string_view descr, std::string_view why) {
-  return refuse("npy.dtype", "the array has the NumPy type \"{:.60}\", {}", descr, why);
+  return refuse("npy.dtype", "the array has the NumPy type {:?}, {}", shortened(descr, 60), why);
 }
 
 bool is_known_width(char kind, uint64_t width) {
@@ -140,7 +142,7 @@ Status take_entry(std::string_view key, Literal& literal, NpyHeader& header) {
     header.fortran_order = *order;
     return {};
   }
-  if (key != "shape") return wrong_header(fmt::format("it has an entry \"{:.60}\"", key));
+  if (key != "shape") return wrong_header(fmt::format("it has an entry {:?}", shortened(key, 60)));
   auto dims = literal.sizes();
   if (!dims) return wrong_header("its shape is no tuple of sizes");
   header.dims = *std::move(dims);

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "base/nearest.h"
+#include "base/utf8.h"
 #include "tensor/npy.h"
 
 namespace anyshape {
@@ -27,14 +28,14 @@ bool NpzFile::has(std::string_view name) const { return zip_.find(member_of(name
 Result<Tensor> NpzFile::read(std::string_view name, DType wanted) const {
   const ZipMember* member = zip_.find(member_of(name));
   if (member == nullptr) {
-    auto error = usage("npz.name", "the file has no array \"{:.200}\"", name).value();
+    auto error = usage("npz.name", "the file has no array {:?}", shortened(name)).value();
     if (const std::string near = nearest(name, names_); !near.empty()) error.hint = near;
     return at(path_, std::move(error));
   }
   const auto content = zip_.read(*member);
   if (!content) return at(path_, content.error());
   auto tensor = parse_npy(content->bytes, content->owner, wanted);
-  if (!tensor) return at(path_, at(fmt::format("array \"{:.200}\"", name), std::move(tensor).error()).value());
+  if (!tensor) return at(path_, at(fmt::format("array {:?}", shortened(name)), std::move(tensor).error()).value());
   return tensor;
 }
 
@@ -42,7 +43,7 @@ Status write_npz(const std::filesystem::path& path, std::span<const NamedTensor>
   TRY(ZipWriter zip, ZipWriter::create(path));
   for (const auto& [name, tensor] : tensors) {
     const auto bytes = encode_npy(tensor);
-    if (!bytes) return at(path.string(), at(fmt::format("array \"{:.200}\"", name), bytes.error()).value());
+    if (!bytes) return at(path.string(), at(fmt::format("array {:?}", shortened(name)), bytes.error()).value());
     const std::span<const std::byte> pieces[] = {std::as_bytes(std::span(bytes->header)), bytes->elements};
     if (auto added = zip.add(member_of(name), pieces); !added) return at(path.string(), std::move(added).error());
   }

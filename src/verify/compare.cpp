@@ -9,6 +9,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "base/utf8.h"
 #include "tensor/real.h"
 
 namespace anyshape {
@@ -45,7 +46,8 @@ bool close(double got, double want, const Tolerance& tolerance) {
 std::string strings_difference(const Tensor& got, const Tensor& want) {
   for (size_t i = 0; i < want.strings().size(); ++i)
     if (got.strings()[i] != want.strings()[i])
-      return fmt::format("entry {} is \"{:.80}\" instead of \"{:.80}\"", i, got.strings()[i], want.strings()[i]);
+      return fmt::format("entry {} is {:?} instead of {:?}", i, shortened(got.strings()[i], 80),
+                         shortened(want.strings()[i], 80));
   return {};
 }
 

@@ -4,6 +4,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/utf8.h"
 #include "format/onnx/external.h"
 #include "format/onnx/locations.h"
 
@@ -75,7 +76,7 @@ Result<std::string> ModelCommit::add_interim(const fs::path& folder, DataFile& d
     interim_.push_back(folder / name);
     return name;
   }
-  return usage("file.write", "there are 999 files left by earlier writes beside \"{:.200}\"", data.location);
+  return usage("file.write", "there are 999 files left by earlier writes beside {:?}", shortened(data.location));
 }
 
 ModelCommit::~ModelCommit() {

@@ -4,6 +4,8 @@
 #include <charconv>
 #include <system_error>
 
+#include "base/utf8.h"
+
 namespace anyshape::onnx {
 namespace {
 
@@ -13,7 +15,8 @@ Result<uint64_t> number(std::string_view key, std::string_view text) {
   uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size()) {
-    return refuse("external.range", "external data has the {} \"{:.40}\", which is not a number of bytes", key, text);
+    return refuse("external.range", "external data has the {} {:?}, which is not a number of bytes", key,
+                  shortened(text, 40));
   }
   return value;
 }
@@ -47,7 +50,7 @@ Result<ExternalRange> external_range(const TensorProto& tensor) {
 Status check_location(std::string_view location) {
   const fs::path path(location);
   const auto bad = [&](std::string_view why) {
-    return refuse("external.path", "external data lies in \"{:.200}\": {}", location, why);
+    return refuse("external.path", "external data lies in {:?}: {}", shortened(location), why);
   };
   if (location.empty()) return refuse("external.path", "external data has no location");
   if (location.find('\0') != std::string_view::npos) return bad("the path holds a zero byte");
@@ -68,7 +71,7 @@ Result<std::shared_ptr<const MappedFile>> ExternalFiles::open(std::string_view l
     return at(path.string(), usage("file.open", "the external data cannot be opened: {}", error.message()).value());
   }
   if (!inside_folder(folder, file)) {
-    return refuse("external.path", "external data \"{:.200}\" is a link out of the model's folder", location);
+    return refuse("external.path", "external data {:?} is a link out of the model's folder", shortened(location));
   }
   TRY(auto mapped, MappedFile::open(file));
   files_.emplace(location, mapped);

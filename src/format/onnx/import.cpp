@@ -98,9 +98,9 @@ class Importer {
 };
 
 Status Importer::define(Scope& scope, std::string_view name) {
-  if (scope.names.contains(name)) return refuse("graph.duplicate", "the name \"{}\" is defined twice", name);
+  if (scope.names.contains(name)) return refuse("graph.duplicate", "the name {:?} is defined twice", name);
   if (scope.parent && scope.parent->visible(name))
-    return refuse("graph.shadow", "the name \"{}\" of a body hides a value of the graph around it", name);
+    return refuse("graph.shadow", "the name {:?} of a body hides a value of the graph around it", name);
   return {};
 }
 
@@ -111,7 +111,7 @@ Status Importer::add_inputs(const GraphProto& proto, Scope& scope) {
     scope.graph.inputs.push_back(id);
     if (!input.type) continue;
     auto declared = import_type(*input.type);
-    if (!declared) return at(fmt::format("input \"{}\"", input.name), std::move(declared).error());
+    if (!declared) return at(fmt::format("input {:?}", input.name), std::move(declared).error());
     scope.graph.values[id].declared = *std::move(declared);
   }
   return {};
@@ -125,14 +125,14 @@ Status Importer::add_initializers(const GraphProto& proto, Scope& scope) {
       return scope.add(name);
     }
     if (scope.graph.values[it->second].is_initializer)
-      return refuse("graph.duplicate", "initializer \"{}\" is defined twice", name);
+      return refuse("graph.duplicate", "initializer {:?} is defined twice", name);
     return it->second;
   };
   for (const auto& initializer : proto.initializer) {
     TRY_OK(Work::check());
     TRY(const ValueId id, place(initializer.name));
     auto tensor = import_tensor(initializer, source_);
-    if (!tensor) return at(fmt::format("initializer \"{}\"", initializer.name), std::move(tensor).error());
+    if (!tensor) return at(fmt::format("initializer {:?}", initializer.name), std::move(tensor).error());
     scope.graph.values[id].constant = Fact::of_constant(*std::move(tensor));
     scope.graph.values[id].is_initializer = true;
   }
@@ -140,7 +140,7 @@ Status Importer::add_initializers(const GraphProto& proto, Scope& scope) {
     const std::string_view name = initializer.values ? initializer.values->name : std::string_view();
     TRY(const ValueId id, place(name));
     auto sparse = import_sparse(initializer, source_);
-    if (!sparse) return at(fmt::format("sparse initializer \"{}\"", name), std::move(sparse).error());
+    if (!sparse) return at(fmt::format("sparse initializer {:?}", name), std::move(sparse).error());
     scope.graph.values[id].constant =
         Fact::tensor(sparse->values.dtype(), Dims(sparse->dims.begin(), sparse->dims.end()));
     scope.graph.values[id].constant.from_shapes = true;
@@ -156,7 +156,7 @@ Status Importer::declare(const std::vector<ValueInfoProto>& infos, Scope& scope)
     Value& value = scope.graph.values[it->second];
     if (value.declared) continue;
     auto declared = import_type(*info.type);
-    if (!declared) return at(fmt::format("value \"{}\"", info.name), std::move(declared).error());
+    if (!declared) return at(fmt::format("value {:?}", info.name), std::move(declared).error());
     value.declared = *std::move(declared);
   }
   return {};
@@ -174,7 +174,7 @@ Result<std::shared_ptr<Graph>> Importer::import_graph(const GraphProto& proto, S
   TRY_OK(add_nodes(proto.node, scope, opsets, bound));
   for (const auto& output : proto.output) {
     const auto id = scope.find(output.name);
-    if (!id || *id == kNoValue) return refuse("graph.output", "output \"{}\" is produced by no node", output.name);
+    if (!id || *id == kNoValue) return refuse("graph.output", "output {:?} is produced by no node", output.name);
     graph->outputs.push_back(*id);
   }
   TRY_OK(declare(proto.output, scope));
@@ -195,7 +195,7 @@ Status Importer::add_nodes(const std::vector<NodeProto>& nodes, Scope& scope, co
     const NodeProto& node = nodes[i];
     const std::string label = node.name.empty() ? fmt::format("{}_{}", node.op_type, i) : std::string(node.name);
     if (auto status = add_node(node, scope, opsets, bound); !status)
-      return at(fmt::format("node \"{}\"", label), std::move(status).error());
+      return at(fmt::format("node {:?}", label), std::move(status).error());
   }
   return {};
 }
@@ -209,7 +209,7 @@ Status Importer::add_node(const NodeProto& proto, Scope& scope, const Opsets& op
   node.overload = std::string(proto.overload);
   for (std::string_view name : proto.input) {
     const auto id = name.empty() ? std::optional(kNoValue) : scope.find(name);
-    if (!id) return refuse("graph.missing", "input \"{}\" is defined nowhere", name);
+    if (!id) return refuse("graph.missing", "input {:?} is defined nowhere", name);
     node.in.push_back(*id);
   }
   TRY_OK(add_attributes(proto, scope, opsets, bound, node));
@@ -244,16 +244,16 @@ Status Importer::add_attributes(const NodeProto& proto, Scope& scope, const Opse
                                 Node& node) {
   for (const auto& attribute : proto.attribute) {
     if (node.attribute(attribute.name))
-      return refuse("node.attribute", "attribute \"{}\" is given twice", attribute.name);
+      return refuse("node.attribute", "attribute {:?} is given twice", attribute.name);
     if (!attribute.ref_attr_name.empty()) {
       if (!bound)
-        return refuse("node.attribute", "attribute \"{}\" refers to a function's, outside of one", attribute.name);
+        return refuse("node.attribute", "attribute {:?} refers to a function's, outside of one", attribute.name);
       const auto it = bound->find(attribute.ref_attr_name);
       if (it != bound->end()) node.attributes.push_back({std::string(attribute.name), it->second.value});
       continue;
     }
     auto value = import_attribute(attribute, scope, opsets, bound);
-    if (!value) return at(fmt::format("attribute \"{}\"", attribute.name), std::move(value).error());
+    if (!value) return at(fmt::format("attribute {:?}", attribute.name), std::move(value).error());
     node.attributes.push_back({std::string(attribute.name), *std::move(value)});
   }
   return {};
@@ -332,11 +332,11 @@ Result<Attribute::Value> Importer::import_attribute(const AttributeProto& proto,
 
 Result<std::shared_ptr<const Graph>> Importer::instantiate(const FunctionProto& function, const Node& node) {
   if (++depth_ > kMaxBodies)
-    return refuse("function.depth", "function \"{}\" calls itself, or calls are nested more than {} deep",
-                  function.name, kMaxBodies);
+    return refuse("function.depth", "function {:?} calls itself, or calls are nested more than {} deep", function.name,
+                  kMaxBodies);
   if (node.in.size() > function.input.size())
-    return refuse("node.arity", "function \"{}\" takes {} inputs, the call has {}", function.name,
-                  function.input.size(), node.in.size());
+    return refuse("node.arity", "function {:?} takes {} inputs, the call has {}", function.name, function.input.size(),
+                  node.in.size());
   expanded_ += static_cast<int64_t>(function.node.size());
   if (expanded_ > kMaxExpanded)
     return refuse("model.size", "the calls of functions expand to more than {} nodes", kMaxExpanded);
@@ -364,7 +364,7 @@ Result<std::shared_ptr<const Graph>> Importer::instantiate(const FunctionProto& 
   for (std::string_view output : function.output) {
     const auto id = scope.find(output);
     if (!id || *id == kNoValue)
-      return refuse("graph.output", "output \"{}\" of function \"{}\" is produced by no node", output, function.name);
+      return refuse("graph.output", "output {:?} of function {:?} is produced by no node", output, function.name);
     graph->outputs.push_back(*id);
   }
   TRY_OK(declare(function.value_info, scope));

@@ -3,6 +3,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/utf8.h"
 #include "format/onnx/walk.h"
 
 namespace anyshape::onnx {
@@ -18,7 +19,7 @@ Result<Locations> locations_of(const ModelProto& model) {
     if (range) {
       out.emplace(range->location);
     } else {
-      walked = at(fmt::format("tensor \"{:.200}\"", tensor.name), std::move(range).error());
+      walked = at(fmt::format("tensor {:?}", shortened(tensor.name)), std::move(range).error());
     }
   });
   TRY_OK(walked);

@@ -63,7 +63,7 @@ Result<std::vector<size_t>> topological_order(const std::vector<NodeProto>& node
   if (order.size() == nodes.size()) return order;
   for (size_t i = 0; i < nodes.size(); ++i)
     if (waiting[i] != 0)
-      return refuse("graph.cycle", "node \"{}\" needs its own output",
+      return refuse("graph.cycle", "node {:?} needs its own output",
                     nodes[i].name.empty() ? nodes[i].op_type : nodes[i].name);
   return order;
 }

@@ -6,6 +6,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "base/utf8.h"
+
 namespace anyshape::onnx {
 
 static_assert(std::endian::native == std::endian::little, "tensor bytes are used as they lie in the file");
@@ -238,8 +240,8 @@ Status take_external(const TensorProto& tensor, ExternalFiles* files, uint64_t n
   TRY(const std::shared_ptr<const MappedFile> file, files->open(range.location));
   const Bytes bytes = file->bytes();
   if (range.offset > bytes.size() || need > bytes.size() - range.offset) {
-    return refuse("external.range", "bytes {} to {} + {} of \"{:.200}\" are needed, but it holds {}", range.offset,
-                  range.offset, need, range.location, bytes.size());
+    return refuse("external.range", "bytes {} to {} + {} of {:?} are needed, but it holds {}", range.offset,
+                  range.offset, need, shortened(range.location), bytes.size());
   }
   out.bytes = bytes.subspan(range.offset, need);
   out.owner = file;
@@ -313,7 +315,7 @@ Result<std::vector<uint64_t>> decode(const Packed<uint64_t>& packed) { return de
 
 Result<TensorBytes> tensor_bytes(const TensorProto& tensor, ExternalFiles* external) {
   Result<TensorBytes> result = elements_of(tensor, external);
-  if (!result) return at(fmt::format("tensor \"{:.200}\"", tensor.name), std::move(result).error());
+  if (!result) return at(fmt::format("tensor {:?}", shortened(tensor.name)), std::move(result).error());
   return result;
 }
 

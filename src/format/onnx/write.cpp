@@ -5,6 +5,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/utf8.h"
 #include "format/onnx/locations.h"
 #include "format/onnx/split.h"
 
@@ -42,7 +43,7 @@ class Target {
     TRY_OK(check_location(location));
     if (is_model(location)) return usage("external.path", "the data file and the model cannot have the same name");
     if (!of_source(folder_ / location)) return {};
-    return usage("external.path", "the data file \"{:.200}\" belongs to the model that is read", location);
+    return usage("external.path", "the data file {:?} belongs to the model that is read", shortened(location));
   }
 
   // A data file that nobody named replaces at most one of the model that is replaced: `location`, else "stem.N.ext".
@@ -63,7 +64,7 @@ class Target {
 
   Status check_inside(const std::string& location) const {
     if (inside_folder(folder_, folder_ / location)) return {};
-    return refuse("external.path", "the data file \"{:.200}\" would lie outside the model's folder", location);
+    return refuse("external.path", "the data file {:?} would lie outside the model's folder", shortened(location));
   }
 
   Result<AtomicFile> create(const std::string& location) const {
@@ -175,7 +176,7 @@ Result<ModelCommit> prepare_write(const ModelFile& model, const fs::path& path, 
   TRY(const Locations locations, locations_of(model.proto));
   for (const std::string& location : locations) {
     if (!target.is_model(location)) continue;
-    return refuse("external.path", "the model would replace its own data file \"{:.200}\"", location);
+    return refuse("external.path", "the model would replace its own data file {:?}", shortened(location));
   }
   if (same_file(folder_of(model.path), folder_of(path))) return ModelCommit::prepare(path, model.proto, {}, {});
   return prepare_copy(model, target);

@@ -66,7 +66,7 @@ class Parser {
   tl::unexpected<Error> unexpected() const {
     const Token& token = peek();
     if (token.kind == Token::Kind::end) return refuse("pt2.expression", "the expression ends too early");
-    return refuse("pt2.expression", "\"{}\" in column {} is not expected", token.text, token.column + 1);
+    return refuse("pt2.expression", "{:?} in column {} is not expected", token.text, token.column + 1);
   }
   static tl::unexpected<Error> too_large() {
     return refuse("pt2.expression_limit", "the expression is nested too deeply or has too many parts");
@@ -172,7 +172,7 @@ class Parser {
     out.kind = Kind::real;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out.real);
     if (error != std::errc() || end != text.data() + text.size()) {
-      return refuse("pt2.expression", "\"{}\" is no number", text);
+      return refuse("pt2.expression", "{:?} is no number", text);
     }
     return out;
   }

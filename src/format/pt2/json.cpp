@@ -134,7 +134,7 @@ Status json_member(const Json& object, std::string_view key, const OnItem& use) 
     found = true;
     return use(value);
   }));
-  if (!found) return refuse("pt2.schema", "the member \"{}\" is missing", key);
+  if (!found) return refuse("pt2.schema", "the member {:?} is missing", key);
   return {};
 }
 

@@ -37,7 +37,7 @@ Status check_weights(const Program& program) {
     using Kind = InputSpec::Kind;
     const bool lifted = spec.kind == Kind::parameter || spec.kind == Kind::buffer || spec.kind == Kind::constant_tensor;
     if (lifted && !program.weights.contains(spec.target)) {
-      return refuse("pt2.weight", "the archive holds no tensor for \"{}\"", spec.target);
+      return refuse("pt2.weight", "the archive holds no tensor for {:?}", spec.target);
     }
   }
   return {};

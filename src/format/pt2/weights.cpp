@@ -171,7 +171,7 @@ class Loader {
   // Deflated members are inflated once.
   Result<const ZipContent*> content(const std::string& path) {
     const ZipMember* member = archive_.find(path);
-    if (member == nullptr) return refuse("pt2.weight", "the archive has no member \"{}\"", path);
+    if (member == nullptr) return refuse("pt2.weight", "the archive has no member {:?}", path);
     auto [it, fresh] = contents_.try_emplace(path);
     if (fresh && member->stored) it->second = archive_.mapped(*member);
     if (fresh && !member->stored) {

@@ -27,7 +27,7 @@ std::optional<int64_t> reach(const StorageView& view) {
 }
 
 tl::unexpected<Error> wrong(const StorageView& view, std::string_view what) {
-  return refuse("script.storage", "the storage \"{}\" {}", view.key, what);
+  return refuse("script.storage", "the storage {:?} {}", view.key, what);
 }
 
 // Steps through the window in row-major order.

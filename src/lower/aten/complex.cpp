@@ -279,7 +279,7 @@ Ref Lowering::input(std::string_view name, Fact fact) {
 
 Result<std::shared_ptr<Graph>> Lowering::finish(std::vector<std::pair<std::string, Ref>> outputs) {
   for (const auto& [name, value] : outputs)
-    if (nested_mask(value)) refuse("aten.nested", "the output \"{}\" is a nested tensor, which ONNX has not", name);
+    if (nested_mask(value)) refuse("aten.nested", "the output {:?} is a nested tensor, which ONNX has not", name);
   for (auto& [name, ref] : outputs)
     if (ref && is_complex(dtype(ref))) ref = pairs_of(ref);
   return Builder::finish(outputs);

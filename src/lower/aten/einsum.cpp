@@ -72,7 +72,7 @@ Labels implied(const std::vector<Labels>& in, size_t width) {
 std::optional<Equation> parse(Lowering& l, std::string_view text, const Refs& operands) {
   const Text parts = split_text(text);
   const auto malformed = [&]() -> std::optional<Equation> {
-    if (!l.failed()) l.refuse("aten.einsum", "the equation \"{}\" does not fit its {} operands", text, operands.size());
+    if (!l.failed()) l.refuse("aten.einsum", "the equation {:?} does not fit its {} operands", text, operands.size());
     return std::nullopt;
   };
   if (parts.in.size() != operands.size()) return malformed();

@@ -66,7 +66,7 @@ Arg matrix_or_vector(Lowering& l, const Args& a, bool vector_by_default) {
   axes = axes.empty() && vector_by_default ? std::vector<int64_t>{} : l.axes(x, axes);
   if (!ordered || (text && *text == "fro")) return vector_norm(l, x, 2, axes, keepdim);
   if (text) {
-    l.refuse("aten.norm", "the norm \"{}\" needs singular values, which ONNX cannot compute", *text);
+    l.refuse("aten.norm", "the norm {:?} needs singular values, which ONNX cannot compute", *text);
     return {};
   }
   if (axes.size() != 2) return vector_norm(l, x, a.f("ord"), axes, keepdim);

@@ -90,7 +90,7 @@ Ref mirrored(Lowering& l, Ref x, const Dims& asked, std::string_view mode) {
   auto pads = onnx_order(l, x, asked);
   if (!pads) return {};
   if (some_negative(l, *pads)) {
-    l.refuse("aten.pad", "a negative padding in mode \"{}\"", mode);
+    l.refuse("aten.pad", "a negative padding in mode {:?}", mode);
     return {};
   }
   if (is_nothing(*pads)) return x;
@@ -106,7 +106,7 @@ Arg pad(Lowering& l, const Args& a) {
   if (mode == "circular") return wrapped(l, x, pads);
   if (mode == "reflect") return mirrored(l, x, pads, "reflect");
   if (mode == "replicate") return mirrored(l, x, pads, "edge");
-  l.refuse("aten.pad", "padding in mode \"{}\"", mode);
+  l.refuse("aten.pad", "padding in mode {:?}", mode);
   return {};
 }
 

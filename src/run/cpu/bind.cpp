@@ -43,7 +43,7 @@ Status Executor::check_inputs(std::span<const Datum> inputs) const {
     return refuse("run.inputs", "{} inputs are needed, {} are given", plan_->inputs.size(), inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) {
     const PlanInput& wanted = plan_->inputs[i];
-    const auto place = [&] { return fmt::format("input \"{}\"", wanted.name); };
+    const auto place = [&] { return fmt::format("input {:?}", wanted.name); };
     if (!same_kind(inputs[i].kind(), wanted.kind))
       return at(place(), refuse("input.kind", "the model takes {} here", kind_text(wanted.kind)).value());
     // An empty sequence read from a file has no element type.
@@ -153,7 +153,7 @@ Status Executor::enter_stage(size_t stage) {
       binding_->at(read.to) = tensor.dims()[read.axis];
     }
     if (const auto* guard = binding_->evaluate(stage))
-      return at(fmt::format("node \"{}\"", guard->node), refuse(guard->code, "{}", guard->sentence).value());
+      return at(fmt::format("node {:?}", guard->node), refuse(guard->code, "{}", guard->sentence).value());
     TRY_OK(binding_->lay_out(stage));
     for (uint32_t value : plan_->stages[stage].values)
       if (plan_->values[value].kind == Kind::dynamic) TRY_OK(check_made(value));

@@ -118,7 +118,7 @@ Status Executor::run_steps() {
     TRY_OK(run_->limits.check_cancelled());
     const int64_t begin = run_->observer ? now_ns() : 0;
     auto ran = run_step(i);
-    if (!ran) return at(fmt::format("node \"{}\"", plan_->steps[i].label), std::move(ran).error());
+    if (!ran) return at(fmt::format("node {:?}", plan_->steps[i].label), std::move(ran).error());
     if (run_->observer) (*run_->observer)({&plan_->steps[i], begin, now_ns(), binding_});
     for (uint32_t value : release_after_[i]) release(value);
   }

@@ -90,9 +90,8 @@ bool Executor::writes_inputs() const {
 Status Executor::check_given(size_t output, const View& made) const {
   const Datum& out = run_->outputs[output];
   if (out.dtype() == made.dtype && std::ranges::equal(out.tensor().dims(), made.dims)) return {};
-  return refuse("output.shape", "output \"{}\" is {}[{}], the memory given for it is {}[{}]",
-                plan_->output_names[output], name(made.dtype), fmt::join(made.dims, ", "), name(out.dtype()),
-                fmt::join(out.tensor().dims(), ", "));
+  return refuse("output.shape", "output {:?} is {}[{}], the memory given for it is {}[{}]", plan_->output_names[output],
+                name(made.dtype), fmt::join(made.dims, ", "), name(out.dtype()), fmt::join(out.tensor().dims(), ", "));
 }
 
 Status Executor::hand_over() {

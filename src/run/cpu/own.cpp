@@ -51,7 +51,7 @@ void forget(Datum& datum) {
 
 Status copy_into(Datum& to, const Datum& from, std::string_view output) {
   if (!from.is_tensor() || from.dtype() != to.dtype() || from.tensor().dims() != to.tensor().dims())
-    return refuse("output.shape", "output \"{}\" is {}[{}], the memory given for it is another shape or type", output,
+    return refuse("output.shape", "output {:?} is {}[{}], the memory given for it is another shape or type", output,
                   name(from.dtype()), fmt::join(from.tensor().dims(), ", "));
   if (from.dtype() == DType::string) {
     to = from;

@@ -46,7 +46,7 @@ class Frame final : public BodyRunner {
     for (const Node& node : graph_.nodes) {
       TRY_OK(usage_.limits.check_cancelled());
       auto ran = run_node(node);
-      if (!ran) return at(fmt::format("node \"{}\"", graph_.label(node)), std::move(ran).error());
+      if (!ran) return at(fmt::format("node {:?}", graph_.label(node)), std::move(ran).error());
       for (ValueId id : node.in) release(id);
     }
     std::vector<Datum> out;

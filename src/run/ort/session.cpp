@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/os/fork.h"
+#include "base/utf8.h"
 #include "run/ort/find.h"
 #include "run/ort/value.h"
 #include "run/ort/watch.h"
@@ -151,7 +152,7 @@ Result<std::vector<ValuePtr>> OrtSession::Impl::give_inputs(std::span<const Datu
   for (size_t i = 0; i < data.size(); ++i) {
     if (!data[i]) continue;
     auto value = to_ort(library, data[i], input_ports[i].dtype);
-    if (!value) return at(fmt::format("input \"{:.200}\"", inputs[i]), std::move(value).error());
+    if (!value) return at(fmt::format("input {:?}", shortened(inputs[i])), std::move(value).error());
     names.push_back(inputs[i].c_str());
     out.push_back(*std::move(value));
   }
@@ -227,7 +228,7 @@ Result<std::vector<Datum>> OrtSession::run(std::span<const Datum> inputs, const 
   std::vector<Datum> outputs;
   for (size_t i = 0; i < values.size(); ++i) {
     auto datum = impl_->take_output(i, values[i]);
-    if (!datum) return at(fmt::format("output \"{:.200}\"", impl_->outputs[i]), std::move(datum).error());
+    if (!datum) return at(fmt::format("output {:?}", shortened(impl_->outputs[i])), std::move(datum).error());
     outputs.push_back(*std::move(datum));
   }
   return outputs;

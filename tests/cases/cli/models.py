@@ -292,6 +292,7 @@ def all_models():
         "assumed_new": assumed("n >= 2", version=7),
         "opaque": model([helper.make_node("Mystery", ["x"], ["y"], name="/mystery", domain="custom")], any2,
                         [info("y", ["batch"])]),
+        "forged": forged(),
         "quote": model([node("Relu", ['a"\\\n\x01é'], ["y"])], [info('a"\\\n\x01é', ["batch"])], [info("y", ["batch"])]),
     }
 
@@ -309,6 +310,16 @@ def two_names():
 def gathered():
     return model([node("Gather", ["x", "i"], ["y"], axis=1)], [info("x", ["batch", "seq"]), info("i", ["n"], I64)],
                  [info("y", ["batch", "n"])])
+
+
+FORGED = '/x" (MatMul): fine\nerror[forged] \x1b[2J\u202e'
+
+
+def forged():
+    """Names and sizes that would be lines, terminal commands and other directions if they were printed as they are."""
+    sizes = "seq\nerror[forged]"
+    return model([node("MatMul", [FORGED, "w"], ["error[forged]"], FORGED)], [info(FORGED, ["batch", sizes])],
+                 [info("error[forged]", ["batch", 4])], [weights("w", 120, 4)], metadata={"note": "two\nlines"})
 
 
 def write_test(folder, proto, inputs, outputs):
@@ -381,5 +392,6 @@ def write_all(folder):
     (folder / "some.jsonl").write_text('{"x": [2, 120]}\n{"x": [2, 119]}\n')
     (folder / "some_equal.jsonl").write_text('{"x": [2, 3], "c": []}\n{"x": [1, 3]}\n')
     (folder / "refused.jsonl").write_text('{"x": [2, 119]}\n')
+    (folder / "forged.jsonl").write_text(json.dumps({FORGED: [1, 120]}) + "\n" + json.dumps({FORGED: [1, 7]}) + "\n")
     (folder / "bad.jsonl").write_text('{"x": [1, 120]}\n\n{"x": [1, 1.5]}\n')
     (folder / "worse.jsonl").write_text("[1, 120]\n")
