@@ -44,12 +44,18 @@ double denormalized(double x, int64_t size, bool align_corners, bool wide) {
   return align_corners ? (f + 1) / 2 * (m - 1) : ((f + 1) * m - 1) / 2;
 }
 
+// No farther outside than makes a difference. Each of the four cells of a cubic is drawn to the border by itself: up to
+// one cell outside they are not all the same.
+double towards_border(Interpolation interpolation, double at, int64_t size) {
+  const double margin = interpolation == Interpolation::cubic ? 1 : 0;
+  return std::clamp(at, -margin, static_cast<double>(size - 1) + margin);
+}
+
 double position(const GridSample& how, double x, int64_t size, bool wide) {
   double at = denormalized(x, size, how.align_corners, wide);
   if (how.interpolation == Interpolation::nearest) at = std::nearbyint(at);
-  const Range range = range_of(size, how.align_corners);
-  if (how.padding == Padding::border) at = std::clamp(at, 0.0, static_cast<double>(size - 1));
-  if (how.padding == Padding::reflection) at = reflect(at, range);
+  if (how.padding == Padding::border) at = towards_border(how.interpolation, at, size);
+  if (how.padding == Padding::reflection) at = reflect(at, range_of(size, how.align_corners));
   return std::fabs(at) < kFarthest ? at : kNowhere;
 }
 

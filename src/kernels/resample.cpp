@@ -25,7 +25,11 @@ struct Tap {
 struct Axis {
   int64_t in = 0, out = 0;
   ResampledAxis how;
-  double width() const { return how.scale * static_cast<double>(in); }
+  // May be a fraction where a scale is given; where a size is, the quotient of the sizes may be off by a last bit.
+  double width() const {
+    const double exact = how.scale * static_cast<double>(in), whole = static_cast<double>(out);
+    return std::fabs(exact - whole) < 1e-9 * whole ? whole : exact;
+  }
 };
 
 double source_position(Coordinates coordinates, const Axis& axis, int64_t i) {
@@ -37,14 +41,14 @@ double source_position(Coordinates coordinates, const Axis& axis, int64_t i) {
     case Coordinates::half_pixel_symmetric:
       return static_cast<double>(axis.in) / 2 * (1 - static_cast<double>(axis.out) / width) + (x + 0.5) / scale - 0.5;
     case Coordinates::pytorch_half_pixel:
-      return width == 1 ? -0.5 : (x + 0.5) / scale - 0.5;
+      return axis.out == 1 ? 0 : (x + 0.5) / scale - 0.5;
     case Coordinates::align_corners:
       return width == 1 ? 0 : x * last / (width - 1);
     case Coordinates::asymmetric:
       return x / scale;
     case Coordinates::tf_crop_and_resize: {
       const double extent = (axis.how.roi_end - axis.how.roi_start) * last;
-      return (width == 1 ? extent / 2 : x * extent / (width - 1)) + axis.how.roi_start * last;
+      return (axis.out == 1 ? extent / 2 : x * extent / static_cast<double>(axis.out - 1)) + axis.how.roi_start * last;
     }
     case Coordinates::tf_half_pixel_for_nn:
       return (x + 0.5) / scale;

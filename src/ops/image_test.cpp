@@ -80,6 +80,23 @@ TEST(Roi, Kernel) {
        "u8[1, 1, 3] = [128, 0, 0]"},
       {"GridSample", 20, "f32[1, 1, 1] = [7]; f32[1, 2, 1] = [-9, 9]",
        "mode=cubic align_corners=1 padding_mode=reflection", "f32[1, 1, 2] = [7, 7]"},
+      // As PyTorch: up to a cell outside the border, cells are mixed.
+      {"GridSample", 20, "f32[1, 1, 4] = [1, 2, 4, 8]; f32[1, 7, 1] = [-1.125, -0.875, -1.5, 1.125, 1.5, 5e8, -5e8]",
+       "mode=cubic padding_mode=border", "f32[1, 1, 7] = [0.964844, 0.894531, 1, 8.14062, 8, 8, 1]"},
+      {"GridSample", 20, "f32[1, 1, 4] = [1, 2, 4, 8]; f32[1, 4, 1] = [-1.5, -2, 1.5, 2]",
+       "mode=cubic align_corners=1 padding_mode=border", "f32[1, 1, 4] = [0.964844, 1, 8.14062, 8]"},
+  });
+}
+
+TEST(Resize, Positions) {
+  check_kernel_rows({
+      // One cell reads the first one; a region is spread over the cells there are, whatever the scale is.
+      {"Resize", 19, "f32[4] = [1, 2, 4, 8]; ; ; i64[1] = [1]",
+       "mode=cubic coordinate_transformation_mode=pytorch_half_pixel", "f32[1] = [1]"},
+      {"Resize", 19, "f32[4] = [1, 2, 4, 8]; ; f32[1] = [0.4]",
+       "mode=linear coordinate_transformation_mode=pytorch_half_pixel", "f32[1] = [1]"},
+      {"Resize", 19, "f32[4] = [1, 2, 4, 8]; f32[2] = [0, 1]; f32[1] = [0.9]",
+       "mode=linear coordinate_transformation_mode=tf_crop_and_resize", "f32[3] = [1, 3, 8]"},
   });
 }
 
