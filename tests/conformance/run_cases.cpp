@@ -129,7 +129,7 @@ Status run_set(const std::string& mode, const std::shared_ptr<const Graph>& shar
   TRY(const std::vector<Datum> got, run_as(mode, shared, inputs));
   for (size_t i = 0; i < want.size(); ++i)
     if (const std::string wrong = difference(got[i], want[i], tolerance); !wrong.empty())
-      return refuse("case.output", "output {}: {}", i, wrong);
+      return refuse("case.output", "output {} ({:?}): {}", i, graph.values[graph.outputs[i]].name, wrong);
   return {};
 }
 
