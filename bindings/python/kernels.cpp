@@ -154,9 +154,8 @@ void register_operator(const std::string& domain, const std::string& name, const
   CustomKernelFunction function;
   if (!kernel.is_none()) {
     if (!PyCallable_Check(kernel.ptr())) raise({Error::Kind::usage, "custom.kernel", {}, "it cannot be called", {}});
-    function = [held = nb::handle(kernel)](std::span<const AnyValue> inputs, std::span<AnyValue> outputs, const CustomNode& node) {
-      return call_kernel(held, inputs, outputs, node);
-    };
+    function = [held = nb::handle(kernel)](std::span<const AnyValue> inputs, std::span<AnyValue> outputs,
+                                           const CustomNode& node) { return call_kernel(held, inputs, outputs, node); };
   }
   value_of(register_op(domain, name, rule, std::move(function)));
   // Operators stay registered until the process ends, when there is no interpreter to give the function back to.

@@ -60,7 +60,14 @@ Answer ask(const Model::Impl& impl, const Shapes& shapes, const CheckOptions& op
   return refused ? to_answer(*impl.graph, *refused) : answer;
 }
 
-Proof to_proof(const Model& model, const SetAnswer& answer) {
+Result<Proof> to_proof(const Model& model, const SetAnswer& answer) {
+  if (answer.kind == SetAnswer::Kind::contradicted)
+    return at(model.name(),
+              system_error("check.contradiction",
+                           "every shape asked for was proved to be accepted, but {} is refused by {}: {}. "
+                           "This is a bug of anyshape; please report it with the file",
+                           to_text(answer.shapes), answer.verdict.place, answer.verdict.sentence)
+                  .value());
   Proof proof;
   proof.kind = answer.kind == SetAnswer::Kind::proved    ? Proof::Kind::proved
                : answer.kind == SetAnswer::Kind::refuted ? Proof::Kind::refuted

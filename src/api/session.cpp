@@ -177,7 +177,7 @@ Result<Session> Session::from_model(const Model& model, const SessionOptions& op
     impl->ort = *std::move(loaded);
     return Session(std::move(impl));
   }
-  const Typed typed = solve(inline_functions(source.graph));
+  const Typed typed = solve(inline_functions(source.graph), {.corners = false});
   TRY_OK(source.going_on());
   PlanOptions plan_options;
   plan_options.optimize = options.optimize;

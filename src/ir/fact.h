@@ -41,8 +41,11 @@ struct Fact {
   std::optional<Bounds> bounds;            // integer tensors whose elements are not known one by one
   std::shared_ptr<const Tensor> constant;  // the value itself, any dtype
 
-  // True when the value (not the shape) is a function of input shapes and constants only, never of input data.
+  // True when the value (not the shape) is a function of input shapes and constants only, never of input data. In a
+  // symbolic walk sizes of any value count as shapes: even of one that depends on data a concrete shape may tell all.
   bool from_shapes = false;
+  // Sizes of values have a part in it, be it beside data: a concrete shape may tell more than a symbolic walk does.
+  bool from_sizes = false;
 
   std::shared_ptr<const Fact> item;    // type of a sequence's or optional's content, of a map's values
   std::shared_ptr<const Facts> items;  // a sequence whose length and entries are known one by one

@@ -157,12 +157,13 @@ Result<Facts> InferContext::infer_body(const Graph& body, Facts inputs, const Co
   return out;
 }
 
-Result<Facts> InferContext::try_body(const Graph& body, Facts inputs, const Condition& path) {
+Result<Facts> InferContext::try_body(const Graph& body, Facts inputs, const Condition& path, bool* conditional) {
   const size_t requirements = walk_.requirements_.size();
   const size_t conditions = walk_.data_conditions_.size(), doubts = walk_.undecided_.size();
   const size_t bounds = walk_.fresh_bounds_.size();
   const int64_t largest_axis = walk_.largest_axis_;
   auto out = infer_body(body, std::move(inputs), path);
+  if (conditional) *conditional = walk_.requirements_.size() > requirements || walk_.undecided_.size() > doubts;
   walk_.requirements_.resize(requirements);
   walk_.data_conditions_.resize(conditions);
   walk_.undecided_.resize(doubts);
@@ -230,10 +231,25 @@ Dim Walk::add_symbol(std::string_view stem, SymbolKind kind, Dim lo, std::option
   return symbol;
 }
 
-void InferContext::offer_split(const Condition& condition) {
+bool InferContext::can_split(const Condition& condition) const {
   const auto used = condition.symbols();
   const bool on_axes = std::all_of(used.begin(), used.end(), [&](Dim s) { return walk_.kind(s) == SymbolKind::axis; });
-  if (on_axes && walk_.path_.empty() && !condition.is_opaque()) walk_.splits_.push_back(condition);
+  return on_axes && walk_.path_.empty() && !condition.is_opaque();
+}
+
+void InferContext::offer_split(const Condition& condition) {
+  if (can_split(condition)) walk_.splits_.push_back({condition, std::nullopt});
+}
+
+bool InferContext::tells_apart(const Condition& plain, std::string_view code, std::string_view sentence) {
+  if (!walk_.options_.corners) return false;
+  Remark left_open{std::string(code), std::string(sentence), graph_.label(node_), node_.type};
+  if (can_split(plain)) {
+    walk_.splits_.push_back({plain, std::move(left_open)});
+  } else {
+    walk_.undecided_.push_back(std::move(left_open));
+  }
+  return true;
 }
 
 SymbolKind Walk::kind(Dim symbol) const {
@@ -334,6 +350,7 @@ Result<Facts> Walk::call_rule(const Graph& graph, const Node& node, const std::v
     const auto from_shapes = [&](const Fact* fact) {
       if (!fact) return true;
       if (!node.op->reads_shapes_only) return fact->from_shapes;
+      if (!options_.numeric) return true;
       if (!fact->dims) return false;
       return std::none_of(fact->dims->begin(), fact->dims->end(), [&](Dim d) {
         const auto used = d.symbols();
@@ -341,20 +358,29 @@ Result<Facts> Walk::call_rule(const Graph& graph, const Node& node, const std::v
       });
     };
     const bool all = node.op->pure && std::all_of(in.begin(), in.end(), from_shapes);
-    for (Fact& fact : *out) fact.from_shapes = all;
+    const bool sized = node.op->reads_shapes_only ||
+                       std::any_of(in.begin(), in.end(), [](const Fact* fact) { return fact && fact->from_sizes; });
+    for (Fact& fact : *out) {
+      fact.from_shapes = all;
+      fact.from_sizes = sized;
+    }
   }
   return out;
 }
 
 namespace {
 
-// A port of the node whose entries follow from shapes, but are not known to the rule, which reads them.
-const Port* unseen_port(const Node& node, const std::vector<const Fact*>& in) {
+// A port of the node whose entries follow from shapes, at least in part, but are not known to the rule, which reads
+// them.
+// `as_numbers`: an entry that is an expression does not count as known.
+const Port* unseen_port(const Node& node, const std::vector<const Fact*>& in, bool as_numbers) {
   const std::span<const Port> ports = node.op->sig.in;
   for (size_t i = 0; i < in.size() && !ports.empty(); ++i) {
     const Port& port = ports[std::min(i, ports.size() - 1)];
-    if (!(port.flags & Port::value) || !in[i] || !in[i]->is_tensor() || !in[i]->from_shapes) continue;
-    if (!in[i]->constant && !in[i]->elements) return &port;
+    if (!(port.flags & Port::value) || !in[i] || !in[i]->is_tensor()) continue;
+    if (!in[i]->from_shapes && (!in[i]->from_sizes || (port.flags & Port::settled))) continue;
+    const bool known = in[i]->elements && (!as_numbers || in[i]->numbers());
+    if (!in[i]->constant && !known) return &port;
   }
   return nullptr;
 }
@@ -364,21 +390,24 @@ const Port* unseen_port(const Node& node, const std::vector<const Fact*>& in) {
 // What a rule would ask of entries that only numbers tell is asked by the numeric walk, so it is part of the set.
 void Walk::leave_to_numbers(const Graph& graph, const Node& node, const std::vector<const Fact*>& in,
                             size_t requirements, size_t conditions) {
-  const Port* port = unseen_port(node, in);
-  if (!port) return;
   InferContext context(*this, graph, node);
-  std::vector<Remark> asked(data_conditions_.begin() + static_cast<ptrdiff_t>(conditions), data_conditions_.end());
-  data_conditions_.resize(conditions);
-  for (const Remark& one : asked)
-    static_cast<void>(context.require(Condition::opaque(), one.code, "{}", one.sentence).has_value());
+  if (data_conditions_.size() > conditions && unseen_port(node, in, true)) {
+    const std::vector<Remark> asked(data_conditions_.begin() + static_cast<ptrdiff_t>(conditions),
+                                    data_conditions_.end());
+    data_conditions_.resize(conditions);
+    for (const Remark& one : asked)
+      static_cast<void>(context.require(Condition::opaque(), one.code, "{}", one.sentence).has_value());
+  }
+  const Port* port = unseen_port(node, in, false);
+  if (!port) return;
   const auto asked_by_rule = std::span(requirements_).subspan(requirements);
   const bool said =
       std::any_of(asked_by_rule.begin(), asked_by_rule.end(), [](const Requirement& r) { return r.opaque; });
   if (said || (port->flags & Port::settled)) return;
   static_cast<void>(context
                         .require(Condition::opaque(), "infer.entries",
-                                 "{} reads the entries of its input \"{}\", which only a concrete shape tells",
-                                 node.type, port->name)
+                                 "{} reads the entries of its input {:?}, which only a concrete shape tells", node.type,
+                                 port->name)
                         .has_value());
 }
 

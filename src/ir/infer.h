@@ -83,8 +83,9 @@ class InferContext {
   Result<Facts> infer_body(const Graph& body, Facts inputs, const Condition& path = Condition::always());
 
   // The same, and all that the rules inside say (requirements, conditions on data, doubts) is forgotten: for trying an
-  // assumption about the inputs.
-  Result<Facts> try_body(const Graph& body, Facts inputs, const Condition& path = Condition::always());
+  // assumption about the inputs. `conditional` tells whether there was something that the rules required.
+  Result<Facts> try_body(const Graph& body, Facts inputs, const Condition& path = Condition::always(),
+                         bool* conditional = nullptr);
 
   // The number of any one iteration of a body, first..last. A requirement made inside that is linear in it is kept as
   // the requirement at both ends, so that it mentions no iteration. first <= last is taken for granted: ask for a
@@ -98,6 +99,9 @@ class InferContext {
   // What follows is known only on either side of the condition (branches whose ranks differ): solve() may walk both
   // sides apart.
   void offer_split(const Condition& condition);
+  // The operator means another thing where the condition does not hold, in empty tensors only, and that is to be told
+  // apart: solve() walks both sides. Otherwise the rule refuses what is not plain.
+  bool tells_apart(const Condition& plain, std::string_view code, std::string_view sentence);
 
   // True in a walk over one concrete shape, where loops with known counts are iterated.
   bool numeric() const;
@@ -119,6 +123,7 @@ class InferContext {
   Tri decide(const Condition& condition) const;
   Status settle(Tri answer, const Condition& condition, std::string_view code, std::string sentence);
   Condition over_iterations(const Condition& condition) const;
+  bool can_split(const Condition& condition) const;
   void add_data_condition(std::string_view code, std::string sentence);
   void add_undecided(std::string_view code, std::string sentence);
 
@@ -137,8 +142,14 @@ class Walk {
     int64_t loop_limit = 4096;
     int64_t node_limit = 5'000'000;  // node visits, bodies included
     int depth_limit = 64;            // nesting of bodies
+    bool corners = false;            // what operators mean in empty tensors only is told apart
   };
   using Reveal = std::map<const Graph*, Facts>;
+  // A condition on axis symbols that a rule would like to have decided.
+  struct Split {
+    Condition condition;
+    std::optional<Remark> corner;  // both sides are told apart; or else this is left open
+  };
 
   explicit Walk(Assumptions& assumptions) : Walk(assumptions, Options()) {}
   Walk(Assumptions& assumptions, Options options) : assumptions_(assumptions), options_(options) {}
@@ -160,8 +171,8 @@ class Walk {
   const std::unordered_map<Dim, SymbolKind>& kinds() const { return kinds_; }
   // What is known of the fresh symbols by themselves.
   const std::vector<Condition>& fresh_bounds() const { return fresh_bounds_; }
-  // Conditions on axis symbols that rules would like to have decided, in the order met.
-  const std::vector<Condition>& splits() const { return splits_; }
+  // In the order met.
+  const std::vector<Split>& splits() const { return splits_; }
   // After a refused run: the facts up to the node that refused.
   const Facts& partial() const { return partial_; }
   // Some claim relies on every axis being at most this; 0: none does.
@@ -199,7 +210,8 @@ class Walk {
   std::vector<Remark> data_conditions_, undecided_;
   std::unordered_map<Dim, SymbolKind> kinds_;
   std::vector<Iteration> iterations_;
-  std::vector<Condition> path_, fresh_bounds_, splits_;
+  std::vector<Condition> path_, fresh_bounds_;
+  std::vector<Split> splits_;
   Facts partial_;
   std::vector<std::pair<const Graph*, const Facts*>> frames_;
   const Node* outermost_ = nullptr;  // the node of the whole graph that is being inferred

@@ -60,6 +60,7 @@ Result<Fact> join_sequences(InferContext& context, const Fact& a, const Fact& b,
   Fact out;
   out.kind = a.kind;
   out.from_shapes = a.from_shapes && b.from_shapes;
+  out.from_sizes = a.from_sizes || b.from_sizes;
   const Joiner blur{[](Dim, Dim) { return Dim::unknown(); }, std::nullopt};
   if (a.item && b.item) {
     Fact item = *a.item;
@@ -116,6 +117,7 @@ Result<Fact> join(InferContext& context, const Fact& a, const Fact& b, const Joi
   out.dtype = a.dtype == DType::undefined ? b.dtype : a.dtype;
   out.item = a.item;
   out.from_shapes = a.from_shapes && b.from_shapes;
+  out.from_sizes = a.from_sizes || b.from_sizes;
   if (!a.dims || !b.dims || a.dims->size() != b.dims->size()) return out;
   out.dims.emplace();
   for (size_t i = 0; i < a.dims->size(); ++i)
@@ -163,6 +165,10 @@ Result<Fact> common_item(InferContext& context, const Facts& items) {
     TRY(all, join(context, all, items[i].type_only(), blur));
   }
   return all;
+}
+
+bool counted_by_shapes(const InferContext& context, const Fact& sequence) {
+  return sequence.from_shapes || !sequence.length || !context.on_data(*sequence.length);
 }
 
 Fact any_item(InferContext& context, const Fact& item, bool from_shapes) {

@@ -26,6 +26,8 @@ Fact map_dims(const Fact& fact, const std::function<Dim(Dim)>& fn);
 
 // The type of a sequence's items: dims that differ between them become Dim::unknown().
 Result<Fact> common_item(InferContext& context, const Facts& items);
+// How many items there are follows from shapes, or nothing says that it does not.
+bool counted_by_shapes(const InferContext& context, const Fact& sequence);
 // One item of that type: every unknown dim is a size of its own.
 Fact any_item(InferContext& context, const Fact& item, bool from_shapes);
 

@@ -56,7 +56,7 @@ Fact source_of_sizes(bool from_shapes) {
 // did not change stay, those that did grow by the same amount every time. Guesses are checked by trying the body.
 class Invariant {
  public:
-  // `by_shapes`: sizes that follow no rule are functions of the input shapes all the same.
+  // `by_shapes`: sizes that follow no rule are not just any, be it because they are functions of the input shapes.
   Invariant(InferContext& context, const Iteration& iteration, const Facts& initial, const Facts& first, Dim number,
             bool by_shapes)
       : context_(context), iteration_(iteration), number_(number), by_shapes_(by_shapes) {
@@ -183,12 +183,17 @@ bool mentions_data(const InferContext& context, const Facts& facts) {
 Facts empty_scans(InferContext& context, const Iteration& iteration, const Facts& initial) {
   Facts out;
   const Graph& body = *iteration.body;
-  const auto inferred = context.try_body(body, iteration.inputs(0, initial));
+  bool conditional = false;
+  const auto inferred = context.try_body(body, iteration.inputs(0, initial), Condition::always(), &conditional);
   for (size_t i = iteration.carried_at + iteration.carried; i < body.outputs.size(); ++i) {
     const Value& value = body.values[body.outputs[i]];
     Fact fact = declared_fact(value, 0);
-    if (!declared_fact(value, Dim::unknown()).numeric_dims() && inferred && (*inferred)[i].dims)
+    if (!declared_fact(value, Dim::unknown()).numeric_dims() && inferred && (*inferred)[i].dims) {
       fact = (*inferred)[i].type_only();
+      // Whether the body could have run is not known here.
+      if (conditional)
+        for (Dim& d : *fact.dims) d = d == Dim(0) ? d : context.fresh(source_of_sizes(true), "scan");
+    }
     out.push_back(std::move(fact));
   }
   return out;
@@ -271,7 +276,9 @@ class Rest {
       Assumptions::Scope scope(context_.assumptions());
       number =
           trips_.limit ? context_.iteration(1, *trips_.limit - 1) : context_.fresh(source_of_sizes(by_shapes_), "i", 1);
-      invariant.emplace(context_, iteration_, initial_, carried_of(iteration_, first_), number, by_shapes_);
+      // What a loop can make of a size is not told by bounds, however often it runs: only numbers tell.
+      invariant.emplace(context_, iteration_, initial_, carried_of(iteration_, first_), number,
+                        by_shapes_ || !context_.numeric());
       const auto general = invariant->settle(trips_.at_least(2));
       to_the_end = general && iteration_.goes_on(first_) == true && iteration_.goes_on(*general) == true;
     }

@@ -54,12 +54,22 @@ Result<Dim> infer_hole(InferContext& context, const Dims& data, const Dims& othe
   return floordiv(total, rest);
 }
 
+// An entry that is 0 only in empty tensors: told apart, or refused where it is not the size of an empty axis.
+Status settle_corner(InferContext& context, Dim entry, Dim copied, const Dims& target, size_t axis) {
+  const std::string sentence =
+      fmt::format("the target {} must not become 0 or negative at axis {}", text(target), axis);
+  const Condition plain = Condition::ge(entry, 1);
+  if (!context.proves(plain || Condition::eq(copied, 0))) context.tells_apart(plain, "reshape.target", sentence);
+  return context.require(plain || Condition::eq(copied, 0), "reshape.target", "{}", sentence);
+}
+
 // The size an entry that is no plain number stands for: itself where it is positive, the input's size where it is 0.
 Result<Dim> entry_size(InferContext& context, Dim entry, const Dims& data, const Dims& target, size_t axis) {
   const Condition zero = Condition::eq(entry, 0);
   TRY_OK(context.require(axis < data.size() ? Condition::ge(entry, 0) : Condition::ge(entry, 1), "reshape.target",
                          "the target {} must not become 0 or negative at axis {}", text(target), axis));
   if (axis >= data.size() || context.proves(!zero || Condition::eq(data[axis], 0))) return entry;
+  if (context.proves(zero)) return data[axis];
   Assumptions::Scope scope(context.assumptions());
   context.assumptions().assume(zero);
   if (!context.proves(Condition::eq(product(data), 0))) return select(zero, data[axis], entry);
@@ -74,9 +84,7 @@ Result<Dim> own_size(InferContext& context, Dim entry, const Dims& data, const D
     TRY(const Dim size, entry_size(context, entry, data, target, axis));
     if (!size.is_unknown()) return size;
   }
-  const Condition copies = zero_is_zero ? Condition::eq(entry, 0) : Condition::eq(data[axis], 0);
-  TRY_OK(context.require(Condition::ge(entry, 1) || copies, "reshape.target",
-                         "the target {} must not become 0 or negative at axis {}", text(target), axis));
+  TRY_OK(settle_corner(context, entry, zero_is_zero ? entry : data[axis], target, axis));
   return entry;
 }
 
@@ -124,9 +132,9 @@ Result<Facts> infer(const Call& call, InferContext& context) {
 
 Status require_count(const Call& call, KernelArgs& args) {
   const Tensor &data = args.in(0), &target = args.in(1);
-  const int64_t size = target.count() == 1 ? target.int_at(0) : -1;
-  const bool copies = size == 0 && data.rank() == 1 && call.i("allowzero", 0) == 0;
-  if (size == -1 || size == data.count() || copies) return {};
+  int64_t size = target.count() == 1 ? target.int_at(0) : -1;
+  if (size == 0 && data.rank() > 0 && call.i("allowzero", 0) == 0) size = data.dims()[0];
+  if (size == -1 || size == data.count()) return {};
   return refuse("reshape.count", "the target [{}] has {} elements, the input has {}", size, size, data.count());
 }
 

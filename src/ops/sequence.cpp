@@ -82,8 +82,7 @@ Result<Facts> infer_at(const Call& call, InferContext& context) {
     return Facts{(*sequence.items)[static_cast<size_t>(*at.number)]};
   if (!sequence.item) return unknown("infer.type", "the items of the sequence are not known");
   // Which item it is follows from the shapes when the number of items and the position do.
-  const bool from_shapes =
-      sequence.from_shapes || (sequence.length && !context.on_data(*sequence.length) && call.in(1).from_shapes);
+  const bool from_shapes = sequence.from_shapes || (counted_by_shapes(context, sequence) && call.in(1).from_shapes);
   return Facts{any_item(context, *sequence.item, from_shapes)};
 }
 

@@ -59,7 +59,7 @@ Result<Facts> map_any(const Call& call, InferContext& context, const Graph& body
   for (size_t i = 0; i < call.inputs(); ++i) {
     const Fact& fact = call.in(i);
     if (is_sequence(fact) && !fact.item) return unknown("infer.type", "the items of input {} are not known", i);
-    in.push_back(is_sequence(fact) ? any_item(context, *fact.item, fact.from_shapes) : fact);
+    in.push_back(is_sequence(fact) ? any_item(context, *fact.item, counted_by_shapes(context, fact)) : fact);
     if (!is_sequence(fact) || !in.back().dims || !fact.item->dims) continue;
     for (size_t axis = 0; axis < in.back().dims->size(); ++axis)
       if ((*fact.item->dims)[axis].is_unknown()) own.push_back((*in.back().dims)[axis]);

@@ -127,21 +127,30 @@ Result<Facts> concat_items(InferContext& context, const Facts& items, int64_t as
   return Facts{Fact::tensor(items.front().dtype, std::move(dims))};
 }
 
+Status require_equal_items(InferContext& context, bool from_shapes, size_t axis) {
+  constexpr std::string_view kCode = "concatfromsequence.shape";
+  const std::string sentence = fmt::format("axis {} of all items must have the same size", axis);
+  if (from_shapes) return context.require(Condition::opaque(), kCode, "{}", sentence);
+  context.data_condition(kCode, "{}", sentence);
+  return {};
+}
+
 Result<Facts> concat_any(const Fact& sequence, InferContext& context, int64_t asked, bool new_axis) {
   const Fact& item = *sequence.item;
   if (!item.dims) return Facts{Fact::tensor_of_unknown_rank(item.dtype)};
-  const Dim count = sequence.length ? *sequence.length : context.fresh(sequence, "length");
+  Fact source;
+  source.from_shapes = counted_by_shapes(context, sequence);
+  const Dim count = sequence.length ? *sequence.length : context.fresh(source, "length");
   Dims dims;
   TRY(const size_t axis, normalize_axis(asked, item.dims->size() + (new_axis ? 1 : 0)));
   for (size_t i = 0; i < item.dims->size(); ++i) {
     const Dim d = (*item.dims)[i];
     if (!new_axis && i == axis) {
-      dims.push_back(d.is_unknown() ? context.fresh(sequence, "concat") : count * d);
+      dims.push_back(d.is_unknown() ? context.fresh(source, "concat") : count * d);
       continue;
     }
-    if (d.is_unknown())
-      context.data_condition("concatfromsequence.shape", "axis {} of all items must have the same size", i);
-    dims.push_back(d.is_unknown() ? context.fresh(sequence, "concat") : d);
+    if (d.is_unknown()) TRY_OK(require_equal_items(context, source.from_shapes, i));
+    dims.push_back(d.is_unknown() ? context.fresh(source, "concat") : d);
   }
   if (new_axis) dims.insert(dims.begin() + static_cast<ptrdiff_t>(axis), count);
   return Facts{Fact::tensor(item.dtype, std::move(dims))};

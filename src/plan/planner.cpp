@@ -132,11 +132,10 @@ Register Planner::bytes_of(const PlanValue& value) {
   return f.apply(Op::floordiv, all, f.constant(8));
 }
 
-std::string Planner::formula_of(const Dims& dims, DType dtype) const {
+Dim Planner::formula_of(const Dims& dims, DType dtype) const {
   const int width = std::max(1, bits(dtype));
   const Dim count = product(dims);
-  const Dim bytes = width % 8 == 0 ? count * Dim(width / 8) : ceildiv(count * Dim(width), Dim(8));
-  return bytes.is_unknown() ? "?" : print(bytes);
+  return width % 8 == 0 ? count * Dim(width / 8) : ceildiv(count * Dim(width), Dim(8));
 }
 
 void Planner::settle_sizes() {
@@ -157,9 +156,7 @@ void Planner::compile_guards() {
   Formulas& f = plan_->formulas;
   for (Pending& pending : requirements_) {
     const Requirement& r = *pending.requirement;
-    // What numbers alone can tell is refused before anything runs, not when its turn comes.
-    const bool walked = r.opaque && !asked_at_run_time(r);
-    if (pending.done || walked || r.condition.is_opaque() || r.path.is_opaque()) continue;
+    if (pending.done || r.condition.is_opaque() || r.path.is_opaque()) continue;
     if (!f.knows(r.condition) || !f.knows(r.path)) continue;
     pending.done = true;
     Register holds = f.compile(r.condition);
@@ -186,15 +183,15 @@ void Planner::account() {
   for (const Pending& pending : requirements_) {
     const Requirement& r = *pending.requirement;
     const bool asked = is_asked(r);
-    const bool walked = !pending.done && !r.on_data && r.site != kNoValue;
+    // What numbers alone can tell is refused before anything runs, even if a guard would tell it in time.
+    const bool walked = (!pending.done || r.opaque) && !r.on_data && r.site != kNoValue;
     if (walked) {
       sites.push_back(r.site);
-      plan_->walk_decides |= !asked;
+      plan_->walk_decides |= !asked && !pending.done;
     }
     const bool enforced = pending.done || walked || asked;
-    ++(pending.done ? count.guards : walked ? count.walked : asked ? count.rules : count.source);
-    if (!enforced && plan_->only_source.empty())
-      plan_->only_source = fmt::format("node \"{}\": {}", r.node, r.sentence);
+    ++(walked ? count.walked : pending.done ? count.guards : asked ? count.rules : count.source);
+    if (!enforced && plan_->only_source.empty()) plan_->only_source = fmt::format("node {:?}: {}", r.node, r.sentence);
   }
   ANYSHAPE_CHECK(count.guards + count.walked + count.rules + count.source ==
                  typed_.requirements().size() + options_.assumed.size());
@@ -441,7 +438,7 @@ Status Planner::plan_bodies(const Node& node, PlanStep& step) {
   for_each_body(node, [&](const Graph& body) {
     for (const auto& capture : body.captures) step.captured.push_back(dense(capture.outer));
     if (!status || plan_->bodies.contains(&body)) return;
-    const Typed typed = solve(closed_body(body, facts_, typed_.bodies()));
+    const Typed typed = solve(closed_body(body, facts_, typed_.bodies()), {.corners = false});
     PlanOptions options = options_;
     options.assumed.clear();
     auto plan = make_plan(typed, options);

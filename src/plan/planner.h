@@ -53,7 +53,7 @@ class Planner {
   bool is_view(uint32_t value) const;
   Call call_of(const Node& node, const std::string& label);
   Register bytes_of(const PlanValue& value);
-  std::string formula_of(const Dims& dims, DType dtype) const;
+  Dim formula_of(const Dims& dims, DType dtype) const;
   void finish_outputs();
   void assign_slots();
 
@@ -69,7 +69,7 @@ class Planner {
   std::vector<uint32_t> pending_values_;
   std::unordered_map<ValueId, uint32_t> output_index_;
   std::vector<Register> value_bytes_;
-  std::vector<std::string> value_formula_;
+  std::vector<Dim> value_formula_;
   std::vector<Dims> value_dims_;
   std::vector<const Fact*> call_facts_;
   // Rules asked about sizes by their registers, whatever the graph knows of them.

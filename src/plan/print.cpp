@@ -92,11 +92,19 @@ class Printer {
           numbers_ && numbers_->slots[i] ? fmt::format(" = {} bytes", *numbers_->slots[i]) : std::string();
       out_ += fmt::format("  slot {}  {}{}{}\n", i, slot.formula, number,
                           slot.stage > 0 ? fmt::format("  (stage {})", slot.stage) : "");
-      if (slot.stage == 0) sizes.push_back(fmt::format("up64({})", slot.formula));
+      sizes.push_back(fmt::format("up64({})", slot.formula));
     }
     out_ += fmt::format("peak  {}", sizes.empty() ? "0" : fmt::format("{}", fmt::join(sizes, " + ")));
-    if (numbers_) out_ += fmt::format(" = {} bytes", numbers_->peak);
+    const bool staged = std::any_of(plan_.slots.begin(), plan_.slots.end(), [](const auto& s) { return s.stage > 0; });
+    if (numbers_) out_ += fmt::format(" = {} bytes{}", numbers_->peak, staged ? " and what later stages need" : "");
+    print_own_memory();
     out_ += "\n";
+  }
+
+  void print_own_memory() {
+    const auto own = [](const PlanValue& value) { return value.kind == Kind::dynamic && value.index == kNone; };
+    const auto count = std::count_if(plan_.values.begin(), plan_.values.end(), own);
+    if (count > 0) out_ += fmt::format(", and the {} values in own memory", count);
   }
 
   const Plan& plan_;

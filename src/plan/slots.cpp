@@ -1,3 +1,5 @@
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 #include "plan/planner.h"
@@ -7,41 +9,56 @@ namespace {
 
 using Kind = PlanValue::Kind;
 
+// The size of one value in bytes: the register it is computed in, and the expression.
+struct ByteSize {
+  Register reg;
+  Dim formula;
+};
+
 // Which slot a value takes: one that is free from its first step to its last, of the same size if there is one.
 class SlotTable {
  public:
   explicit SlotTable(std::vector<PlanSlot>& slots) : slots_(slots) {}
 
-  uint32_t take(uint32_t stage, Register bytes, const std::string& formula, bool shared) {
+  uint32_t take(uint32_t stage, const ByteSize& bytes, bool shared) {
     uint32_t best = kNone;
     for (uint32_t i = 0; shared && i < slots_.size(); ++i) {
       if (!free_[i] || slots_[i].stage != stage) continue;
-      if (best == kNone || slots_[i].formula == formula) best = i;
-      if (slots_[i].formula == formula) break;
+      const bool same = formulas_[i].size() == 1 && formulas_[i][0] == bytes.formula;
+      if (best == kNone || same) best = i;
+      if (same) break;
     }
     if (best == kNone) {
       best = static_cast<uint32_t>(slots_.size());
-      slots_.push_back({stage, {}, formula});
+      slots_.push_back({stage, {}, {}});
+      formulas_.emplace_back();
       free_.push_back(false);
     }
-    add(best, bytes, formula);
+    add(best, bytes);
     free_[best] = false;
     return best;
   }
 
-  // One more value in a slot that is taken already.
-  void add(uint32_t slot, Register bytes, const std::string& formula) {
-    PlanSlot& s = slots_[slot];
-    if (std::find(s.bytes.begin(), s.bytes.end(), bytes) == s.bytes.end()) s.bytes.push_back(bytes);
-    if (s.formula != formula && s.formula.find(formula) == std::string::npos)
-      s.formula = s.formula.starts_with("max(") ? s.formula.substr(0, s.formula.size() - 1) + ", " + formula + ")"
-                                                : "max(" + s.formula + ", " + formula + ")";
-  }
-
   void release(uint32_t slot) { free_[slot] = true; }
 
+  void print_formulas() {
+    for (size_t i = 0; i < slots_.size(); ++i) {
+      std::vector<std::string> texts;
+      for (Dim formula : formulas_[i]) texts.push_back(formula.is_unknown() ? "?" : print(formula));
+      slots_[i].formula = texts.size() == 1 ? texts[0] : fmt::format("max({})", fmt::join(texts, ", "));
+    }
+  }
+
  private:
+  void add(uint32_t slot, const ByteSize& bytes) {
+    auto& registers = slots_[slot].bytes;
+    if (std::find(registers.begin(), registers.end(), bytes.reg) == registers.end()) registers.push_back(bytes.reg);
+    auto& formulas = formulas_[slot];
+    if (std::find(formulas.begin(), formulas.end(), bytes.formula) == formulas.end()) formulas.push_back(bytes.formula);
+  }
+
   std::vector<PlanSlot>& slots_;
+  std::vector<Dims> formulas_;
   std::vector<bool> free_;
 };
 
@@ -97,7 +114,7 @@ void Planner::assign_slots() {
     // Most sizes only matter to the formulas.
     if (used[value])
       plan.values[value].index =
-          table.take(plan.values[value].stage, value_bytes_[value], value_formula_[value], false);
+          table.take(plan.values[value].stage, {value_bytes_[value], value_formula_[value]}, false);
     else
       plan.values[value].kind = Kind::unused;
   }
@@ -111,12 +128,13 @@ void Planner::assign_slots() {
         value.index = plan.values[taken_over].index;
         std::erase(ends[i], taken_over);
       } else {
-        value.index = table.take(value.stage, value_bytes_[id], value_formula_[id], true);
+        value.index = table.take(value.stage, {value_bytes_[id], value_formula_[id]}, true);
       }
       ends[last_use[id]].push_back(id);
     }
     for (uint32_t id : ends[i]) table.release(plan.values[id].index);
   }
+  table.print_formulas();
 }
 
 }  // namespace anyshape

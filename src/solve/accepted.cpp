@@ -20,6 +20,20 @@ Because because_of(const Remark& r) { return {r.node, r.op, r.code, r.sentence};
 
 Condition whole(const Requirement& r) { return r.path.is_always() ? r.condition : !r.path || r.condition; }
 
+bool mentions_any(const Condition& condition, const std::vector<Dim>& symbols) {
+  return std::any_of(symbols.begin(), symbols.end(), [&](Dim symbol) { return condition.mentions(symbol); });
+}
+
+// The condition and what bounds the data-dependent sizes in it by axes.
+Condition with_bounds(const Typed& typed, Condition condition) {
+  std::vector<Dim> on_data;
+  for (Dim symbol : condition.symbols())
+    if (typed.kind(symbol) == SymbolKind::data) on_data.push_back(symbol);
+  for (const Condition& bound : typed.fresh_bounds())
+    if (bound.symbols().size() > 1 && mentions_any(bound, on_data)) condition = condition && bound;
+  return condition;
+}
+
 // exists values for the data-dependent sizes: the conjunction of what is asked of them, without them.
 void project_data(const Typed& typed, const std::vector<const Requirement*>& on_data, AcceptedSet& set,
                   Candidates& candidates) {
@@ -32,6 +46,7 @@ void project_data(const Typed& typed, const std::vector<const Requirement*>& on_
     because.push_back(because_of(*r));
     set.on_data.push_back({whole(*r), {because.back()}});
   }
+  if (!projection.condition.is_opaque()) projection.condition = with_bounds(typed, projection.condition);
   if (!projection.condition.is_opaque())
     for (Dim symbol : projection.condition.symbols()) {
       if (typed.kind(symbol) != SymbolKind::data) continue;

@@ -112,6 +112,7 @@ SetClaim claim_of(const Typed& typed, const AcceptedSet& accepted) {
   for (const AxisSymbol& axis : typed.axes()) claim.variables.push_back(axis.symbol);
   for (const AcceptedCondition& c : accepted.conditions) claim.conditions.push_back(c.condition);
   claim.exact = accepted.exact;
+  claim.largest_axis = typed.largest_axis();
   if (!accepted.exact) {
     const Because& b = accepted.not_exact_because.front();
     claim.why_not_exact = fmt::format("node {:?}: {}", b.node, b.sentence);
@@ -256,6 +257,8 @@ Result<SetAnswer> prove_covers(const Typed& next, const AcceptedSet& next_set, c
   TRY(const std::vector<Condition> translated, translate(next, next_set, old));
   claim.conditions.insert(claim.conditions.end(), translated.begin(), translated.end());
   claim.exact = next_set.exact;
+  // Both models are known as far as the other; sizes beyond that are compared by their conditions.
+  claim.largest_axis = 0;
   if (!next_set.exact) claim.why_not_exact = claim_of(next, next_set).why_not_exact;
   claim.judge = [&](const Binding& binding) {
     Shapes shapes = shapes_at(old, binding);

@@ -18,8 +18,9 @@ Shapes shapes_at(const Typed& typed, const Binding& binding);
 struct SetAnswer {
   enum class Kind {
     proved,
-    refuted,   // `shapes` is the smallest counterexample found, `verdict` what the numeric walk says to it
-    unproved,  // no counterexample found, no proof either; `why` says what stands in the way
+    refuted,       // `shapes` is the smallest counterexample found, `verdict` what the numeric walk says to it
+    unproved,      // no counterexample found, no proof either; `why` says what stands in the way
+    contradicted,  // proved, but the numeric walk refuses `shapes`: our bug
   };
   Kind kind = Kind::proved;
   Shapes shapes;

@@ -2,14 +2,16 @@
 
 #include <algorithm>
 #include <limits>
+#include <random>
 
 namespace anyshape {
 namespace {
 
-constexpr int64_t kMaxPoints = 2'000'000;  // evaluations of conditions
-constexpr int64_t kMaxWalks = 5'000;       // numeric walks
-constexpr int64_t kMaxVisits = 500'000;    // nodes of all walks together
-constexpr int64_t kMaxScan = 100'000;      // values tried for one variable alone
+constexpr int64_t kMaxPoints = 2'000'000;      // evaluations of conditions
+constexpr int64_t kMaxWalks = 5'000;           // numeric walks
+constexpr int64_t kMaxVisits = 500'000;        // nodes of all walks together
+constexpr int64_t kMaxSampleVisits = 100'000;  // nodes of the walks that a proof is tried with
+constexpr int64_t kMaxScan = 100'000;          // values tried for one variable alone
 
 struct Point {
   const std::vector<Dim>* variables;
@@ -181,6 +183,54 @@ SetAnswer search(const SetClaim& claim, const Condition& condition, std::vector<
   return answer;
 }
 
+// Points of the domain where a wrong proof would most likely show: the corners of its box, then points between them,
+// the same ones every time.
+template <class Visit>
+void sample(const SetClaim& claim, const std::vector<Axis>& axes, Visit visit) {
+  constexpr int64_t kOpenEnd = 67;  // beyond the lower end where there is no upper one
+  constexpr size_t kCorners = 1 << 6;
+  const size_t count = axes.size();
+  Point point{&claim.variables, std::vector<int64_t>(count)};
+  const auto end = [&](size_t i) { return axes[i].hi.value_or(axes[i].lo + kOpenEnd); };
+  const size_t corners = count < 6 ? size_t{1} << count : kCorners;
+  for (size_t corner = 0; corner < corners; ++corner) {
+    for (size_t i = 0; i < count; ++i) point.values[i] = corner >> (i % 6) & 1 ? end(i) : axes[i].lo;
+    if (!visit(point)) return;
+  }
+  std::mt19937_64 random(count);
+  for (size_t drawn = 0; drawn < kCorners; ++drawn) {
+    for (size_t i = 0; i < count; ++i) {
+      // Most sizes that break something are small.
+      const int64_t top = random() % 2 ? end(i) : std::min(end(i), axes[i].lo + 16);
+      point.values[i] = std::uniform_int_distribution<int64_t>(axes[i].lo, std::max(top, axes[i].lo))(random);
+    }
+    if (!visit(point)) return;
+  }
+}
+
+// A proof that the numeric walk does not bear out is none.
+SetAnswer borne_out(const SetClaim& claim, const std::vector<Axis>& axes) {
+  SetAnswer answer;
+  int64_t visits = 0;
+  sample(claim, axes, [&](const Point& point) {
+    if (!all_hold(claim.domain, point)) return true;
+    auto judged = claim.judge(std::cref(point));
+    visits += judged.second.visits;
+    if (judged.second.kind != Verdict::Kind::refuse) return visits < kMaxSampleVisits;
+    answer = refuted(std::move(judged));
+    answer.kind = SetAnswer::Kind::contradicted;
+    return false;
+  });
+  return answer;
+}
+
+// Every axis of the domain stays where the conditions mean something.
+std::optional<std::string> beyond_claims(const SetClaim& claim, const std::vector<Axis>& axes) {
+  const auto beyond = [&](const Axis& axis) { return !axis.hi || *axis.hi > claim.largest_axis; };
+  if (!claim.largest_axis || std::none_of(axes.begin(), axes.end(), beyond)) return std::nullopt;
+  return fmt::format("what is known of the model ends at axes of {}: ask for sizes up to that", claim.largest_axis);
+}
+
 int64_t sum_of(const Shapes& shapes) {
   int64_t sum = 0;
   for (const auto& [name, sizes] : shapes)
@@ -208,7 +258,9 @@ SetAnswer settle(const SetClaim& claim) {
   SetAnswer answer;
   for (const Condition& c : open) answer = worse(std::move(answer), search(claim, c, axes));
   if (answer.kind != SetAnswer::Kind::proved) return answer;
-  return claim.exact ? SetAnswer{} : walk_all(claim, axes);
+  if (!claim.exact) return walk_all(claim, axes);
+  if (auto why = beyond_claims(claim, axes)) return {SetAnswer::Kind::unproved, {}, {}, *std::move(why)};
+  return borne_out(claim, axes);
 }
 
 }  // namespace anyshape

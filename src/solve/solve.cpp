@@ -1,5 +1,7 @@
 #include "solve/solve.h"
 
+#include <algorithm>
+
 #include "solve/axes.h"
 
 namespace anyshape {
@@ -16,9 +18,64 @@ std::unique_ptr<Assumptions> Typed::ground() const {
   return assumptions;
 }
 
+namespace {
+
+bool same_requirement(const Requirement& a, const Requirement& b) {
+  // Conditions on data are told by the run, whichever side it is on.
+  return a.node == b.node && a.code == b.code && ((a.on_data && b.on_data) || a.condition == b.condition);
+}
+
+bool among(const Requirement& r, const std::vector<Requirement>& all) {
+  return std::any_of(all.begin(), all.end(), [&](const Requirement& other) { return same_requirement(r, other); });
+}
+
+void add_new(const std::vector<Remark>& from, std::vector<Remark>& to) {
+  for (const Remark& one : from) {
+    const auto same = [&](const Remark& other) { return one.node == other.node && one.sentence == other.sentence; };
+    if (std::none_of(to.begin(), to.end(), same)) to.push_back(one);
+  }
+}
+
+bool same_entries(const Fact& a, const Fact& b) {
+  const bool same_elements = a.elements && b.elements ? *a.elements == *b.elements : !a.elements && !b.elements;
+  const bool same_bounds =
+      a.bounds && b.bounds ? a.bounds->lo == b.bounds->lo && a.bounds->hi == b.bounds->hi : !a.bounds && !b.bounds;
+  return same_elements && same_bounds && a.denominator == b.denominator && a.constant == b.constant;
+}
+
+bool same_facts(const Fact& a, const Fact& b) {
+  if (a.kind != b.kind || a.dtype != b.dtype || a.dims != b.dims || a.length != b.length) return false;
+  if (a.items != b.items || !a.item != !b.item) return false;
+  return same_entries(a, b) && (!a.item || same_facts(*a.item, *b.item));
+}
+
+// What is true of a value that is `a` where the condition holds and `b` elsewhere. Sizes that depend on data are called
+// as on the first side.
+Fact either(const Condition& condition, const Fact& a, const Fact& b, const Typed& typed) {
+  if (same_facts(a, b)) return a;
+  if (a.kind != b.kind || a.dtype != b.dtype || !a.is_tensor()) return {};
+  Fact out = a.type_only();
+  out.from_shapes = a.from_shapes && b.from_shapes;
+  if (!a.dims || !b.dims || a.rank() != b.rank()) {
+    out.dims.reset();
+    return out;
+  }
+  const auto follows = [&](Dim size) {
+    const auto used = size.symbols();
+    return std::all_of(used.begin(), used.end(), [&](Dim s) { return typed.kind(s) == SymbolKind::axis; });
+  };
+  for (size_t i = 0; i < out.rank(); ++i) {
+    const Dim x = (*a.dims)[i], y = (*b.dims)[i];
+    if (x != y && follows(x) && follows(y)) (*out.dims)[i] = select(condition, x, y);
+  }
+  return out;
+}
+
+}  // namespace
+
 class Solver {
  public:
-  explicit Solver(std::shared_ptr<const Graph> graph) {
+  Solver(std::shared_ptr<const Graph> graph, const SolveOptions& options) : options_(options) {
     start_.graph_ = std::move(graph);
     start_.symbols_ = std::make_shared<Symbols>();
     InputAxes axes = input_axes(*start_.graph_, *start_.symbols_);
@@ -29,20 +86,19 @@ class Solver {
   // The walk under what is assumed. Where rules would like a condition decided, both sides are walked apart; a side
   // that refuses everything leaves the other one, with the condition required.
   Typed run(const std::vector<Condition>& assumed) {
-    std::vector<Condition> splits;
+    std::vector<Walk::Split> splits;
     Typed typed = walk(assumed, splits);
-    if (splits.empty() || assumed.size() >= kMaxSplits) return typed;
-    for (const bool side : {true, false}) {
-      const Condition taken = side ? splits.front() : !splits.front();
-      Typed other = run(with(assumed, !taken));
-      if (!other.refusal_) continue;
-      Typed kept = run(with(assumed, taken));
-      const Error& e = *other.refusal_;
-      const std::string node = node_in(e.place);
-      kept.requirements_.insert(kept.requirements_.begin(),
-                                {taken, Condition::always(), e.code, e.message, node, type_of(node)});
-      return kept;
+    if (splits.empty()) return typed;
+    const auto corner = std::find_if(splits.begin(), splits.end(), [](const auto& split) { return split.corner; });
+    if (assumed.size() < kMaxSplits) {
+      const Walk::Split& split = corner == splits.end() ? splits.front() : *corner;
+      Typed yes = run(with(assumed, split.condition)), no = run(with(assumed, !split.condition));
+      if (no.refusal_) return requiring(std::move(yes), split.condition, *no.refusal_);
+      if (yes.refusal_) return requiring(std::move(no), !split.condition, *yes.refusal_);
+      if (split.corner) return either(split.condition, std::move(yes), no);
     }
+    for (const Walk::Split& split : splits)
+      if (split.corner) typed.undecided_.push_back(*split.corner);
     return typed;
   }
 
@@ -52,6 +108,34 @@ class Solver {
   static std::vector<Condition> with(std::vector<Condition> conditions, const Condition& one) {
     conditions.push_back(one);
     return conditions;
+  }
+
+  // `yes` where the condition holds, `no` elsewhere.
+  static Typed either(const Condition& condition, Typed yes, const Typed& no) {
+    const std::vector<Requirement> of_yes = yes.requirements_;
+    for (Requirement& r : yes.requirements_)
+      if (!among(r, no.requirements_)) r.path = r.path && condition;
+    for (Requirement r : no.requirements_) {
+      if (among(r, of_yes)) continue;
+      r.path = r.path && !condition;
+      yes.requirements_.push_back(std::move(r));
+    }
+    yes.fresh_bounds_.insert(yes.fresh_bounds_.end(), no.fresh_bounds_.begin(), no.fresh_bounds_.end());
+    yes.kinds_.insert(no.kinds_.begin(), no.kinds_.end());
+    for (size_t i = 0; i < yes.facts_.size(); ++i)
+      yes.facts_[i] = anyshape::either(condition, yes.facts_[i], no.facts_[i], yes);
+    add_new(no.data_conditions_, yes.data_conditions_);
+    add_new(no.undecided_, yes.undecided_);
+    const auto [least, most] = std::minmax(yes.largest_axis_, no.largest_axis_);
+    yes.largest_axis_ = least ? least : most;
+    return yes;
+  }
+
+  Typed requiring(Typed typed, const Condition& condition, const Error& otherwise) const {
+    const std::string node = node_in(otherwise.place);
+    typed.requirements_.insert(typed.requirements_.begin(), {condition, Condition::always(), otherwise.code,
+                                                             otherwise.message, node, type_of(node)});
+    return typed;
   }
 
   // The node of a place like `node "/a": node "/b"`: the outermost.
@@ -76,11 +160,13 @@ class Solver {
     return {};
   }
 
-  Typed walk(const std::vector<Condition>& assumed, std::vector<Condition>& splits) const {
+  Typed walk(const std::vector<Condition>& assumed, std::vector<Walk::Split>& splits) const {
     Typed typed = start_;
     const auto assumptions = typed.ground();
     for (const Condition& condition : assumed) assumptions->assume(condition);
-    Walk walk(*assumptions);
+    Walk::Options options;
+    options.corners = options_.corners;
+    Walk walk(*assumptions, options);
     auto facts = walk.run(*typed.graph_, typed.input_facts_);
     if (facts) {
       typed.facts_ = *std::move(facts);
@@ -101,8 +187,11 @@ class Solver {
   }
 
   Typed start_;
+  SolveOptions options_;
 };
 
-Typed solve(std::shared_ptr<const Graph> graph) { return Solver(std::move(graph)).run({}); }
+Typed solve(std::shared_ptr<const Graph> graph, const SolveOptions& options) {
+  return Solver(std::move(graph), options).run({});
+}
 
 }  // namespace anyshape

@@ -46,6 +46,8 @@ class Typed {
   SymbolKind kind(Dim symbol) const;
   // The claims end at axes of this size; 0: they do not.
   int64_t largest_axis() const { return largest_axis_; }
+  // What is known of the sizes that are no axes by themselves, given the axes.
+  const std::vector<Condition>& fresh_bounds() const { return fresh_bounds_; }
   // Axis symbols are >= 0, fresh symbols within their bounds; no requirement is assumed.
   std::unique_ptr<Assumptions> ground() const;
 
@@ -65,7 +67,13 @@ class Typed {
   int64_t largest_axis_ = 0;
 };
 
-Typed solve(std::shared_ptr<const Graph> graph);
+struct SolveOptions {
+  // What operators mean in empty tensors only is told apart, case by case. False: it is refused, for those who have
+  // another way where the plain meaning ends.
+  bool corners = true;
+};
+
+Typed solve(std::shared_ptr<const Graph> graph, const SolveOptions& options = {});
 
 // True for "", "?", "unk__12", "DynamicDimension.0", "-1", expressions and the like: a label, not a name.
 bool is_placeholder_name(std::string_view name);

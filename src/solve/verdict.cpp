@@ -108,6 +108,7 @@ Verdict verdict(const Graph& graph, const Shapes& shapes) {
   }
   Verdict accepted;
   accepted.visits = walk.visits();
+  accepted.on_data = walk.requirements().size();
   accepted.symbols = symbols;
   accepted.data_conditions = walk.data_conditions();
   for (ValueId id : graph.outputs) accepted.outputs.push_back((*facts)[id]);

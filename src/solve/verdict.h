@@ -22,6 +22,7 @@ struct Verdict {
   Facts outputs;                     // of graph.outputs, for accept
   std::shared_ptr<Symbols> symbols;  // of sizes that depend on data in `outputs`
   int64_t visits = 0;                // nodes inferred for it
+  size_t on_data = 0;                // requirements that sizes which depend on data have yet to fulfil
 };
 
 // The numeric walk: the rules with numbers, values that depend only on shapes computed by reference kernels.

@@ -22,7 +22,9 @@ std::string bytes(int field, const std::string& content) {
 }
 
 std::string value_info(const std::string& name, const std::string& type) { return bytes(1, name) + bytes(2, type); }
-std::string opset(const std::string& domain, uint64_t version) { return bytes(8, bytes(1, domain) + number(2, version)); }
+std::string opset(const std::string& domain, uint64_t version) {
+  return bytes(8, bytes(1, domain) + number(2, version));
+}
 
 // x f32[n, m] -> test.Op -> t -> Shape -> y
 Result<Model> model_with(const std::string& rules, const std::string& op = "Op") {
@@ -137,7 +139,8 @@ TEST(CustomFile, SessionOutlivesTheModel) {
 
 // A file's rule stands behind ONNX's own operators and behind what the program says.
 TEST(CustomFile, ProgramGoesFirst) {
-  const std::string rules = "test::Op: y = [x0]\ntest::Mine: y = [x0]\n::Shape: y = i64[x0]\nai.onnx::Shape: y = i64[x0]";
+  const std::string rules =
+      "test::Op: y = [x0]\ntest::Mine: y = [x0]\n::Shape: y = i64[x0]\nai.onnx::Shape: y = i64[x0]";
   const auto before = model_with(rules, "Mine");
   ASSERT_TRUE(register_op("test", "Mine", "y = [x0, x1, 3]"));
   const auto after = model_with(rules, "Mine");

@@ -34,7 +34,7 @@ class NamesTest(unittest.TestCase):
         session = anyshape.InferenceSession(RELU)
         (given,), (made,) = session.get_inputs(), session.get_outputs()
         self.assertEqual((given.name, made.name), (IN, OUT))
-        self.assertIn("\udcfe", given.shape[0])
+        self.assertIn("\\xfe", given.shape[0])  # an expression, as it is printed
         x = np.ones((3, 2), np.float32)
         np.testing.assert_array_equal(session.run([OUT], {given.name: x})[0], x)
         self.assertEqual(session.get_inputs()[0].name.encode("utf-8", "surrogateescape"), RAW[b"inputname"])

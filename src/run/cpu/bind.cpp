@@ -101,8 +101,9 @@ bool Executor::walk_accepts(std::span<const Datum> inputs) const {
   Shapes shapes;
   for (size_t i = 0; i < inputs.size(); ++i)
     if (inputs[i].is_tensor()) shapes[plan_->inputs[i].name] = inputs[i].tensor().dims();
-  const Verdict::Kind answer = verdict(*plan_->walked, shapes).kind;
-  return answer == Verdict::Kind::accept || (answer == Verdict::Kind::unknown && !plan_->walk_decides);
+  const Verdict answer = verdict(*plan_->walked, shapes);
+  if (answer.kind == Verdict::Kind::refuse) return false;
+  return !plan_->walk_decides || (answer.kind == Verdict::Kind::accept && answer.on_data == 0);
 }
 
 Result<BoundPlan*> Executor::bind(std::span<const Datum> inputs, const Refusal* refusal) {

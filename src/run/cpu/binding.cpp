@@ -78,7 +78,7 @@ const PlanStage::Guard* BoundPlan::evaluate(size_t stage) {
 Status BoundPlan::check_claims(size_t stage) const {
   for (const auto& claim : plan_.stages[stage].claims)
     if (registers_[claim.holds] != 1)
-      return anyshape::at(fmt::format("node \"{}\"", plan_.graph->label(plan_.graph->nodes[claim.node])),
+      return anyshape::at(fmt::format("node {:?}", plan_.graph->label(plan_.graph->nodes[claim.node])),
                           system_error("run.size", "its sizes are not those of its rule: a fault of anyshape").value());
   return {};
 }

@@ -40,7 +40,8 @@ void Watcher::loop() {
     for (Run* run : runs_) {
       if (!run->why_) continue;
       run->why_ = run->stop_();
-      if (!run->why_) static_cast<void>(library_->check(library_->functions().set_terminate(run->options_)).has_value());
+      if (!run->why_)
+        static_cast<void>(library_->check(library_->functions().set_terminate(run->options_)).has_value());
     }
 }
 
