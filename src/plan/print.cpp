@@ -103,8 +103,7 @@ class Printer {
 
   void print_own_memory() {
     const auto own = [](const PlanValue& value) { return value.kind == Kind::dynamic && value.index == kNone; };
-    const auto count = std::count_if(plan_.values.begin(), plan_.values.end(), own);
-    if (count > 0) out_ += fmt::format(", and the {} values in own memory", count);
+    if (std::any_of(plan_.values.begin(), plan_.values.end(), own)) out_ += ", and the values in own memory";
   }
 
   const Plan& plan_;

@@ -220,6 +220,39 @@ def lstm_of_one():
                  [info("x", ["seq", 1, 3])], [info("y", ["seq", 1, 1, 4])], [weights("w", 1, 16, 3), weights("r", 1, 16, 4), *zeros])
 
 
+def picked(nodes, inputs, outputs, initializers, axis=0):
+    """What follows a Compress by a constant mask: a size that no expression can write."""
+    mask = numpy_helper.from_array(np.array([1, 0, 1, 1, 0, 1, 0, 1], bool), "mask")
+    return model([node("Compress", ["x", "mask"], ["picked"], axis=axis), *nodes], inputs, outputs, [mask, *initializers])
+
+
+def scaled_size(nodes, inputs):
+    """`size` is 0.37 of axis 0 of x, by way of float32; the nodes make y of it."""
+    factor = numpy_helper.from_array(np.array([0.37], np.float32), "factor")
+    return model([node("Shape", ["x"], ["sizes"], end=1), node("Cast", ["sizes"], ["real"], "/real", to=F32),
+                  node("Mul", ["real", "factor"], ["part"]), node("Floor", ["part"], ["whole"]),
+                  node("Cast", ["whole"], ["size"], "/size", to=I64), *nodes], inputs, [info("y", None)], [factor])
+
+
+def computed_zero(target):
+    """x[seq, 9] reshaped to entries of which `seq` is its first size."""
+    parts = [ints(f"part{i}", [entry]) for i, entry in enumerate(target) if entry != "seq"]
+    names = ["seq" if entry == "seq" else f"part{i}" for i, entry in enumerate(target)]
+    return model([node("Shape", ["x"], ["seq"], end=1), node("Concat", names, ["target"], axis=0),
+                  node("Reshape", ["x", "target"], ["y"])], [info("x", ["seq", 9])], [info("y", None)], parts)
+
+
+def doubled():
+    """Trips by a shape, and a size that doubles each time."""
+    body = helper.make_graph([node("Identity", ["c"], ["go"]), node("Concat", ["v", "v"], ["twice"], axis=0)], "body",
+                             [info("i", [], I64), info("c", [], TensorProto.BOOL), info("v", None)],
+                             [info("go", [], TensorProto.BOOL), info("twice", None)])
+    yes = numpy_helper.from_array(np.array(True), "yes")
+    return model([node("Shape", ["x"], ["sizes"]), node("Squeeze", ["sizes"], ["trips"]),
+                  node("Loop", ["trips", "yes", "x"], ["grown"], body=body), node("Add", ["grown", "z"], ["y"])],
+                 [info("x", ["n"]), info("z", ["m"])], [info("y", None)], [yes])
+
+
 def all_models():
     any2 = [info("x", ["batch", "seq"])]
     twice = [node("Concat", ["x", "x"], ["y"], axis=0)]
@@ -292,6 +325,22 @@ def all_models():
         "assumed_new": assumed("n >= 2", version=7),
         "opaque": model([helper.make_node("Mystery", ["x"], ["y"], name="/mystery", domain="custom")], any2,
                         [info("y", ["batch"])]),
+        "picked_concat": picked([node("Concat", ["picked", "z"], ["y"], axis=1)], [info("x", ["n", 4]), info("z", ["k", 4])],
+                                [info("y", None)], []),
+        "picked_topk": picked([node("TopK", ["picked", "k"], ["y", "at"], axis=0)], [info("x", ["n", 4])],
+                              [info("y", None), info("at", None, I64)], [ints("k", [4])]),
+        "picked_split": picked([node("Split", ["picked", "parts"], ["y", "z"], axis=0)], [info("x", ["n", 4])],
+                               [info("y", None), info("z", None)], [ints("parts", [2, 3])]),
+        "picked_gemm": picked([node("Gemm", ["picked", "w"], ["y"])], [info("x", ["b", "n"])], [info("y", None)],
+                              [weights("w", 4, 64)], axis=1),
+        "scaled_expand": scaled_size([node("Expand", ["z", "size"], ["y"])], [info("x", ["n"]), info("z", ["m"])]),
+        "scaled_resize": scaled_size([node("Resize", ["x", "", "", "size"], ["small"], mode="nearest"),
+                                      node("Add", ["small", "z"], ["y"])], [info("x", ["n"]), info("z", ["m"])]),
+        "unused_add": model([node("NonZero", ["x"], ["found"]), node("Add", ["found", "z"], ["sum"]), node("Relu", ["x"], ["y"])],
+                            [info("x", ["n"]), info("z", ["k"], I64)], [info("y", None)]),
+        "zero_last": computed_zero([-1, "seq"]),
+        "zero_whole": computed_zero([3, "seq", 3]),
+        "doubled": doubled(),
         "forged": forged(),
         "quote": model([node("Relu", ['a"\\\n\x01é'], ["y"])], [info('a"\\\n\x01é', ["batch"])], [info("y", ["batch"])]),
     }
