@@ -264,7 +264,8 @@ class SoundDrawer(Drawer):
                     doubt=kind if kind == "untied" else self.doubts[b]) for b, kind in enumerate(self.symbols.kinds)]
         runs = [run if run.judged else dataclasses.replace(run, outputs=None) for run in runs]
         labels = {n: [a.label for a in self.axes[n]] for n in self.inputs}
-        case = Case(self.opset, labels, self.types, self.constants, self.nodes, names, runs, self.rough, self.hidden).pruned()
+        case = Case(self.opset, labels, self.types, self.constants, self.nodes, names, runs, self.rough, self.hidden)
+        case = case.pruned()
         return dataclasses.replace(case, folded=self.folded(case), defaults=self.defaults(case))
 
     def folded(self, case):

@@ -36,7 +36,8 @@ def verdict_problems(graph, fix, taken):
             yield Found(f"{fix.how} is refused", f"{' '.join(fix.arguments)}: {fix.refusal}", kept[0])
         return
     for b, (old, new) in enumerate(zip(graph.report.verdicts, fix.report.verdicts)):
-        what = f"{' '.join(fix.arguments)}: {old['answer']} {old.get('code', '')} becomes {new['answer']} {new.get('code', '')}"
+        words = [verdict["answer"] + " " + verdict.get("code", "") for verdict in (old, new)]
+        what = f"{' '.join(fix.arguments)}: {' becomes '.join(words)}"
         if taken(b) and old["answer"] == "accept" and new["answer"] != "accept":
             yield Found(f"{fix.how} takes less", f"{what} {new.get('place', '')}: {new.get('sentence', '')}", b)
         elif taken(b) is None and new["answer"] == "accept":

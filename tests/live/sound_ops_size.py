@@ -188,37 +188,48 @@ def expand_to(d):
     d.put("Expand", [x, vector(d, *entries)], x.dtype, grain=x.grain)
 
 
+def divided(d, x):
+    """A size that divides the entries, and the rest."""
+    count = int(np.prod(x.shape))
+    fit = [s for s in d.sizes if at_base(d, s) > 0 and count % at_base(d, s) == 0]
+    s = d.rng.choice(fit) if fit else size_of_axis(d, x)
+    return d.rng.choice([[s, -1], [-1, s]])
+
+
+def merged(d, x):
+    """The axes as they are, two of them made one; some copied, one left to see."""
+    sizes = [d.put("Gather", [d.put("Shape", [x], I64, grain=0), scalar(d, i)], I64, grain=0) for i in range(x.rank)]
+    d.hide(*sizes)
+    if x.rank > 1:
+        at = d.rng.randrange(x.rank - 1)
+        both = d.put("Mul", sizes[at:at + 2], I64, grain=0)
+        d.hide(both)
+        sizes[at:at + 2] = [both]
+    entries = [0 if at_base(d, s) == x.shape[i] and d.rng.random() < 0.3 else s for i, s in enumerate(sizes)]
+    if d.rng.random() < 0.5:
+        entries[d.rng.randrange(len(entries))] = -1
+    return entries
+
+
+def maybe_zero(d, x):
+    """A first entry that is 0 at some bindings, and means a copy then."""
+    op, other = d.rng.choice([("Mul", 0), ("Div", d.rng.randint(2, 12)), ("Div", d.rng.randint(2, 4))])
+    zero = d.put(op, [size_of_axis(d, x), scalar(d, other)], I64, grain=0)
+    d.hide(zero)
+    return [zero, -1]
+
+
+def as_at_base(d, x):
+    """An entry that is an axis's size at the base binding."""
+    at = d.rng.randrange(x.rank)
+    entries = [size_is(d, x.shape[at]), -1]
+    return entries if at == 0 else entries[::-1]
+
+
 @sized(4)
 def reshape_to(d):
-    x = d.pick(ranks=range(1, 5))
-    count = int(np.prod(x.shape))
-    if not count:
-        raise Refused
-    draw = d.rng.random()
-    if draw < 0.35:  # a size that divides, and the rest
-        fit = [s for s in d.sizes if at_base(d, s) > 0 and count % at_base(d, s) == 0]
-        s = d.rng.choice(fit) if fit else size_of_axis(d, x)
-        entries = d.rng.choice([[s, -1], [-1, s]])
-    elif draw < 0.7:  # the axes as they are, two of them made one
-        sizes = [d.put("Gather", [d.put("Shape", [x], I64, grain=0), scalar(d, i)], I64, grain=0) for i in range(x.rank)]
-        d.hide(*sizes)
-        if x.rank > 1:
-            at = d.rng.randrange(x.rank - 1)
-            both = d.put("Mul", sizes[at:at + 2], I64, grain=0)
-            d.hide(both)
-            sizes[at:at + 2] = [both]
-        entries = [d.rng.choice([s, s, 0 if i < x.rank and at_base(d, s) == x.shape[i] else s]) for i, s in enumerate(sizes)]
-        if d.rng.random() < 0.5:
-            entries[d.rng.randrange(len(entries))] = -1
-    elif draw < 0.85:  # a zero that may be one or not: copied when it is
-        s = size_of_axis(d, x)
-        zero = d.put("Mul", [s, scalar(d, 0)], I64, grain=0) if d.rng.random() < 0.4 else d.put(
-            "Div", [s, scalar(d, d.rng.randint(2, 12))], I64, grain=0)
-        d.hide(zero)
-        entries = [zero, -1]
-    else:
-        at = d.rng.randrange(x.rank)
-        entries = [size_is(d, x.shape[at]), -1] if at == 0 else [-1, size_is(d, x.shape[at])]
+    x = d.pick(ranks=range(1, 5), where=lambda v: 0 not in v.shape)
+    entries = d.rng.choice([divided, divided, merged, merged, maybe_zero, as_at_base])(d, x)
     more = {"allowzero": 1} if d.opset >= 14 and d.rng.random() < 0.1 and -1 not in entries else {}
     d.put("Reshape", [x, vector(d, *entries)], x.dtype, grain=x.grain, **more)
 
@@ -298,8 +309,8 @@ def resize(d):
     where = d.rng.choice(["asymmetric", "half_pixel"]) if mode == "linear" else "asymmetric"
     more = {"nearest_mode": "floor"} if mode == "nearest" else {}
     if d.rng.random() < 0.65:
-        scales = d.constant(np.array([1.0] * 2 + [d.rng.choice([0.5, 2.0, 1.5, 0.7, 0.75, 1.3]) for _ in range(spatial)], F32))
-        inputs = [x, "", scales]
+        scales = [1.0] * 2 + [d.rng.choice([0.5, 2.0, 1.5, 0.7, 0.75, 1.3]) for _ in range(spatial)]
+        inputs = [x, "", d.constant(np.array(scales, F32))]
     else:
         front = d.put("Slice", [d.put("Shape", [x], I64, grain=0), d.ints(0), d.ints(2)], I64, grain=0)
         back = vector(d, *[size_in(d, 1, 16) for _ in range(spatial)])

@@ -84,7 +84,7 @@ class Tally:
         for what in lacking:
             print(f"FAIL {what}")
         graphs = self.drawn - self.died
-        print(f"{self.drawn} graphs of {self.nodes // max(1, graphs)} nodes drawn ({self.died} killed ONNX Runtime), {len(self.operators)} "
-              f"operators, {sum(self.verdicts.values())} bindings, {self.judged} values compared, {self.exact} sets exact: "
+        print(f"{self.drawn} graphs of {self.nodes // max(1, graphs)} nodes drawn ({self.died} killed ONNX Runtime), "
+              f"{len(self.operators)} operators, {sum(self.verdicts.values())} bindings, {self.judged} values compared, {self.exact} sets exact: "
               f"{graphs - self.failed} passed, {self.failed} failed{', too little seen' if lacking else ''}")
         return 1 if self.failed or lacking or not graphs else 0

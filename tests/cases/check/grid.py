@@ -23,10 +23,11 @@ class Undefined(ConditionError):
     """A broadcast of sizes that do not fit: no shape has it."""
 
 
-def broadcast(a, b):
-    if a != b and 1 not in (a, b):
-        raise Undefined(f"broadcast({a}, {b})")
-    return b if a == 1 else a
+def broadcast(*sizes):
+    large = {size for size in sizes if size != 1}
+    if len(large) > 1:
+        raise Undefined(f"broadcast{sizes}")
+    return large.pop() if large else 1
 
 
 FUNCTIONS = {"min": min, "max": max, "broadcast": broadcast, "select": None, "range": range}

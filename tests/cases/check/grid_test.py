@@ -29,6 +29,7 @@ CONDITION_ROWS = [
     ("broadcast(a, b) == 3", {"a": 1, "b": 3}, True),
     ("select(a >= 2, a, b) == 1", {"a": 1, "b": 1}, True),
     ("select(a >= 2, 4//(a - 1), b) == 1", {"a": 1, "b": 1}, True),
+    ("broadcast(a, b, 1, a) == 3", {"a": 1, "b": 3}, True),
     ("broadcast(a, b) == 3", {"a": 2, "b": 3}, False),
     ("range//2 + 2 == 4", {"range": 4}, True),
     ("a % b == 0", {"a": 1, "b": 0}, False),
