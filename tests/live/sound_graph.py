@@ -16,13 +16,24 @@ from sound_judge import (SCRATCH, Died, Folder, Found, asked, code_of, engine_pr
 PLANS = ("run", "reference")
 
 
-def requirement(rng, report, bindings):
+def symbols(inputs, shapes):
+    """The symbols at these shapes, as check calls them; None where one name has two sizes, or a number is another."""
+    sizes = {}
+    for name, labels in inputs.items():
+        for axis, (label, size) in enumerate(zip(labels, shapes[name])):
+            fits = size == label if isinstance(label, int) else sizes.setdefault(label or f"{name}.{axis}", size) == size
+            if not fits:
+                return None
+    return sizes
+
+
+def requirement(rng, inputs, bindings):
     """A region with some of the bindings in it; without rng, the last one."""
-    envs = [env for env in map(report.sizes, bindings) if env]
-    if not envs:
+    points = [point for point in (symbols(inputs, shapes) for shapes in bindings) if point]
+    if not points:
         return ""
-    chosen = rng.sample(envs, min(len(envs), rng.randint(1, 3))) if rng else envs[-1:]
-    return ", ".join(f"{n} in {min(e[n] for e in chosen)}..{max(e[n] for e in chosen)}" for n in envs[0])
+    chosen = rng.sample(points, min(len(points), rng.randint(1, 3))) if rng else points[-1:]
+    return ", ".join(f"{n} in {min(p[n] for p in chosen)}..{max(p[n] for p in chosen)}" for n in points[0])
 
 
 class Graph:
@@ -36,11 +47,9 @@ class Graph:
         self.found, self.fixes, self.report = [], [], None
 
     def check(self, rng):
+        require = requirement(rng, self.case.inputs, self.bindings)
         try:
-            report = asked(self.path, self.bindings)
-            require = requirement(rng, report, self.bindings)
-            if require:
-                report = asked(self.path, self.bindings, require)
+            report = asked(self.path, self.bindings, require)
         except Died as wrong:
             self.found.append(Found("check dies", str(wrong)))
             return

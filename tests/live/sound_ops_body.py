@@ -154,7 +154,8 @@ def scan(d):
         seen = d.rng.choice([v for v in d.values if v.rank < 4 and v.dtype in (F32, F64, I64)] or [after])
         outs = [handed_on(d, v) for v in (after, seen)]
         given = [info(d, s, state.dtype, state.rank), info(d, entry, x.dtype, x.rank - 1)]
-        body = helper.make_graph(list(inner), "body", given, [info(d, n, v.dtype, v.rank) for n, v in zip(outs, (after, seen))])
+        infos = [info(d, n, v.dtype, v.rank) for n, v in zip(outs, (after, seen))]
+        body = helper.make_graph(list(inner), "body", given, infos)
     d.put("Scan", [state, x], after.dtype, seen.dtype, body=body, num_scan_inputs=1,
           scan_input_directions=[d.rng.randint(0, 1)], scan_output_directions=[d.rng.randint(0, 1)])
 

@@ -83,8 +83,8 @@ class Tally:
         lacking = self.lacking()
         for what in lacking:
             print(f"FAIL {what}")
-        graphs = self.drawn - self.died
+        graphs, bindings = self.drawn - self.died, sum(self.verdicts.values())
         print(f"{self.drawn} graphs of {self.nodes // max(1, graphs)} nodes drawn ({self.died} killed ONNX Runtime), "
-              f"{len(self.operators)} operators, {sum(self.verdicts.values())} bindings, {self.judged} values compared, {self.exact} sets exact: "
+              f"{len(self.operators)} operators, {bindings} bindings, {self.judged} values compared, {self.exact} sets exact: "
               f"{graphs - self.failed} passed, {self.failed} failed{', too little seen' if lacking else ''}")
         return 1 if self.failed or lacking or not graphs else 0

@@ -3,8 +3,10 @@
 import types
 
 import numpy as np
+from onnx import helper
 
 from sound_case import Case, Run
+from sound_data import Seen
 from sound_fix import verdict_problems
 from sound_judge import Report, engine_problems, proof_problems, run_problems, set_problems, shape_problems
 
@@ -73,7 +75,38 @@ ROWS = [
 ]
 
 
+def loop(count, operator):
+    """A loop over s whose body has one node."""
+    names = [helper.make_empty_tensor_value_info(n) for n in ("i", "c", "s", "c2", "s2")]
+    nodes = [helper.make_node("Identity", ["c"], ["c2"]), helper.make_node(operator, ["s", "x"], ["s2"], name="inner")]
+    body = helper.make_graph(nodes, "body", names[:3], names[3:])
+    return helper.make_node("Loop", [count, "", "x"], ["l"], name="loop", body=body)
+
+
+def chain(*nodes):
+    """Nodes named as their outputs."""
+    return [helper.make_node(op, inputs.split(), [out], name=out) for out, op, inputs in nodes]
+
+
+SIZE = ("size", "Shape", "x")
+# (nodes, those that see data); x is an input
+DATA_ROWS = [
+    (chain(SIZE, ("r", "Reshape", "x size"), ("t", "TopK", "r size")), []),
+    (chain(SIZE, ("f", "Cast", "size"), ("m", "Mul", "f f"), ("e", "Expand", "x m")), []),
+    (chain(("a", "Relu", "x"), ("e", "Expand", "a x")), ["e"]),
+    (chain(("z", "NonZero", "x"), ("c", "Concat", "z z"), ("s", "Shape", "z"), ("r", "Range", "s s s")),
+     ["c", "r", "s", "z"]),
+    (chain(("z", "Unique", "x"), ("a", "Add", "x x")), ["z"]),
+    ([*chain(SIZE), loop("size", "Concat"), *chain(("y", "Add", "l l"))], []),
+    ([loop("x", "Add"), *chain(("y", "Add", "l l"))], ["inner", "loop", "y"]),
+    ([*chain(SIZE), loop("size", "Expand")], ["inner"]),
+]
+
+
 def toothless():
     """The rows that are judged otherwise."""
     told = [([found.kind for found in judged], wanted) for judged, wanted in ROWS]
+    for nodes, wanted in DATA_ROWS:
+        seen = Seen(Case(17, {"x": []}, {}, {}, nodes, [], []))
+        told.append((sorted(name for name, data in seen.nodes.items() if data and name), wanted))
     return [f"{kinds} instead of {wanted}" for kinds, wanted in told if kinds != wanted]
