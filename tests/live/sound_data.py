@@ -102,8 +102,8 @@ class Seen:
             given = after
 
     def data(self, names):
-        """Whether one of these nodes sees data; those that nobody knows do not."""
-        return any(self.nodes.get(name, False) for name in names)
+        """Whether one of these nodes sees data; those that nobody knows do not. Those of a function have its call before them."""
+        return any(self.nodes.get(name.rpartition("/")[2], False) for name in names)
 
 
 BODIES = {"If": Seen.branch, "Loop": Seen.loop, "Scan": Seen.scan}

@@ -18,7 +18,7 @@ from sound_data import Seen  # noqa: E402
 from grid import ConditionError, compile_condition, compile_size  # noqa: E402
 
 CLI = os.environ["ANYSHAPE"]
-SECONDS = 60
+SECONDS = 600  # more is a hang
 # Thousands of small files: in memory where that is a folder.
 SCRATCH = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 ENVIRONMENT = os.environ | {"ASAN_OPTIONS": "halt_on_error=1:exitcode=99:allocator_may_return_null=1",
