@@ -5,7 +5,9 @@
 
 #include "anyshape/api.h"
 
-// How text that a file controls is printed: names, strings, paths are values until then.
+// How text that a file controls is printed: names, strings, paths are values until then. What Error::text(), the
+// to_text() of a Report and an AxisStory, Session::plan_text() and AnyValue::summary() give is printable; fields are
+// not.
 namespace anyshape {
 
 // The text on one line of a terminal or a log. What would end the line, command the terminal, turn the direction of

@@ -143,11 +143,16 @@ def more_models():
     cast = model([node("Cast", ["c"], ["y"], to=F32)], [], y, [numpy_helper.from_array(np.array(["1.5"], object), "c")])
     outside = model([node("Add", ["x", "w"], ["y"])], x, y, [TensorProto(name="w", data_type=F32, dims=[4], data_location=1)])
     outside.graph.initializer[0].external_data.add(key="location", value="missing.bin")
+    called = model([helper.make_node("Twice", ["x"], ["y"], name="/call", domain="own")], x, y)
+    called.opset_import.append(helper.make_opsetid("own", 1))
+    called.functions.append(helper.make_function("own", "Twice", ["in"], ["out"], [node("MatMul", ["in", "in"], ["out"])],
+                                                 called.opset_import[:1]))
     return {
         "odd_mode": odd,
         "strings": strings,
         "cast": cast,
         "outside": outside,
+        "called": called,
         "twice": model([node("Relu", ["x"], ["y"])], x, y, [ints("c", 1), ints("c", 2)]),
         "nowhere": model([node("Add", ["x", "other"], ["y"])], x, y),
         "einsum": model([node("Einsum", ["x", "x"], ["y"], equation="ab,ab->a")], x, y),
@@ -203,6 +208,46 @@ def try_programs(commands, programs):
                 for member, content in members.items():
                     archive.writestr(member, json.dumps(changed(program, place)) if member is main else content)
             commands.run("export", "program.pt2", "-o", "exported.onnx", "--verify", "--dynamic", "x:0=n")
+
+
+def try_scripts(commands, programs):
+    """The source of a scripted program with the text at many places: in names, in strings, between words."""
+    with zipfile.ZipFile(programs / "loop.pt") as archive:
+        members = {i: archive.read(i) for i in archive.infolist()}
+    sources = [i for i in members if i.filename.endswith(".py")]
+    for source in sources:
+        content = members[source]
+        for at in range(0, len(content), max(1, len(content) // 60)):
+            with zipfile.ZipFile(commands.folder / "script.pt", "w") as archive:
+                for member, old in members.items():
+                    archive.writestr(member, old[:at] + BYTES + old[at:] if member is source else old)
+            commands.run("export", "script.pt", "-o", "exported.onnx", "--input", "x=f32[n,3]")
+
+
+def try_arrays(commands):
+    """What the files of inputs say about themselves."""
+    onnx.save(models.matmul(3), commands.folder / "model.onnx")
+    x = np.ones((2, 3), np.float32)
+    np.savez(commands.folder / "other.npz", **{TEXT.replace("/", ""): x})
+    np.save(commands.folder / "x.npy", x)
+    content = (commands.folder / "x.npy").read_bytes()
+    for old in b"<f4", b"shape", b"True", b"False":
+        (commands.folder / "odd.npy").write_bytes(content.replace(old, old + BYTES))
+        commands.run("run", "model.onnx", "--input=x=odd.npy")
+    commands.run("run", "model.onnx", "--npz", "other.npz", expected=(2,))
+    with zipfile.ZipFile(commands.folder / "odd.npz", "w") as archive:
+        archive.writestr(f"{TEXT}.npy", b"no array")
+    commands.run("run", "model.onnx", "--npz", "odd.npz")
+
+
+def check_lines(commands):
+    """Lines that begin with a name or a shape."""
+    for op in "Relu", "Neg":
+        onnx.save(model([node(op, [TEXT], [FORGED], TEXT)], [info(TEXT, ["n"])], [info(FORGED, ["n"])]), commands.folder / f"{op}.onnx")
+    commands.run("verify", "Relu.onnx", "Neg.onnx", expected=(3,))
+    commands.run("bench", "Relu.onnx", f"--shape={TEXT}=3", "--threads", "1", expected=(0,))
+    printed = commands.run("run", "Relu.onnx", f"--random={TEXT}=3", expected=(0,)).stdout.decode()
+    assert f'\n"{FORGED}"  f32[3]' in printed, printed
 
 
 def try_paths(commands):
@@ -273,7 +318,10 @@ def main():
         check_quotes(commands)
         check_files(commands)
         check_tests(commands)
+        check_lines(commands)
         try_paths(commands)
+        try_arrays(commands)
+        try_scripts(commands, programs)
         try_every_text(commands)
         try_programs(commands, programs)
         try_names(commands)
