@@ -178,6 +178,12 @@ bool InferContext::on_data(Dim dim) const {
 }
 
 size_t InferContext::data_dims() const { return walk_.data_dims_; }
+size_t InferContext::requirements() const { return walk_.requirements_.size(); }
+
+bool InferContext::on_axes(Dim dim) const {
+  const auto used = dim.symbols();
+  return std::all_of(used.begin(), used.end(), [&](Dim s) { return walk_.kind(s) == SymbolKind::axis; });
+}
 
 Dim InferContext::iteration(Dim first, Dim last) {
   const Dim number = symbols().fresh("i");

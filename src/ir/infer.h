@@ -93,8 +93,11 @@ class InferContext {
   Dim iteration(Dim first, Dim last);
   // The dim mentions a size that depends on input data.
   bool on_data(Dim dim) const;
-  // How many sizes that depend on input data there are so far.
+  // How many sizes that depend on input data there are so far, and how many requirements.
   size_t data_dims() const;
+  size_t requirements() const;
+  // The dim mentions nothing but sizes of input axes.
+  bool on_axes(Dim dim) const;
 
   // What follows is known only on either side of the condition (branches whose ranks differ): solve() may walk both
   // sides apart.

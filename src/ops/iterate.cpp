@@ -330,6 +330,18 @@ class Rest {
   bool by_shapes_;          // and so do all sizes it makes
 };
 
+// Sizes of scan outputs where there may be no iteration and it is not known whether the body could have run: as
+// empty_scans makes them, or as the body does.
+void blur_scans(InferContext& context, const Iteration& iteration, Facts& scans) {
+  const Graph& body = *iteration.body;
+  for (size_t i = 0; i < scans.size(); ++i) {
+    const Value& value = body.values[body.outputs[iteration.carried_at + iteration.carried + i]];
+    if (!scans[i].dims || declared_fact(value, Dim::unknown()).numeric_dims()) continue;
+    for (Dim& d : *scans[i].dims)
+      if (d != Dim(0)) d = context.fresh(source_of_sizes(!context.numeric()), "scan");
+  }
+}
+
 }  // namespace
 
 Result<std::optional<Iterated>> iterate_known(InferContext& context, const Iteration& iteration, Facts carried,
@@ -369,17 +381,21 @@ Result<Iterated> iterate_any(InferContext& context, const Iteration& iteration, 
   const auto none = [&] { return Iterated{initial, empty_scans(context, iteration, initial), false, 0}; };
   const Condition enters = trips.at_least(1);
   if (context.assumptions().prove(enters) == Tri::no) return none();
-  const size_t data_dims = context.data_dims();
+  const size_t data_dims = context.data_dims(), requirements = context.requirements();
   auto first = context.infer_body(*iteration.body, iteration.inputs(0, initial), enters);
   if (!first) {
     TRY_OK(forbid(context, enters, std::move(first).error()));
     return none();
   }
   assume_sizes(context, *first);
+  const bool conditional = context.requirements() != requirements;
   TRY_OK(check_carried(context, iteration, initial, carried_of(iteration, *first), enters));
   const bool single = iteration.goes_on(*first) == false || context.assumptions().prove(trips.at_least(2)) == Tri::no;
-  if (single) return after_one(context, iteration, trips, initial, *first);
-  return Rest(context, iteration, trips, initial, *first, context.data_dims() != data_dims).walk();
+  const bool makes_data = context.data_dims() != data_dims;
+  auto out = single ? Result<Iterated>(after_one(context, iteration, trips, initial, *first))
+                    : Rest(context, iteration, trips, initial, *first, makes_data).walk();
+  if (out && conditional && !context.proves(enters)) blur_scans(context, iteration, out->scans);
+  return out;
 }
 
 }  // namespace anyshape::ops

@@ -152,12 +152,14 @@ Status run_gather(const ViewArgs& args, int64_t first, int64_t last) {
   const int64_t tasks = gather_tasks(args), items = g.outer * g.indices;
   const int64_t end = share_of(items, tasks, last - 1).last;
   const bool wide = args.in[1].dtype == DType::i64;
+  const bool empty = g.inner == 0;
   for (int64_t item = share_of(items, tasks, first).first; item < end; ++item) {
     const int64_t k = item % g.indices, o = item / g.indices;
     int64_t index = wide ? args.in[1].as<const int64_t>()[k] : args.in[1].as<const int32_t>()[k];
     if (index < -g.size || index >= g.size)
       return refuse("gather.index", "index {} is out of range for {} entries", index, g.size);
     if (index < 0) index += g.size;
+    if (empty) continue;
     std::memcpy(args.out[0].data + item * g.inner, args.in[0].data + (o * g.size + index) * g.inner,
                 static_cast<size_t>(g.inner));
   }

@@ -78,13 +78,17 @@ Result<Dim> entry_size(InferContext& context, Dim entry, const Dims& data, const
 
 // The same in a shape where 0 may be meant. Where a 0 leaves the input without elements, the entry stays as it is: it
 // copies an empty axis, or else is legal only beside another empty axis of the target, a corner that is refused.
+// Unknown: only numbers tell which it is.
 Result<Dim> own_size(InferContext& context, Dim entry, const Dims& data, const Dims& target, size_t axis,
                      bool zero_is_zero) {
   if (!zero_is_zero) {
     TRY(const Dim size, entry_size(context, entry, data, target, axis));
     if (!size.is_unknown()) return size;
   }
-  TRY_OK(settle_corner(context, entry, zero_is_zero ? entry : data[axis], target, axis));
+  const Dim copied = zero_is_zero ? entry : data[axis];
+  const Condition plain = Condition::ge(entry, 1) || Condition::eq(copied, 0);
+  if (!context.on_axes(entry + copied) && !context.proves(plain)) return Dim::unknown();
+  TRY_OK(settle_corner(context, entry, copied, target, axis));
   return entry;
 }
 
@@ -114,6 +118,11 @@ Result<Facts> infer(const Call& call, InferContext& context) {
       d = data[i];
     } else if (!d.is_constant()) {
       TRY(d, own_size(context, d, data, *target, i, zero_is_zero));
+      if (d.is_unknown()) {
+        TRY_OK(context.require(Condition::opaque(), "reshape.target",
+                               "the target {} must not become 0 or negative at axis {}", text(*target), i));
+        return infer_unknown_target(call, context);
+      }
     } else if (*d.constant() < 0) {
       return refuse("reshape.target", "the target {} has a negative size", text(*target));
     }

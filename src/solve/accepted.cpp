@@ -20,6 +20,11 @@ Because because_of(const Remark& r) { return {r.node, r.op, r.code, r.sentence};
 
 Condition whole(const Requirement& r) { return r.path.is_always() ? r.condition : !r.path || r.condition; }
 
+bool on_axes(const Typed& typed, const Condition& condition) {
+  const auto symbols = condition.symbols();
+  return std::all_of(symbols.begin(), symbols.end(), [&](Dim s) { return typed.kind(s) == SymbolKind::axis; });
+}
+
 bool mentions_any(const Condition& condition, const std::vector<Dim>& symbols) {
   return std::any_of(symbols.begin(), symbols.end(), [&](Dim symbol) { return condition.mentions(symbol); });
 }
@@ -54,6 +59,8 @@ void project_data(const Typed& typed, const std::vector<const Requirement*>& on_
       projection = {step.condition, projection.exact && step.exact};
     }
   projection.exact &= !projection.condition.is_opaque();
+  // Bounds may be sizes that no expression of the axes can write.
+  if (!projection.condition.is_opaque() && !on_axes(typed, projection.condition)) projection = {Condition::opaque(), false};
   if (!projection.exact) {
     set.exact = false;
     set.not_exact_because.push_back(because.front());
