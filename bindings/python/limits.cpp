@@ -4,6 +4,7 @@
 #include <future>
 #include <memory>
 #include <thread>
+#include <utility>
 
 #include "parts.h"
 
@@ -20,20 +21,19 @@ struct Process {
   unsigned long main_thread = 0;      // the one that handles signals
   std::atomic<bool> leaving = false;  // calls of other threads are to end
   std::atomic<bool> closed = false;   // the interpreter is gone for them
-  std::atomic<int> away = 0;          // calls without the lock
-  std::atomic<int> returning = 0;     // of them, those that wait for it
+  std::atomic<int> inside = 0;        // calls of other threads than the main one
+  std::atomic<int> returning = 0;     // of them, those that wait for the lock
 };
 Process process;
 
 thread_local Watch* current = nullptr;
-thread_local int away_here = 0;
+thread_local int inside_here = 0;
 
 PyObject* variable = nullptr;
 
 bool is_main_thread() { return PyThread_get_thread_ident() == process.main_thread; }
 
-// False: too late. An interpreter that ends stops threads which want its lock in the middle of C++ code, which C++ does
-// not survive; so they are kept away from it.
+// False: too late, the interpreter is gone.
 template <class Acquire>
 bool acquire_unless_closed(bool main, Acquire&& acquire) {
   ++process.returning;
@@ -43,27 +43,9 @@ bool acquire_unless_closed(bool main, Acquire&& acquire) {
   return open;
 }
 
-// Without the lock of the interpreter.
-class Away {
- public:
-  explicit Away(bool main) : main_(main) {
-    ++process.away;
-    ++away_here;
-    state_ = PyEval_SaveThread();
-  }
-  ~Away() {
-    if (!acquire_unless_closed(main_, [&] { PyEval_RestoreThread(state_); }))
-      for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
-    --away_here;
-    --process.away;
-  }
-  Away(const Away&) = delete;
-  Away& operator=(const Away&) = delete;
-
- private:
-  bool main_;
-  PyThreadState* state_;
-};
+[[noreturn]] void rest_for_ever() {
+  for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
+}
 
 // Calls of threads that are still there when the interpreter ends get a moment to end.
 void leave() {
@@ -71,7 +53,7 @@ void leave() {
   constexpr int kMoments = 2000;
   process.leaving = true;
   const nb::gil_scoped_release release;
-  for (int i = 0; i < kMoments && process.away > 0; ++i) std::this_thread::sleep_for(kMoment);
+  for (int i = 0; i < kMoments && process.inside > 0; ++i) std::this_thread::sleep_for(kMoment);
   process.closed = true;
   while (process.returning > 0) std::this_thread::sleep_for(kMoment);
 }
@@ -80,7 +62,8 @@ void after_fork_in_child() {
   ++process.forks;
   process.main_thread = PyThread_get_thread_ident();
   process.leaving = process.closed = false;
-  process.away = away_here;
+  // The thread that forked is the main one from now on.
+  process.inside = inside_here = 0;
   process.returning = 0;
 }
 
@@ -115,6 +98,30 @@ WorkLimits Limits::left() const {
   return out;
 }
 
+Inside::Inside() : counted_(!is_main_thread()) {
+  if (!counted_) return;
+  if (process.leaving) {
+    process.inside -= std::exchange(inside_here, 0);
+    PyEval_SaveThread();
+    rest_for_ever();
+  }
+  ++process.inside;
+  ++inside_here;
+}
+
+Inside::~Inside() {
+  // In the child of a fork it counts no more.
+  if (!counted_ || inside_here == 0) return;
+  --process.inside;
+  --inside_here;
+}
+
+Away::Away(const Inside& inside) : main_(!inside.counted()), state_(PyEval_SaveThread()) {}
+
+Away::~Away() {
+  if (!acquire_unless_closed(main_, [&] { PyEval_RestoreThread(state_); })) rest_for_ever();
+}
+
 WithInterpreter::WithInterpreter() {
   acquire_unless_closed(Watch::on_main_thread(), [&] { state_ = PyGILState_Ensure(); });
 }
@@ -136,7 +143,7 @@ class Watch::Scopes {
   std::optional<WorkScope> own_;
 };
 
-Watch::Watch() : outer_(current), main_(is_main_thread()) {
+Watch::Watch() : outer_(current), main_(!inside_.counted()) {
   PyObject* found = nullptr;
   if (PyContextVar_Get(variable, nullptr, &found) != 0) throw nb::python_error();
   for (nb::object at = nb::steal(found); at && nb::isinstance<Limits>(at); at = nb::cast<Limits&>(at).outer)
@@ -155,7 +162,7 @@ void Watch::run(const std::function<void()>& work) {
   } else {
     own.cancel = &process.leaving;
   }
-  const Away away(main_);
+  const Away away(inside_);
   const Scopes scopes(*this, own);
   work();
 }
@@ -171,7 +178,7 @@ void Watch::run_aside(const std::function<void()>& work) {
     work();
   });
   const auto ended = [&] {
-    const Away away(main_);
+    const Away away(inside_);
     return done.wait_for(kBetweenSignals) == std::future_status::ready;
   };
   while (!ended())

@@ -31,6 +31,35 @@ struct Limits {
 // How many forks lie behind this process.
 uint64_t forks();
 
+// A thread is in C++ code for as long as one lives. An interpreter that ends stops threads where they ask for its lock,
+// which C++ code does not survive: it waits for those that are inside, and nobody gets in any more. The lock of the
+// interpreter must be held.
+class Inside {
+ public:
+  Inside();
+  ~Inside();
+  Inside(const Inside&) = delete;
+  Inside& operator=(const Inside&) = delete;
+  // Not so the main thread: it ends the interpreter itself.
+  bool counted() const { return counted_; }
+
+ private:
+  bool counted_;
+};
+
+// Without the lock of the interpreter, for threads that are inside.
+class Away {
+ public:
+  explicit Away(const Inside& inside);
+  ~Away();
+  Away(const Away&) = delete;
+  Away& operator=(const Away&) = delete;
+
+ private:
+  bool main_;
+  PyThreadState* state_;
+};
+
 // The lock of the interpreter, for threads of a call in progress that has given it away. False: the interpreter is
 // ending and cannot be entered any more.
 class WithInterpreter {
@@ -78,6 +107,7 @@ class Watch {
   class Scopes;
   bool handle_signals();
 
+  Inside inside_;
   Watch* outer_;
   bool main_;
   std::vector<nanobind::object> held_;

@@ -10,6 +10,7 @@
 
 #include "anyshape/check.h"
 #include "anyshape/model.h"
+#include "limits.h"
 
 namespace anyshape::python {
 
@@ -32,6 +33,7 @@ class SharedModel {
     Turn& operator=(const Turn&) = delete;
 
    private:
+    Inside inside_;
     SharedModel& shared_;
   };
   // For who has a turn.

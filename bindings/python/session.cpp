@@ -142,6 +142,7 @@ nb::list PooledSession::run(nb::dict feed, const CallLimits& limits) {
 
 nb::list run_session(PooledSession& self, nb::dict feed, uint64_t seed, int64_t max_bytes, double timeout,
                      const Limits* cancel) {
+  const Inside inside;
   return self.fed_with(feed).run(feed, {seed, max_bytes, timeout, cancel ? &cancel->cancelled : nullptr});
 }
 

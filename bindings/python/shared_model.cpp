@@ -27,7 +27,7 @@ SharedModel::Turn::Turn(SharedModel& shared) : shared_(shared) {
     if (shared.user_.load() == me)
       raise(usage_error("model.busy", "it is asked from inside of a call that works on it"));
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
-    const nb::gil_scoped_release release;
+    const Away away(inside_);
     if (shared.mutex_.try_lock_for(kPatience)) break;
   }
   shared.user_ = me;

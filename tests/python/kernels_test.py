@@ -208,6 +208,10 @@ class FailureTest(unittest.TestCase):
             session = chain("End", end)
             with self.assertRaises(kind):
                 session.run(None, {"x": rows(2)})
+            # Of a constant: while the session is made.
+            text = "e (float[n, 4] x) => (float[n, 4] y) { c = test.End (w)  y = Add (x, c) }"
+            with self.assertRaises(kind):
+                anyshape.InferenceSession(model(text, w=rows(1)))
 
     def test_run_in_a_kernel(self):
         inner = chain("Inner", lambda node, x: x * 2)

@@ -124,11 +124,16 @@ class OrderTest(unittest.TestCase):
             return x
 
         anyshape.register_op("test", "Ask", "y = [x0]", ask)
-        data = model("a (float[n] x) => (float[n] y) { y = test.Ask (x) }")
-        report = [anyshape.check(data)]
-        session = anyshape.InferenceSession._of(report[0]._model)
-        session.run(None, {"x": np.ones(2, np.float32)})
-        self.assertEqual(codes, ["answered"])
+        # The second kernel has a constant to work on, so it is called while the session is made.
+        for text, wanted in (
+            ("a (float[n] x) => (float[n] y) { y = test.Ask (x) }", "answered"),
+            ("a (float[n] x) => (float[n] y) { c = test.Ask (w)  y = Add (x, c) }", "model.busy"),
+        ):
+            report = [anyshape.check(model(text, w=np.ones(1, np.float32)))]
+            session = anyshape.InferenceSession._of(report[0]._model)
+            session.run(None, {"x": np.ones(2, np.float32)})
+            self.assertEqual(codes.pop(), wanted)
+            self.assertTrue(report[0].accepts(x=(2,)))
 
     def test_end_of_the_process(self):
         script = """
@@ -232,6 +237,38 @@ class ForkTest(unittest.TestCase):
         finally:
             go_on.set()
             thread.join()
+
+    def test_model_that_another_thread_is_at(self):
+        started, go_on = threading.Event(), threading.Event()
+
+        def wait(node, x):
+            started.set()
+            go_on.wait()
+            return x
+
+        anyshape.register_op("test", "Held", "y = [x0]", wait)
+        text = "h (float[n] x) => (float[n] y) { c = test.Held (w)  y = Add (x, c) }"
+        report = [anyshape.check(model(text, w=np.ones(1, np.float32)))]
+        made = []
+        thread = threading.Thread(target=lambda: made.append(anyshape.InferenceSession._of(report[0]._model)))
+        thread.start()
+        started.wait()
+
+        def work():
+            try:
+                report[0].accepts(x=(2,))
+            except anyshape.Error as error:
+                report.clear()
+                gc.collect()
+                return error.code == "model.forked"
+
+        try:
+            self.assertEqual(in_child(work), 0)
+        finally:
+            go_on.set()
+            thread.join()
+        self.assertTrue(report[0].accepts(x=(2,)))
+        self.assertEqual(len(made), 1)
 
     def test_fork_in_a_kernel(self):
         codes = []
