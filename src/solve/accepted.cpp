@@ -60,7 +60,8 @@ void project_data(const Typed& typed, const std::vector<const Requirement*>& on_
     }
   projection.exact &= !projection.condition.is_opaque();
   // Bounds may be sizes that no expression of the axes can write.
-  if (!projection.condition.is_opaque() && !on_axes(typed, projection.condition)) projection = {Condition::opaque(), false};
+  if (!projection.condition.is_opaque() && !on_axes(typed, projection.condition))
+    projection = {Condition::opaque(), false};
   if (!projection.exact) {
     set.exact = false;
     set.not_exact_because.push_back(because.front());
