@@ -118,7 +118,8 @@ Result<BoundPlan*> Executor::bind(std::span<const Datum> inputs, const Refusal* 
   binding.begin(key_);
   TRY(const bool fits, read_sizes(inputs, binding));
   const PlanStage::Guard* failed = fits ? binding.evaluate(0) : nullptr;
-  if (!fits || failed || !plan_->only_source.empty() || !walk_accepts(inputs)) {
+  const bool sized = fits && !failed && binding.has_sizes(0);
+  if (!sized || !plan_->only_source.empty() || !walk_accepts(inputs)) {
     if (refusal) TRY_OK((*refusal)(inputs, failed));
     return nullptr;
   }

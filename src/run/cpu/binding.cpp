@@ -75,6 +75,15 @@ const PlanStage::Guard* BoundPlan::evaluate(size_t stage) {
   return nullptr;
 }
 
+bool BoundPlan::has_sizes(size_t stage) const {
+  const auto is_size = [&](Register reg) { return registers_[reg] >= 0; };
+  const auto& values = plan_.stages[stage].values;
+  return std::all_of(values.begin(), values.end(), [&](uint32_t value) {
+    const auto& dims = plan_.values[value].dims;
+    return std::all_of(dims.begin(), dims.end(), is_size);
+  });
+}
+
 Status BoundPlan::check_claims(size_t stage) const {
   for (const auto& claim : plan_.stages[stage].claims)
     if (registers_[claim.holds] != 1)

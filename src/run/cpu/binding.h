@@ -24,6 +24,8 @@ class BoundPlan {
 
   // Evaluates the formulas of a stage. Returns the first guard that does not hold, null if all do.
   const PlanStage::Guard* evaluate(size_t stage);
+  // Every size of that stage is one; what only a branch that is not taken would make may have none.
+  bool has_sizes(size_t stage) const;
   // Error "run.size" where a step would work on other sizes than its rule gives.
   Status check_claims(size_t stage) const;
   // Sizes, strides and places of all values whose sizes are known from that stage on. Error "run.size".
