@@ -62,11 +62,17 @@ std::string type_text(DType type, const std::vector<int64_t>& shape) {
   return out + "]";
 }
 
-// "ValueError: five rows", as one line.
+// "ValueError: five rows", as one line. The exception itself is the cause of the error, so it may be cut.
 std::string first_line(const nb::python_error& error) {
-  const auto word = from_text(nb::str(error.type().attr("__name__"))).value_or("");
-  const auto text = from_text(nb::str(error.value())).value_or("");
-  return word + (text.empty() ? "" : ": ") + text.substr(0, text.find('\n'));
+  constexpr Py_ssize_t kMost = 200;
+  try {
+    const nb::str whole(error.value());
+    const auto word = from_text(nb::str(error.type().attr("__name__"))).value_or("");
+    const auto text = from_text(nb::steal(PyUnicode_Substring(whole.ptr(), 0, kMost))).value_or("");
+    return word + (text.empty() ? "" : ": ") + text.substr(0, text.find('\n'));
+  } catch (const std::exception&) {
+    return "an exception that has no text";
+  }
 }
 
 // NumPy takes any byte but 0 for true, kernels only 1.

@@ -4,6 +4,7 @@
 Environment: ANYSHAPE (the program; the package is beside it in the build tree).
 """
 
+import contextlib
 import multiprocessing
 import os
 import signal
@@ -54,13 +55,14 @@ class Interrupted(unittest.TestCase):
         for _ in range(8):
             prepared = make(size)
             timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
-            timer.start()
             try:
+                timer.start()
                 call(prepared)
-                timer.cancel()
-                timer.join()
             except KeyboardInterrupt:
                 return
+            with contextlib.suppress(KeyboardInterrupt):
+                timer.cancel()
+                timer.join()
             size *= 2
         self.fail(f"nothing of up to {size} was interrupted")
 

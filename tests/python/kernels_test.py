@@ -199,6 +199,21 @@ class FailureTest(unittest.TestCase):
         self.assertIn("ValueError: five rows", caught.exception.message)
         self.assertIsInstance(caught.exception.__cause__, ValueError)
 
+    def test_exception_without_text(self):
+        class Mute(Exception):
+            def __str__(self):
+                raise self
+
+        def mute(node, x):
+            raise Mute
+
+        session = chain("Mute", mute)
+        for _ in range(2):
+            with self.assertRaises(anyshape.Error) as caught:
+                session.run(None, {"x": rows(2)})
+            self.assertEqual(caught.exception.code, "custom.python")
+            self.assertIsInstance(caught.exception.__cause__, Mute)
+
     def test_what_no_kernel_may_swallow(self):
         for kind in KeyboardInterrupt, SystemExit, GeneratorExit:
 

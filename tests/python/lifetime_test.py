@@ -33,10 +33,9 @@ def in_child(work):
 class OrderTest(unittest.TestCase):
     def test_any_order(self):
         data = model(PRODUCT)
-        for order in itertools.permutations(("report", "session", "outputs", "exported", "error")):
+        for order in itertools.permutations(("report", "session", "outputs", "error")):
             held = {"report": anyshape.check(data)}
             held["session"] = anyshape.InferenceSession._of(held["report"]._model)
-            held["exported"] = anyshape.InferenceSession(data)
             held["outputs"] = held["session"].run(None, {"x": X[:5]})
             try:
                 held["session"].run(None, {"x": X[:, :3]})
@@ -205,7 +204,7 @@ class ForkTest(unittest.TestCase):
         for thread in threads:
             thread.start()
         try:
-            for _ in range(20):
+            for _ in range(8):
                 self.assertEqual(in_child(self.right), 0)
         finally:
             stop.set()

@@ -40,15 +40,19 @@ class SpinTest(unittest.TestCase):
 
 
 class SignalTest(SpinTest):
+    def ends(self, kind, call, number=signal.SIGINT):
+        """Called, and ended by the exception that the signal raises. Whenever it comes, it is caught here."""
+        with self.assertRaises(kind):
+            later(lambda: os.kill(os.getpid(), number))
+            call()
+
     def handled_by(self, number, handler):
         before = signal.signal(number, handler)
         self.addCleanup(signal.signal, number, before)
 
     def test_keyboard_interrupt(self):
         for _ in range(3):
-            later(lambda: os.kill(os.getpid(), signal.SIGINT))
-            with self.assertRaises(KeyboardInterrupt):
-                self.session.run(None, ROUNDS)
+            self.ends(KeyboardInterrupt, lambda: self.session.run(None, ROUNDS))
             self.still_works()
 
     def test_handlers_of_the_program(self):
@@ -58,12 +62,10 @@ class SignalTest(SpinTest):
             seen.append(number)
             if len(seen) == 2:
                 raise Caught
+            later(lambda: os.kill(os.getpid(), number))
 
         self.handled_by(signal.SIGUSR1, second_time)
-        for seconds in 0.2, 0.5:
-            later(lambda: os.kill(os.getpid(), signal.SIGUSR1), seconds)
-        with self.assertRaises(Caught):
-            self.session.run(None, ROUNDS)
+        self.ends(Caught, lambda: self.session.run(None, ROUNDS), signal.SIGUSR1)
         self.assertEqual(len(seen), 2)
         self.still_works()
 
@@ -72,15 +74,16 @@ class SignalTest(SpinTest):
             raise Caught
 
         self.handled_by(signal.SIGALRM, ring)
-        signal.setitimer(signal.ITIMER_REAL, 0.2)
         with self.assertRaises(Caught):
+            signal.setitimer(signal.ITIMER_REAL, 0.2)
             self.session.run(None, ROUNDS)
 
     def test_ignored(self):
         self.handled_by(signal.SIGINT, signal.SIG_IGN)
-        later(lambda: os.kill(os.getpid(), signal.SIGINT), 0.1)
+        sent = later(lambda: os.kill(os.getpid(), signal.SIGINT), 0.1)
         with self.assertRaises(anyshape.Timeout):
             self.session.run(None, ROUNDS, anyshape.RunOptions(timeout=0.4))
+        sent.join()
 
     def test_in_a_kernel(self):
         def sleep(node, x):
@@ -89,16 +92,12 @@ class SignalTest(SpinTest):
 
         anyshape.register_op("test", "Sleep", "y = [x0]", sleep)
         sleeping = anyshape.InferenceSession(model("s (float[n] x) => (float[n] y) { y = test.Sleep (x) }"))
-        later(lambda: os.kill(os.getpid(), signal.SIGINT))
-        with self.assertRaises(KeyboardInterrupt):
-            sleeping.run(None, {"x": ROUNDS["x"]})
+        self.ends(KeyboardInterrupt, lambda: sleeping.run(None, {"x": ROUNDS["x"]}))
 
     def test_run_inside_of_a_kernel(self):
         anyshape.register_op("test", "Spin", "y = [x0]", lambda node, x: self.session.run(None, ROUNDS)[0])
         outer = anyshape.InferenceSession(model("s (float[n] x) => (float[n] y) { y = test.Spin (x) }"))
-        later(lambda: os.kill(os.getpid(), signal.SIGINT))
-        with self.assertRaises(KeyboardInterrupt):
-            outer.run(None, {"x": ROUNDS["x"]})
+        self.ends(KeyboardInterrupt, lambda: outer.run(None, {"x": ROUNDS["x"]}))
         self.still_works()
 
     def test_while_another_thread_runs(self):
@@ -112,9 +111,7 @@ class SignalTest(SpinTest):
                 done.set()
 
         threading.Thread(target=run, daemon=True).start()
-        later(lambda: os.kill(os.getpid(), signal.SIGINT))
-        with self.assertRaises(KeyboardInterrupt):
-            done.wait()
+        self.ends(KeyboardInterrupt, done.wait)
         self.assertFalse(done.wait(0.3))
         options.cancel()
         done.wait()

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 def shown(text: str) -> str:
     """The text on one line: what a terminal would obey or hide is escaped, bytes that were no UTF-8 as `\\xff`."""
-    return "".join(one if one.isprintable() else _escaped(one) for one in text)
+    return text if text.isprintable() else "".join(one if one.isprintable() else _escaped(one) for one in text)
 
 
 def _escaped(one: str) -> str:
