@@ -252,6 +252,38 @@ TEST(Buffers, InputsAreNotWrittenTo) {
   check(branch, {filled({2, 2})});
 }
 
+// All that comes out of a run, items of sequences one by one.
+std::vector<AnyValue> tensors(Context& context, const std::vector<AnyValue>& inputs) {
+  std::vector<AnyValue> out;
+  for (const AnyValue& value : run(context, inputs)) {
+    if (value.kind() == AnyValue::Kind::tensor) out.push_back(value);
+    for (const AnyValue& item : value.items()) out.push_back(item);
+  }
+  return out;
+}
+
+TEST(Buffers, OutputsBelongToTheCallerAlone) {
+  const Session session = load("shared");
+  Context context(session);
+  for (uint8_t first : {1, 0}) {
+    const std::vector<AnyValue> inputs{tensor(DType::boolean, {}, std::vector<uint8_t>{first}), filled({3})};
+    const Floats w = weight(3), x = entries(3), branch = first ? w : x;
+    const std::vector<Floats> wanted{w, x, w, branch, branch};
+    auto written = tensors(context, inputs);
+    const auto held = tensors(context, inputs);
+    ASSERT_EQ(written.size(), wanted.size());
+    for (size_t i = 0; i < written.size(); ++i) std::memset(written[i].mutable_data(), static_cast<int>(i) + 1, 12);
+    for (size_t i = 0; i < written.size(); ++i)
+      EXPECT_EQ(values<uint8_t>(written[i]), std::vector<uint8_t>(12, static_cast<uint8_t>(i + 1)));
+    const auto again = tensors(context, inputs);
+    for (size_t i = 0; i < wanted.size(); ++i) {
+      EXPECT_EQ(values(held[i]), wanted[i]) << i;
+      EXPECT_EQ(values(again[i]), wanted[i]) << i;
+    }
+    EXPECT_EQ(values(inputs[1]), x);
+  }
+}
+
 TEST(Buffers, WrongSizesOfMemory) {
   Floats memory(8);
   EXPECT_EQ(AnyValue::borrow(DType::f32, {3, 3}, memory.data(), 32).error().code, "tensor.bytes");

@@ -107,6 +107,26 @@ TEST(Custom, ConditionOfTheRuleIsPartOfTheAcceptedSet) {
   EXPECT_EQ(run(context, {filled({2, 2})}).size(), 1u);
 }
 
+TEST(Custom, WhatAKernelKeepsStays) {
+  std::vector<AnyValue> kept;
+  ASSERT_TRUE(register_op("test", "Repeat", kRule,
+                          [&](std::span<const AnyValue> in, std::span<AnyValue> out, const CustomNode& node) -> Status {
+                            kept.push_back(in[0].kept().value());
+                            return repeat(in, out, node);
+                          }));
+  {
+    const Session session = load("custom");
+    Context context(session);
+    for (int64_t rows = 1; rows < 6; ++rows) run(context, {filled({rows, 2}, static_cast<int>(rows))});
+  }
+  ASSERT_EQ(kept.size(), 5u);
+  for (int64_t rows = 1; rows < 6; ++rows) {
+    Floats wanted = entries(rows * 2, static_cast<int>(rows));
+    std::transform(wanted.begin(), wanted.end(), wanted.begin(), std::negate<>());
+    EXPECT_EQ(values(kept[static_cast<size_t>(rows - 1)]), wanted);
+  }
+}
+
 TEST(Custom, Attributes) {
   bool ran = false;
   ASSERT_TRUE(register_op("test", "Repeat", kRule,
