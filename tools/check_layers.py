@@ -31,7 +31,8 @@ BELOW = {
     "run": ["plan", "run/ort"],
     "verify": ["run", "check"],
     "fix": ["format/onnx", "passes"],
-    "api": ["format/onnx", "lower", "verify", "fix"],
+    "target": ["check", "fix"],
+    "api": ["format/onnx", "lower", "verify", "fix", "target"],
 }
 # base/ wraps what base/os offers, so the two may include each other.
 BELOW["base"].append("base/os")

@@ -101,6 +101,7 @@ int Checker::ask_shapes(const Model& model, Report& report) {
     const Answer answer = accepts(model, shapes, arguments_.options);
     if (const auto going = check_work(); !going) return report_error(going.error());
     say(line_of(answer));
+    if (answer.kind != Answer::Kind::accept) code = kRefused;
     report.answers.push_back({shapes, answer});
   }
   return code;

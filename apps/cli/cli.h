@@ -123,6 +123,8 @@ struct FixArguments {
   bool quiet = false;
 };
 
+// A target takes one file. Usage error "target.external-data".
+Status check_one_file(const std::string& target, const std::string& external_data);
 // "SYM=N". Usage error "freeze.syntax".
 Result<std::pair<std::string, int64_t>> parse_freeze(const std::string& text);
 

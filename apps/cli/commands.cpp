@@ -99,6 +99,8 @@ int run_infer(const std::string& model, const std::string& output, bool expressi
   const auto inferred = loaded->with_value_info(expressions ? DimText::expressions : DimText::names);
   if (!inferred) return report_error(inferred.error());
   if (const auto saved = inferred->save(output); !saved) return report_error(saved.error());
+  if (const auto cut = loaded->cut_short())
+    print_line(stderr, "warning[{}] {}: node {:?}: {}", cut->code, printable_name(model), cut->node, cut->sentence);
   return kDone;
 }
 

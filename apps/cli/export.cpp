@@ -96,8 +96,15 @@ Result<std::pair<std::string, int64_t>> parse_freeze(const std::string& text) {
   return std::pair(text.substr(0, equal), size);
 }
 
+Status check_one_file(const std::string& target, const std::string& external_data) {
+  if (target.empty() || external_data.empty()) return {};
+  return fail(usage_error("target.external-data", "a model for --target is one file, --external-data asks for two"));
+}
+
 int run_export(ExportArguments arguments) {
   if (auto filled = fill_options(arguments); !filled) return report_error(filled.error());
+  if (auto one = check_one_file(arguments.options.target, arguments.external_data); !one)
+    return report_error(one.error());
   const auto start = std::chrono::steady_clock::now();
   const auto exported = export_program(arguments.program, arguments.options);
   if (!exported) return report_error(exported.error());

@@ -32,9 +32,10 @@ Status fill_options(FixArguments& a) {
 Status fix_model(FixArguments& a) {
   if (auto filled = fill_options(a); !filled) return filled;
   const FixOptions& o = a.options;
-  if (o.dynamic.empty() && o.freeze.empty() && o.rename.empty() && !o.simplify && !o.batch_only)
+  if (o.dynamic.empty() && o.freeze.empty() && o.rename.empty() && !o.simplify && !o.batch_only && o.target.empty())
     return fail(usage_error("fix.nothing", "nothing is asked for",
-                            "--dynamic NAME:AXIS=SYM, --freeze SYM=N, --rename OLD=NEW or --simplify"));
+                            "--dynamic NAME:AXIS=SYM, --freeze SYM=N, --rename OLD=NEW, --simplify or --target NAME"));
+  if (auto one = check_one_file(o.target, a.external_data); !one) return one;
   const auto model = Model::load(a.model);
   if (!model) return fail(model.error());
   const auto fixed = fix(*model, o);

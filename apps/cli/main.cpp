@@ -36,7 +36,7 @@ struct Program {
   TestArguments test;
   BenchArguments bench;
   ExportArguments exporting;
-  std::string policy = "any", target;
+  std::string policy = "any";
   std::vector<std::string> custom_shapes;
   std::string model, value, output, dims = "names";
   PlanArguments plan;
@@ -56,7 +56,9 @@ struct Program {
   void add_verify();
   void add_others();
   void add_limits(CLI::App* sub);
+  void add_target(CLI::App* sub, std::string& target);
   void add_custom_shapes(CLI::App* sub);
+  void add_budget(CLI::App* sub);
   // Registers the rules of --custom-shape, then does it.
   template <class Run>
   int with_custom_shapes(Run go_on);
@@ -104,6 +106,7 @@ void Program::add_export() {
   sub->add_option("--policy", exporting.policy, "which axes may be dynamic")
       ->check(CLI::IsMember({"any", "batch-only"}));
   add_repeated(sub, "--allow", options.allow, "NAME:AXIS may be dynamic under batch-only");
+  add_target(sub, options.target);
   sub->add_option("--guards", exporting.guards, "conditions of the capture that no operator demands")
       ->check(CLI::IsMember({"record", "embed", "drop"}));
   add_repeated(sub, "--custom", exporting.custom, "NS::OP=DOMAIN::NAME, NS=DOMAIN: what a custom operator becomes");
@@ -134,13 +137,23 @@ void Program::add_check() {
   sub->add_option("--format", check.format, "form of the report")->check(CLI::IsMember({"text", "json", "sarif"}));
   sub->add_option("-o", check.output, "write the report to this file");
   sub->add_flag("--quiet", check.quiet, "print errors only");
-  sub->add_option("--target", target)->group("");
+  add_target(sub, check.options.target);
   add_custom_shapes(sub);
+  add_budget(sub);
   sub->callback([this] { command = [this] { return run_check_command(); }; });
+}
+
+void Program::add_target(CLI::App* sub, std::string& target) {
+  sub->add_option("--target", target, "where the model is to run: mql5 (MetaTrader 5)");
 }
 
 void Program::add_custom_shapes(CLI::App* sub) {
   add_repeated(sub, "--custom-shape", custom_shapes, "\"ns::op: y = [x0, 2*x1]\": the rule of a custom operator");
+}
+
+void Program::add_budget(CLI::App* sub) {
+  sub->add_option("--budget", limits.budget, "seconds for proofs: what is not known by then is unknown")
+      ->check(CLI::Range(0.0, kLongestTimeout));
 }
 
 template <class Run>
@@ -151,7 +164,6 @@ int Program::with_custom_shapes(Run go_on) {
 }
 
 int Program::run_check_command() {
-  if (!target.empty()) return report_error(usage_error("usage.later", "this build does not have --target yet", ""));
   check.options.batch_only = policy == "batch-only";
   return with_custom_shapes([this] { return run_check(check); });
 }
@@ -168,10 +180,12 @@ void Program::add_fix() {
   sub->add_option("--policy", fixing.policy, "which axes may be dynamic in the result")
       ->check(CLI::IsMember({"any", "batch-only"}));
   add_repeated(sub, "--allow", options.allow, "NAME:AXIS may be dynamic under batch-only");
+  add_target(sub, options.target);
   sub->add_option("--dims", dims, "how to write sizes that are expressions")
       ->check(CLI::IsMember({"names", "expressions"}));
   sub->add_option("--external-data", fixing.external_data, "put the weights into this file beside the model");
   add_custom_shapes(sub);
+  add_budget(sub);
   sub->add_flag("--quiet", fixing.quiet, "print errors only");
   sub->callback([this] {
     command = [this] {
@@ -185,6 +199,7 @@ void Program::add_others() {
   CLI::App* explain = app.add_subcommand("explain", "Why is this axis what it is, node by node?");
   explain->add_option("MODEL", model, "an ONNX file")->required();
   explain->add_option("VALUE", value, "VALUE or VALUE:AXIS")->required();
+  add_budget(explain);
   explain->callback([this] { command = [this] { return run_explain(model, value); }; });
 
   CLI::App* infer = app.add_subcommand("infer", "The same model with the type of every value");
@@ -192,6 +207,7 @@ void Program::add_others() {
   infer->add_option("-o", output, "the file to write")->required();
   infer->add_option("--dims", dims, "how to write sizes that are expressions")
       ->check(CLI::IsMember({"names", "expressions"}));
+  add_budget(infer);
   infer->callback([this] { command = [this] { return run_infer(model, output, dims == "expressions"); }; });
 
   CLI::App* info = app.add_subcommand("info", "What is in a model?");
@@ -251,6 +267,7 @@ void Program::add_plan() {
   add_without(sub, plan.without);
   add_repeated(sub, "--dump", plan.dump, "print the graph after this pass instead of the plan")
       ->check(CLI::IsMember(pass_names({"all", "source"})));
+  add_budget(sub);
   sub->callback([this] { command = [this] { return run_plan(plan); }; });
 }
 

@@ -51,6 +51,7 @@ ExportOptions options_of(const nb::dict& given) {
   out.custom = get<std::vector<std::pair<std::string, std::string>>>(given, "custom", {});
   out.custom_shapes = get<std::vector<std::pair<std::string, std::string>>>(given, "custom_shapes", {});
   out.training = get(given, "training", false);
+  out.target = get<std::string>(given, "target", "");
   return out;
 }
 

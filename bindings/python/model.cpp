@@ -33,8 +33,8 @@ auto with(SharedModel& shared, Work&& work) {
 }
 
 CheckOptions options_of(bool batch_only, std::vector<std::string> allow, std::vector<std::string> ignore,
-                        bool ignore_assumed) {
-  return {batch_only, std::move(allow), std::move(ignore), ignore_assumed};
+                        bool ignore_assumed, std::string target) {
+  return {batch_only, std::move(allow), std::move(ignore), ignore_assumed, std::move(target)};
 }
 
 nb::dict reason_dict(const Reason& reason) {
@@ -92,8 +92,9 @@ nb::dict info_dict(const ModelInfo& info) {
 }
 
 nb::dict check_model(SharedModel& self, bool batch_only, std::vector<std::string> allow,
-                     std::vector<std::string> ignore, bool ignore_assumed) {
-  const CheckOptions options = options_of(batch_only, std::move(allow), std::move(ignore), ignore_assumed);
+                     std::vector<std::string> ignore, bool ignore_assumed, std::string target) {
+  const CheckOptions options =
+      options_of(batch_only, std::move(allow), std::move(ignore), ignore_assumed, std::move(target));
   const Report report = with(self, [&](const Model& model) { return check(model, options); });
   nb::dict out;
   out["text"] = to_text(report);
@@ -204,7 +205,7 @@ void bind_model(nb::module_& m) {
           },
           nb::arg("data"), nb::arg("name") = "model")
       .def("check", check_model, nb::arg("batch_only") = false, nb::arg("allow") = std::vector<std::string>(),
-           nb::arg("ignore") = std::vector<std::string>(), nb::arg("ignore_assumed") = false)
+           nb::arg("ignore") = std::vector<std::string>(), nb::arg("ignore_assumed") = false, nb::arg("target") = "")
       .def("accepts", accepts_shapes, nb::arg("shapes"), nb::arg("ignore_assumed") = false)
       .def("require", require_shapes, nb::arg("wanted"), nb::arg("ignore_assumed") = false)
       .def("against", against_model, nb::arg("old"))

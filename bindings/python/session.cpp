@@ -64,7 +64,7 @@ Error input_error(const char* code, const std::string& name, const char* sentenc
   return {Error::Kind::usage, code, "input \"" + name + "\"", sentence, {}};
 }
 
-// The entry, or None.
+// Nothing where the feed has no such entry.
 nb::object entry(nb::dict feed, nb::handle name) {
   PyObject* given = PyDict_GetItemWithError(feed.ptr(), name.ptr());
   if (!given && PyErr_Occurred()) throw nb::python_error();

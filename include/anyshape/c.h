@@ -45,8 +45,8 @@ ANYSHAPE_C_API void anyshape_cancel_free(anyshape_cancel* cancel);
 
 /* Limits of all calls that a thread makes from begin to end; scopes may be nested. A call that they end fails with
  * "work.cancelled" or "work.timeout" and leaves nothing behind. `size` is sizeof(anyshape_work_limits), for later
- * versions that have more; 0 and NULL: no limit. A scope ends on the thread that has begun it. Usage
- * error work.limits. */
+ * versions that have more; 0 and NULL: no limit. A scope ends on the thread that has begun it. Usage error work.limits.
+ */
 typedef struct anyshape_work_limits {
   size_t size;
   const anyshape_cancel* cancel;

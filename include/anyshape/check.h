@@ -17,9 +17,11 @@ struct CheckOptions {
   std::vector<std::string> allow;   // waivers of the policy, "NAME:AXIS"
   std::vector<std::string> ignore;  // findings to leave out, "RULE" or "RULE@NODE"
   bool ignore_assumed = false;      // conditions recorded by the exporter are listed but demand nothing
+  std::string target = {};          // "mql5": also what that target does not take, and the policy batch_only
 };
 
-// Which shapes the model takes, why, and what is wrong with its axes. Usage errors: check.rule, check.allow.
+// Which shapes the model takes, why, and what is wrong with its axes. Usage errors: check.rule, check.allow,
+// target.unknown.
 ANYSHAPE_API Result<Report> check(const Model& model, const CheckOptions& options = {});
 
 // The exact answer for one shape.

@@ -49,6 +49,7 @@ struct ExportOptions {
   std::vector<std::pair<std::string, std::string>> custom;
   std::vector<std::pair<std::string, std::string>> custom_shapes;  // "ns::op" as in the program, rule
   bool training = false;                                           // keep dropout and batch statistics
+  std::string target = {};                                         // as FixOptions::target, at the end
 };
 
 struct ExportReport {
@@ -70,6 +71,7 @@ struct Exported {
 
 // A PyTorch program (.pt2 of torch.export, .pt of TorchScript) as an ONNX model whose accepted shapes have been proved.
 // Usage errors: file.open, dynamic.*, freeze.*, names.*, input.*. Refused: zip.*, pt2.*, script.*, aten.*, export.*;
+// target.*;
 // export.baked where an axis was asked to be dynamic and an operator needs one size.
 ANYSHAPE_API Result<Exported> export_program(const std::filesystem::path& path, const ExportOptions& options = {});
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -64,6 +65,9 @@ class ANYSHAPE_API Model {
   // The same model with the inferred type of every value; declared types are kept where they are right.
   // Refused when the model takes no shape at all.
   Result<Model> with_value_info(DimText dims = DimText::names) const;
+  // Set when the work budget of the analysis was spent (code "work.budget"): with its node, of which and of those after
+  // it nothing is known.
+  std::optional<Reason> cut_short() const;
 
   struct Impl;
   const Impl& impl() const { return *impl_; }

@@ -50,7 +50,7 @@ struct RunOptions {
   // Of all that the run makes, strings and sequences too; 0: no limit. Beyond: error "run.memory", in most cases before
   // the memory is taken. Inputs, weights, and outputs in memory of the caller do not count.
   int64_t max_bytes = 0;
-  // Looked at between steps, also by WorkScopes around the run: true ends the run with "run.cancelled".
+  // Looked at between steps, as are the WorkScopes around the run: true ends it with "run.cancelled".
   const std::atomic<bool>* cancel = nullptr;
   double timeout = 0;  // seconds; 0: none. Past them the run ends between two steps with "work.timeout"
   uint64_t seed = 0;   // of random operators that have no seed of their own

@@ -10,6 +10,7 @@
 
 #include "base/printable.h"
 #include "base/utf8.h"
+#include "base/work.h"
 #include "format/onnx/datum.h"
 #include "run/cpu/own.h"
 #include "tensor/npy.h"
@@ -106,7 +107,9 @@ Result<AnyValue> AnyValue::random(DType type, std::vector<int64_t> shape, uint64
   TRY(Tensor tensor, Tensor::allocate(type, std::move(shape)));
   std::mt19937_64 generator(seed);
   const auto uniform = [&] { return (static_cast<double>(generator() >> 11) + 0.5) * 0x1p-53; };
+  constexpr int64_t kAsked = 1 << 16;
   for (int64_t i = 0; i < tensor.count(); ++i) {
+    if (i % kAsked == 0) TRY_OK(Work::check());
     if (is_integer(type)) {
       tensor.set_int(i, static_cast<int64_t>(generator() % 2));
     } else if (type == DType::boolean) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "api/model_impl.h"
+#include "api/target.h"
+#include "base/effort.h"
 #include "base/nearest.h"
 #include "base/os/file.h"
 #include "base/printable.h"
@@ -10,15 +12,20 @@
 #include "check/report.h"
 #include "check/shapes_text.h"
 #include "ir/defaults.h"
+#include "solve/budget.h"
 #include "solve/contract.h"
 #include "solve/explain.h"
 
 namespace anyshape {
 namespace {
 
-Result<LintOptions> lint_options(const Typed& typed, const CheckOptions& options) {
+Result<LintOptions> lint_options(const Model::Impl& model, const CheckOptions& options) {
+  const Typed& typed = model.typed();
   LintOptions out;
-  out.batch_only = options.batch_only;
+  out.batch_only = options.batch_only || !options.target.empty();
+  if (!options.target.empty()) {
+    TRY(out.of_target, target_findings(model, options.target));
+  }
   for (const std::string& text : options.allow) {
     TRY(InputAxis axis, parse_allow(typed, text));
     out.allow.push_back(std::move(axis));
@@ -52,6 +59,7 @@ std::optional<Verdict> assumed_refusal(const Model::Impl& model, const Shapes& s
 }
 
 Answer ask(const Model::Impl& impl, const Shapes& shapes, const CheckOptions& options) {
+  const Effort effort(budget::with_nodes(budget::kVerdict, impl.graph->nodes.size()));
   Answer answer = to_answer(*impl.graph, verdict(*impl.graph, shapes));
   const bool has_assumed = std::any_of(impl.file.proto.metadata_props.begin(), impl.file.proto.metadata_props.end(),
                                        [](const auto& entry) { return entry.key == kAssumedKey; });
@@ -118,7 +126,7 @@ std::vector<std::string> input_names(const Graph& graph) {
 
 Result<Report> check(const Model& model, const CheckOptions& options) {
   const Model::Impl& impl = model.impl();
-  TRY(const LintOptions lint, lint_options(impl.typed(), options));
+  TRY(const LintOptions lint, lint_options(impl, options));
   Report report = make_report(impl.typed(), impl.accepted(), impl.assumed(), lint);
   report.model = impl.name;
   report.opset = impl.opset();

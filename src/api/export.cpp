@@ -6,6 +6,7 @@
 #include "anyshape/version.h"
 #include "api/export_proof.h"
 #include "api/model_impl.h"
+#include "api/target.h"
 #include "base/zip.h"
 #include "check/assumed.h"
 #include "format/onnx/from_graph.h"
@@ -126,6 +127,7 @@ tl::unexpected<Error> in_file(const std::string& name, Error error) {
 }  // namespace
 
 Result<Exported> export_program(const std::filesystem::path& path, const ExportOptions& options) {
+  TRY_OK(check_target(options.target));
   const std::string name = path.string();
   auto lowered = lower_file(path, options);
   if (!lowered) return in_file(name, std::move(lowered).error());
@@ -136,6 +138,11 @@ Result<Exported> export_program(const std::filesystem::path& path, const ExportO
   TRY(Model model, Model::Impl::make(std::move(made.file), name, std::move(made.owners)));
   if (auto proved = prove_export(model, *lowered, options); !proved) return at(name, std::move(proved).error());
 
+  if (!options.target.empty()) {
+    auto fitted = for_target(model, options.target);
+    if (!fitted) return at(name, std::move(fitted).error());
+    model = std::move(fitted->first);
+  }
   Exported out{std::move(model), {}};
   out.report.nodes = static_cast<int64_t>(lowered->graph->nodes.size());
   out.report.assumed = std::move(assumed);

@@ -20,8 +20,8 @@ const Node* find_node(const Graph& graph, std::string_view name) {
 
 std::string source_of(const Graph& graph, std::string_view name) {
   const Node* node = find_node(graph, name);
-  if (!node) return {};
-  for (const auto& [key, value] : node->metadata)
+  if (!node || !node->metadata) return {};
+  for (const auto& [key, value] : *node->metadata)
     if (key == "source") return value;
   return {};
 }
@@ -85,7 +85,8 @@ Status prove_export(const Model& model, const lower::Lowered& lowered, const Exp
         if (baked_size(condition.condition, axis.symbol)) return tl::unexpected(baked_error(lowered, condition, axis));
     }
   TRY_OK(Work::check());
-  return options.batch_only ? check_batch_only(model, options.allow, "export.policy") : Status();
+  return options.batch_only || !options.target.empty() ? check_batch_only(model, options.allow, "export.policy")
+                                                       : Status();
 }
 
 void count_shape_nodes(const Graph& graph, ExportReport& report) {

@@ -5,10 +5,14 @@
 #include "anyshape/check.h"
 #include "api/model_impl.h"
 #include "api/policy.h"
+#include "api/target.h"
+#include "api/value_info.h"
+#include "base/effort.h"
 #include "fix/relabel.h"
 #include "fix/repair.h"
 #include "fix/simplify.h"
 #include "solve/baked.h"
+#include "solve/budget.h"
 
 namespace anyshape {
 namespace {
@@ -29,6 +33,8 @@ class Fixer {
   Status free();
   Status rename();
   Status simplify();
+  Status bring_to_target();
+  Status write_types();
   Status check_recorded(const std::vector<Freed>& freed) const;
   std::vector<AssumedCondition> assumed_by_axis() const;
 
@@ -62,6 +68,7 @@ Status Fixer::edited(Change change) {
   const Model::Impl& before = model_.impl();
   Edit edit(before.file.proto);
   record(before, assumed_by_axis(), edit);
+  const Effort effort(budget::with_nodes(budget::kSolve, before.graph->nodes.size()));
   TRY_OK(change(before, edit));
   onnx::ModelFile file = before.file;
   file.proto = std::move(edit.proto);
@@ -127,6 +134,14 @@ Status Fixer::check_recorded(const std::vector<Freed>& freed) const {
   return {};
 }
 
+// Without all conditions it is not known what stands against a dynamic axis.
+Status check_complete(const Model::Impl& model) {
+  const Remark* cut = model.typed().cut_short();
+  if (!cut && model.accepted().minimal) return {};
+  return at(cut ? fmt::format("node {:?}", cut->node) : std::string(),
+            unknown(kBudgetCode, "the work budget is spent before all conditions on the axes are known").value());
+}
+
 Status Fixer::free() {
   const Model before = model_;
   std::vector<Freed> named, freed;
@@ -142,6 +157,7 @@ Status Fixer::free() {
   TRY_OK(check_recorded(freed));
   for (bool again = !freed.empty(); again;)
     TRY_OK(edited([&](const Model::Impl& model, Edit& edit) -> Status {
+      TRY_OK(check_complete(model));
       TRY(auto change, fixes::repair(model.typed(), model.accepted(), freed, before.impl().typed(), edit));
       again = change.has_value();
       if (change) changes_.push_back(*std::move(change));
@@ -169,7 +185,7 @@ Status Fixer::rename() {
 
 Status Fixer::simplify() {
   const Model before = model_;
-  TRY_OK(edited([](const Model::Impl& model, Edit& edit) { return fixes::simplify(model.typed(), edit); }));
+  TRY_OK(edited([](const Model::Impl& model, Edit& edit) { return fixes::simplify(model.graph, edit); }));
   TRY(const Proof proof, against(model_, before));
   if (proof.kind == Proof::Kind::refuted)
     return refuse("fix.narrower", "simplified, the model would refuse {}, which it takes: {}", to_text(proof.shapes),
@@ -179,20 +195,42 @@ Status Fixer::simplify() {
   return {};
 }
 
+Status Fixer::write_types() {
+  const Model::Impl& model = model_.impl();
+  if (const auto& refusal = model.typed().refusal()) return tl::unexpected(*refusal);
+  auto texts = std::make_shared<TextPool>();
+  onnx::ModelFile file = model.file;
+  const Typed certain = fixes::certain_facts(model.graph, file.proto);
+  write_value_info(model.typed(), certain, options_.dims, *texts, file.proto);
+  auto owners = model.owners;
+  owners.push_back(std::move(texts));
+  TRY(model_, Model::Impl::make(std::move(file), model.name, std::move(owners)));
+  return {};
+}
+
+Status Fixer::bring_to_target() {
+  TRY(auto made, for_target(model_, options_.target));
+  model_ = std::move(made.first);
+  changes_.insert(changes_.end(), made.second.begin(), made.second.end());
+  return {};
+}
+
 Result<Fixed> Fixer::run() {
   if (const auto& refusal = model_.impl().typed().refusal()) return tl::unexpected(*refusal);
   TRY_OK(freeze());
   if (!options_.dynamic.empty()) TRY_OK(free());
   TRY_OK(rename());
   if (options_.simplify) TRY_OK(simplify());
-  if (options_.batch_only) TRY_OK(check_batch_only(model_, options_.allow, "fix.policy"));
-  TRY(Model named, model_.with_value_info(options_.dims));
-  return Fixed{std::move(named), std::move(changes_)};
+  if (options_.batch_only || !options_.target.empty()) TRY_OK(check_batch_only(model_, options_.allow, "fix.policy"));
+  if (!options_.target.empty()) TRY_OK(bring_to_target());
+  TRY_OK(write_types());
+  return Fixed{std::move(model_), std::move(changes_)};
 }
 
 }  // namespace
 
 Result<Fixed> fix(const Model& model, const FixOptions& options) {
+  TRY_OK(check_target(options.target));
   auto fixed = Fixer(model, options).run();
   if (fixed || fixed.error().place.starts_with(model.name())) return fixed;
   return at(model.name(), std::move(fixed).error());

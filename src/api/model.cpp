@@ -178,6 +178,11 @@ ModelInfo Model::info() const {
   return info;
 }
 
+std::optional<Reason> Model::cut_short() const {
+  const Remark* cut = impl_->typed().cut_short();
+  return cut ? std::optional(Reason{cut->node, cut->op, cut->code, cut->sentence}) : std::nullopt;
+}
+
 Result<Model> Model::with_value_info(DimText dims) const {
   if (const auto& refusal = impl_->typed().refusal()) return at(impl_->name, *refusal);
   auto texts = std::make_shared<TextPool>();

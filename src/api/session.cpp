@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "api/model_impl.h"
+#include "base/effort.h"
 #include "base/json.h"
 #include "base/work.h"
 #include "ir/defaults.h"
@@ -13,6 +14,7 @@
 #include "run/cpu/model.h"
 #include "run/cpu/own.h"
 #include "run/ort/session.h"
+#include "solve/budget.h"
 #include "tensor/bools.h"
 
 namespace anyshape {
@@ -172,6 +174,7 @@ Result<Session> Session::from_model(const Model& model, const SessionOptions& op
   impl->name = source.name;
   if (options.engine == Engine::onnxruntime) {
     impl->add_infos(source.typed(), model, options);
+    TRY_OK(source.going_on());
     auto loaded = load_ort(source, options, impl->inputs);
     if (!loaded) return at(source.name, std::move(loaded).error());
     impl->ort = *std::move(loaded);
@@ -184,6 +187,8 @@ Result<Session> Session::from_model(const Model& model, const SessionOptions& op
   plan_options.without = options.without;
   plan_options.dump = options.dump;
   plan_options.assumed = assumed_of(source, typed);
+  // All bodies together are solved within it.
+  const Effort effort(budget::with_nodes(budget::kSolve, source.graph->nodes.size()));
   auto made = CpuModel::make(source.graph, typed, plan_options);
   if (!made) return at(source.name, std::move(made).error());
   impl->model = *std::move(made);
@@ -266,7 +271,9 @@ Result<std::vector<std::optional<std::vector<int64_t>>>> Context::output_shapes(
   if (!impl_->executor) return Sizes(impl_->outputs.size());
   const auto ask = [&]() -> Result<Sizes> {
     TRY(const auto inputs, hollow_inputs(impl_->executor->plan(), shapes));
-    return impl_->executor->output_sizes(inputs, &impl_->refusal);
+    TRY(Sizes sizes, impl_->executor->output_sizes(inputs, &impl_->refusal));
+    TRY_OK(Work::check());
+    return sizes;
   };
   return placed(impl_->session->name, ask());
 }
@@ -383,6 +390,7 @@ Result<std::string> Session::plan_text(const Shapes& shapes) const {
       return impl_->model.refusal(given, guard);
     };
     TRY(const auto numbers, executor.plan_numbers(inputs, &refusal));
+    TRY_OK(Work::check());
     return print_plan(plan, numbers ? &*numbers : nullptr);
   };
   return placed(impl_->name, print());

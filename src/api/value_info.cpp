@@ -17,7 +17,14 @@ class ValueInfoWriter {
     for (const AxisSymbol& axis : typed.axes()) taken_.insert(axis.name);
   }
 
-  void write(const Graph& graph, const Facts& facts, onnx::GraphProto& proto);
+  // `repeated`: a body that may not run at all; what it gives then has the sizes that the file declares, and keeps
+  // them.
+  void write(const Graph& graph, const Facts& facts, onnx::GraphProto& proto, bool repeated);
+  void write_outputs(const Graph& graph, const Facts& facts, onnx::GraphProto& proto, bool repeated);
+  void write_inner(const Graph& graph, const Facts& facts, onnx::GraphProto& proto);
+  void write_bodies(const Graph& graph, onnx::GraphProto& proto);
+  // Names that mean something else already.
+  void avoid(const std::vector<onnx::ValueInfoProto>& types);
 
  private:
   std::optional<TypeProto> type_of(const Fact& fact);
@@ -25,9 +32,6 @@ class ValueInfoWriter {
   onnx::TensorShapeProto::Dimension dimension(Dim size);
   std::string_view made_up_name(Dim size);
   bool keeps(const Fact& fact, const Value& value) const;
-  void write_outputs(const Graph& graph, const Facts& facts, onnx::GraphProto& proto);
-  void write_inner(const Graph& graph, const Facts& facts, onnx::GraphProto& proto);
-  void write_bodies(const Graph& graph, onnx::GraphProto& proto);
 
   const Typed& typed_;
   DimText dims_;
@@ -107,10 +111,21 @@ bool ValueInfoWriter::keeps(const Fact& fact, const Value& value) const {
   return true;
 }
 
-void ValueInfoWriter::write_outputs(const Graph& graph, const Facts& facts, onnx::GraphProto& proto) {
+// The declaration gives another rank, or a number where the size is another or none.
+bool contradicts(const Fact& fact, const Value& value) {
+  if (!fact.dims || !value.declared || !value.declared->dims) return false;
+  const auto& claims = *value.declared->dims;
+  if (claims.size() != fact.dims->size()) return true;
+  for (size_t i = 0; i < claims.size(); ++i)
+    if (claims[i].value && (*fact.dims)[i] != Dim(*claims[i].value)) return true;
+  return false;
+}
+
+void ValueInfoWriter::write_outputs(const Graph& graph, const Facts& facts, onnx::GraphProto& proto, bool repeated) {
   for (size_t i = 0; i < graph.outputs.size() && i < proto.output.size(); ++i) {
     const Fact& fact = facts[graph.outputs[i]];
-    if (keeps(fact, graph.values[graph.outputs[i]])) continue;
+    const Value& value = graph.values[graph.outputs[i]];
+    if (repeated ? !contradicts(fact, value) : keeps(fact, value)) continue;
     if (auto type = type_of(fact)) proto.output[i].type = *std::move(type);
   }
 }
@@ -152,13 +167,20 @@ void ValueInfoWriter::write_bodies(const Graph& graph, onnx::GraphProto& proto) 
       const Attribute* imported = attribute.g ? maker->second->attribute(attribute.name) : nullptr;
       const auto* body = imported ? std::get_if<std::shared_ptr<Graph>>(&imported->value) : nullptr;
       const auto facts = body ? typed_.bodies().find(body->get()) : typed_.bodies().end();
-      if (facts != typed_.bodies().end()) write(**body, facts->second, *attribute.g);
+      const bool repeated = maker->second->type == "Loop" || maker->second->type == "Scan";
+      if (facts != typed_.bodies().end()) write(**body, facts->second, *attribute.g, repeated);
     }
   }
 }
 
-void ValueInfoWriter::write(const Graph& graph, const Facts& facts, onnx::GraphProto& proto) {
-  write_outputs(graph, facts, proto);
+void ValueInfoWriter::avoid(const std::vector<onnx::ValueInfoProto>& types) {
+  for (const onnx::ValueInfoProto& info : types)
+    if (info.type && info.type->tensor_type && info.type->tensor_type->shape)
+      for (const auto& dim : info.type->tensor_type->shape->dim) taken_.emplace(dim.dim_param);
+}
+
+void ValueInfoWriter::write(const Graph& graph, const Facts& facts, onnx::GraphProto& proto, bool repeated) {
+  write_outputs(graph, facts, proto, repeated);
   write_inner(graph, facts, proto);
   write_bodies(graph, proto);
 }
@@ -166,7 +188,16 @@ void ValueInfoWriter::write(const Graph& graph, const Facts& facts, onnx::GraphP
 }  // namespace
 
 void write_value_info(const Typed& typed, DimText dims, TextPool& texts, onnx::ModelProto& model) {
-  ValueInfoWriter(typed, dims, texts).write(typed.graph(), typed.facts(), *model.graph);
+  ValueInfoWriter(typed, dims, texts).write(typed.graph(), typed.facts(), *model.graph, false);
+}
+
+void write_value_info(const Typed& typed, const Typed& certain, DimText dims, TextPool& texts,
+                      onnx::ModelProto& model) {
+  ValueInfoWriter(typed, dims, texts).write_outputs(typed.graph(), typed.facts(), *model.graph, false);
+  ValueInfoWriter inner(certain, dims, texts);
+  inner.avoid(model.graph->output);
+  inner.write_inner(certain.graph(), certain.facts(), *model.graph);
+  inner.write_bodies(certain.graph(), *model.graph);
 }
 
 }  // namespace anyshape

@@ -10,5 +10,8 @@ namespace anyshape {
 // Puts the inferred type of every value that a node makes into the model: value_info of the main graph and of bodies,
 // types of the outputs. Declared types stay where no inferred fact contradicts them.
 void write_value_info(const Typed& typed, DimText dims, TextPool& texts, onnx::ModelProto& model);
+// The same, but of inner values only what is certain (SolveOptions::certain): ONNX Runtime relies on these types when
+// it shares memory, and fails where they are wrong.
+void write_value_info(const Typed& typed, const Typed& certain, DimText dims, TextPool& texts, onnx::ModelProto& model);
 
 }  // namespace anyshape

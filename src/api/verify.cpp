@@ -182,7 +182,9 @@ std::string Pair::first_difference(const std::vector<AnyValue>& got, const std::
 }
 
 Result<Compared> Pair::compare(const Shapes& shapes) {
-  TRY(const auto inputs, random_inputs(first_.session, shapes, options_->seed));
+  const auto drawn = random_inputs(first_.session, shapes, options_->seed);
+  if (!drawn) return at(first_.model->name(), drawn.error());
+  const std::vector<AnyValue>& inputs = *drawn;
   std::vector<AnyValue> reordered(inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) reordered[inputs_[i]] = inputs[i];
   RunOptions run;

@@ -34,6 +34,8 @@ std::string nearest(std::string_view text, const std::vector<std::string>& names
   size_t least = std::max<size_t>(2, text.size() / 2) + 1;
   for (const std::string& name : names) {
     if (name.size() > kLongest || text.size() > kLongest) continue;
+    // So many letters at least are inserted or deleted.
+    if (std::max(name.size(), text.size()) - std::min(name.size(), text.size()) >= least) continue;
     const size_t d = distance(text, name);
     if (d < least) {
       least = d;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/bug.h"
+#include "base/memory_meter.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #define ANYSHAPE_ASAN 1
@@ -36,6 +37,9 @@ struct alignas(16) TemporaryMemory::Header {
   size_t used_before;  // of its chunk
   uint32_t chunk;
   bool given;
+  // Of memory from operator new: where it counts.
+  MemoryMeter* meter;
+  size_t bytes;
 };
 
 thread_local constinit TemporaryMemory* TemporaryMemory::current_ = nullptr;
@@ -53,12 +57,14 @@ TemporaryMemory::Scope::~Scope() {
 
 void* TemporaryMemory::take(size_t bytes) {
   if (current_) return current_->push(bytes);
+  if (!MemoryMeter::fits(static_cast<int64_t>(bytes))) throw std::bad_alloc();
   const bool wide = bytes >= kLine;
   const size_t front = wide ? kLine : sizeof(Header);
   auto* start = static_cast<std::byte*>(wide ? ::operator new(front + bytes, std::align_val_t(kLine))
                                              : ::operator new(front + bytes));
   auto* header = reinterpret_cast<Header*>(start + front - sizeof(Header));
-  *header = {nullptr, nullptr, front, 0, false};
+  *header = {nullptr, nullptr, front, 0, false, MemoryMeter::current(), bytes};
+  if (header->meter) header->meter->add(static_cast<int64_t>(bytes));
   return start + front;
 }
 
@@ -66,6 +72,7 @@ void TemporaryMemory::give(void* memory) noexcept {
   if (!memory) return;
   auto* header = static_cast<Header*>(memory) - 1;
   if (header->owner) return header->owner->pop(header);
+  if (header->meter) header->meter->add(-static_cast<int64_t>(header->bytes));
   auto* start = static_cast<std::byte*>(memory) - header->used_before;
   if (header->used_before == kLine)
     ::operator delete(start, std::align_val_t(kLine));
@@ -98,12 +105,14 @@ bool TemporaryMemory::grow(Chunk& chunk, size_t size) noexcept {
 }
 
 void* TemporaryMemory::push(size_t bytes) {
+  // Only what is taken counts, not what is kept for later.
+  if (MemoryMeter::counts() && !MemoryMeter::fits(static_cast<int64_t>(used() + bytes))) throw std::bad_alloc();
   Chunk& chunk = chunk_with_room(bytes);
   const size_t unit = bytes >= kLine ? kLine : alignof(Header);
   const size_t at = (chunk.used + sizeof(Header) + unit - 1) / unit * unit;
   auto* header = reinterpret_cast<Header*>(chunk.memory.get() + at) - 1;
   ASAN_UNPOISON_MEMORY_REGION(header, sizeof(Header) + bytes);
-  *header = {this, last_, chunk.used, static_cast<uint32_t>(chunk_), false};
+  *header = {this, last_, chunk.used, static_cast<uint32_t>(chunk_), false, nullptr, 0};
   last_ = header;
   chunk.used = at + bytes;
   chunk.used = (chunk.used + alignof(Header) - 1) / alignof(Header) * alignof(Header);

@@ -35,7 +35,7 @@ class TemporaryMemory {
   static bool in_scope() { return current_ != nullptr; }
 
   // Aligned to 16, or to 64 bytes where that many are taken; from operator new outside of a scope. Throws
-  // std::bad_alloc.
+  // std::bad_alloc, also where a MemoryMeter says no.
   static void* take(size_t bytes);
   static void give(void* memory) noexcept;
 
@@ -57,6 +57,7 @@ class TemporaryMemory {
     std::unique_ptr<std::byte, Free> memory;
     size_t size = 0, used = 0;
   };
+  size_t used() const { return below_ + (chunks_.empty() ? 0 : chunks_[chunk_].used); }
   void* push(size_t bytes);
   void pop(Header* header) noexcept;
   Chunk& chunk_with_room(size_t bytes);

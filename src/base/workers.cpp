@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/os/fork.h"
+#include "base/os/signal_shield.h"
 
 namespace anyshape {
 
@@ -36,6 +37,7 @@ class Workers::Pool {
 
 Workers::Pool::Pool(int threads) {
   constexpr int kMost = 256;
+  const os::SignalShield shield;
   try {
     for (int i = 1; i < std::min(threads, kMost); ++i) pool_.emplace_back([this] { loop(); });
   } catch (const std::system_error&) {

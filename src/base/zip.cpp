@@ -6,10 +6,12 @@
 #include <bit>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <numeric>
 #include <optional>
 
 #include "base/utf8.h"
+#include "base/work.h"
 
 namespace anyshape {
 
@@ -188,7 +190,7 @@ Status check_apart(const std::vector<ZipMember>& members, const std::vector<uint
   return {};
 }
 
-Status check_growth(const std::vector<ZipMember>& members, const ZipLimits& limits) {
+Status check_growth(const std::vector<ZipMember>& members, uint64_t file, const ZipLimits& limits) {
   uint64_t total = 0;
   for (const ZipMember& member : members) {
     if (member.stored) continue;
@@ -197,20 +199,29 @@ Status check_growth(const std::vector<ZipMember>& members, const ZipLimits& limi
       return refuse("zip.bomb", "the member {:?} says that {} bytes unpack to {}, which cannot be or is too much",
                     shortened(member.name), member.packed, member.size);
   }
+  // No overflow: the file is in memory.
+  if (total / limits.times > file + limits.more / limits.times)
+    return refuse("zip.ratio",
+                  "the members of the ZIP archive unpack to {} bytes, more than {} times its {} bytes and {} more",
+                  total, limits.times, file, limits.more);
   return {};
 }
 
-// Raw deflate; exactly `out.size()` bytes must come of exactly `packed`.
-bool inflate_exactly(Bytes packed, std::span<std::byte> out) {
-  constexpr size_t kMost = size_t{1} << 30;
+// Between two questions whether the work goes on.
+constexpr size_t kPiece = size_t{16} << 20;
+
+// Raw deflate; true when exactly `out.size()` bytes come of exactly `packed`.
+Result<bool> inflate_exactly(Bytes packed, std::span<std::byte> out) {
   z_stream stream{};
   if (inflateInit2(&stream, -MAX_WBITS) != Z_OK) return false;
+  const std::unique_ptr<z_stream, int (*)(z_stream*)> end(&stream, inflateEnd);
   // zlib wants a place to write to, also when nothing is to come.
   std::byte spare{};
   size_t in = 0, written = 0;
   int code = Z_OK;
   while (code == Z_OK) {
-    const size_t give = std::min(packed.size() - in, kMost), take = std::min(out.size() - written, kMost);
+    TRY_OK(Work::check());
+    const size_t give = std::min(packed.size() - in, kPiece), take = std::min(out.size() - written, kPiece);
     stream.next_in = reinterpret_cast<Bytef*>(const_cast<std::byte*>(packed.data() + in));
     stream.avail_in = static_cast<uInt>(give);
     stream.next_out = reinterpret_cast<Bytef*>(take > 0 ? out.data() + written : &spare);
@@ -221,8 +232,17 @@ bool inflate_exactly(Bytes packed, std::span<std::byte> out) {
     written += got;
     if (got > take) break;
   }
-  inflateEnd(&stream);
   return code == Z_STREAM_END && in == packed.size() && written == out.size();
+}
+
+Result<uint32_t> checksum(Bytes bytes) {
+  uLong crc = 0;
+  for (size_t at = 0; at < bytes.size(); at += kPiece) {
+    TRY_OK(Work::check());
+    const Bytes piece = bytes.subspan(at, std::min(kPiece, bytes.size() - at));
+    crc = crc32_z(crc, reinterpret_cast<const Bytef*>(piece.data()), piece.size());
+  }
+  return static_cast<uint32_t>(crc);
 }
 
 }  // namespace
@@ -242,7 +262,7 @@ Result<ZipReader> ZipReader::parse(std::shared_ptr<const MappedFile> file, const
     if (i + 1 == directory.count && at != directory.size) return malformed("its directory is longer than its members");
   }
   TRY_OK(check_apart(reader.members_, starts));
-  TRY_OK(check_growth(reader.members_, limits));
+  TRY_OK(check_growth(reader.members_, bytes.size(), limits));
   reader.by_name_.resize(reader.members_.size());
   std::iota(reader.by_name_.begin(), reader.by_name_.end(), 0U);
   const auto& members = reader.members_;
@@ -280,12 +300,12 @@ Result<ZipContent> ZipReader::read(const ZipMember& member) const {
     if (memory == nullptr) return system_error("zip.memory", "out of memory: {} bytes for one member", member.size);
     std::shared_ptr<void> owner(memory, std::free);
     const std::span<std::byte> out(static_cast<std::byte*>(memory), member.size);
-    if (!inflate_exactly(content.bytes, out))
-      return malformed(fmt::format("the member {:?} does not unpack to its size", shortened(member.name)));
+    TRY(const bool whole, inflate_exactly(content.bytes, out));
+    if (!whole) return malformed(fmt::format("the member {:?} does not unpack to its size", shortened(member.name)));
     content = {out, std::move(owner)};
   }
-  const auto* data = reinterpret_cast<const Bytef*>(content.bytes.data());
-  if (crc32_z(0, data, content.bytes.size()) != member.crc)
+  TRY(const uint32_t crc, checksum(content.bytes));
+  if (crc != member.crc)
     return refuse("zip.crc", "the member {:?} of the ZIP archive is damaged: its checksum is wrong",
                   shortened(member.name));
   return content;

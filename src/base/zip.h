@@ -28,9 +28,13 @@ struct ZipContent {
   std::shared_ptr<const void> owner;  // keeps the bytes alive
 };
 
+// Of the contents of all deflated members together; stored ones need no memory. Deflated numbers and texts of real
+// archives are at most some 20 times as large as the file; only long runs of one byte are more, up to 1032 times.
 struct ZipLimits {
-  // Of the contents of all deflated members together. Stored ones need no memory.
   uint64_t inflated = uint64_t{1} << 34;
+  // And in proportion to the file: so many times its size, and this much more.
+  uint64_t times = 128;
+  uint64_t more = uint64_t{256} << 20;
 };
 
 // A ZIP archive (with ZIP64) in a mapped file; any number of threads may read members. The central directory is the
@@ -38,12 +42,15 @@ struct ZipLimits {
 class ZipReader {
  public:
   // Codes: zip.format (not an archive), zip.malformed, zip.overlap, zip.duplicate, zip.method (encrypted, or packed by
-  // anything else than deflate), zip.bomb (beyond the limits, or beyond what deflate can pack); file.open.
+  // anything else than deflate), zip.bomb (beyond what deflate can pack, or anybody needs), zip.ratio (too much for the
+  // size of the file); file.open.
   static Result<ZipReader> open(const std::filesystem::path& path, const ZipLimits& limits = {});
   static Result<ZipReader> parse(std::shared_ptr<const MappedFile> file, const ZipLimits& limits = {});
 
   // In the order of the central directory; folders have names that end in "/".
   const std::vector<ZipMember>& members() const { return members_; }
+  // Of the whole file.
+  uint64_t file_bytes() const { return file_->bytes().size(); }
   // Null when there is none of this name.
   const ZipMember* find(std::string_view name) const;
 
@@ -51,7 +58,7 @@ class ZipReader {
   // REQUIRES: member.stored, a member of this archive.
   ZipContent mapped(const ZipMember& member) const;
   // The content with its checksum verified; a stored member is not copied, a deflated one is aligned to 64 bytes.
-  // Codes: zip.crc, zip.malformed, zip.memory. REQUIRES: a member of this archive.
+  // Codes: zip.crc, zip.malformed, zip.memory, work.*. REQUIRES: a member of this archive.
   Result<ZipContent> read(const ZipMember& member) const;
 
  private:

@@ -7,6 +7,8 @@
 #include <functional>
 #include <random>
 
+#include "base/work.h"
+
 namespace anyshape {
 namespace {
 
@@ -240,6 +242,32 @@ TEST(Zip, LimitHoldsForAllMembersTogether) {
   const Archive archive{{packed("a", std::string(600, 'x')), packed("b", std::string(600, 'y'))}};
   EXPECT_EQ(told(archive.bytes(), {.inflated = 1000}), "zip.bomb");
   EXPECT_NE(told(archive.bytes(), {.inflated = 1200}), "zip.bomb");
+}
+
+TEST(Zip, GrowsInProportionToTheFile) {
+  const std::string million(1'000'000, '\0');
+  const Archive zeros{{packed("a", million)}};
+  EXPECT_EQ(told(zeros.bytes(), {.times = 100, .more = 0}), "zip.ratio");
+  EXPECT_EQ(told(zeros.bytes(), {.times = 100, .more = 500'000}), "zip.ratio");
+  EXPECT_NE(told(zeros.bytes(), {.times = 100, .more = 1'000'000}), "zip.ratio");
+  EXPECT_NE(told(zeros.bytes(), {.times = 1000, .more = 0}), "zip.ratio");
+  // What is stored beside it makes the file worth more.
+  EXPECT_NE(
+      told(Archive{{packed("a", million), stored("b", std::string(10'000, 'x'))}}.bytes(), {.times = 100, .more = 0}),
+      "zip.ratio");
+  // Refused by what the directory says, before there is memory for it.
+  Archive lie{{packed("a", million)}};
+  lie.entries[0].data.assign(600'000, 'x');
+  lie.entries[0].packed = 600'000;
+  lie.entries[0].size = 600'000'000;
+  EXPECT_EQ(told(lie.bytes()), "zip.ratio");
+}
+
+TEST(Zip, ReadingCanBeStopped) {
+  const Archive archive{{stored("a", "hello"), packed("b", std::string(600, 'y'))}};
+  const std::atomic<bool> cancel = true;
+  const WorkScope scope({&cancel});
+  EXPECT_EQ(told(archive.bytes()), "work.cancelled");
 }
 
 // Neither crashes nor reads outside (sanitizers look on), whatever the bytes.

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <map>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "check/rules.h"
@@ -10,14 +11,20 @@ namespace {
 constexpr size_t kMostSymbols = 32;  // pairs are compared
 
 struct NamedAxis {
-  std::string value;
+  std::string_view value;
   size_t axis;
   Dim size;
 };
 
+// The first axis of each size among those that carry one name.
+struct NamedAxes {
+  std::vector<NamedAxis> places;
+  std::unordered_set<Dim> sizes;
+};
+
 // Every axis of a made value that carries a usable name, by name.
-std::map<std::string, std::vector<NamedAxis>> named_axes(const Typed& typed) {
-  std::map<std::string, std::vector<NamedAxis>> out;
+std::map<std::string_view, NamedAxes> named_axes(const Typed& typed) {
+  std::map<std::string_view, NamedAxes> out;
   const Graph& graph = typed.graph();
   for (ValueId id = 0; id < graph.values.size(); ++id) {
     const Value& value = graph.values[id];
@@ -26,16 +33,19 @@ std::map<std::string, std::vector<NamedAxis>> named_axes(const Typed& typed) {
     if (value.declared->dims->size() != fact.dims->size()) continue;
     for (size_t i = 0; i < fact.dims->size(); ++i) {
       const DeclaredDim& dim = (*value.declared->dims)[i];
-      if (!dim.value && !is_placeholder_name(dim.name)) out[dim.name].push_back({value.name, i, (*fact.dims)[i]});
+      if (dim.value || is_placeholder_name(dim.name)) continue;
+      NamedAxes& all = out[dim.name];
+      if (all.sizes.insert((*fact.dims)[i]).second) all.places.push_back({value.name, i, (*fact.dims)[i]});
     }
   }
   return out;
 }
 
-const AxisSymbol* input_symbol(const Typed& typed, std::string_view name) {
+std::unordered_map<std::string_view, const AxisSymbol*> input_symbols(const Typed& typed) {
+  std::unordered_map<std::string_view, const AxisSymbol*> out;
   for (const AxisSymbol& axis : typed.axes())
-    if (!axis.anonymous && axis.name == name) return &axis;
-  return nullptr;
+    if (!axis.anonymous) out.emplace(axis.name, &axis);
+  return out;
 }
 
 }  // namespace
@@ -47,7 +57,7 @@ void equal_names(const LintContext& context, Findings& out) {
     for (size_t k = i + 1; k < axes.size(); ++k) {
       if (context.world.simplify(axes[i].symbol).is_constant()) continue;
       if (!context.world.proves(Condition::eq(axes[i].symbol, axes[k].symbol))) continue;
-      const Because* demand = narrowest_demand(context.accepted, axes[k].symbol);
+      const Because* demand = context.demand(axes[k].symbol);
       out.add(demand ? demand->node : "",
               fmt::format("{} and {} always have the same size", describe(axes[i]), describe(axes[k])),
               "give both axes one name");
@@ -55,13 +65,13 @@ void equal_names(const LintContext& context, Findings& out) {
 }
 
 void one_name_two_sizes(const LintContext& context, Findings& out) {
-  for (const auto& [name, places] : named_axes(context.typed)) {
-    const AxisSymbol* input = input_symbol(context.typed, name);
+  const auto inputs = input_symbols(context.typed);
+  for (const auto& [name, axes] : named_axes(context.typed)) {
+    const auto& places = axes.places;
+    const auto found = inputs.find(name);
+    const AxisSymbol* input = found == inputs.end() ? nullptr : found->second;
     const Dim expected = input ? input->symbol : places.front().size;
-    std::unordered_set<Dim> tried;
-    const auto differs = [&](const NamedAxis& place) {
-      return tried.insert(place.size).second && may_differ(context, place.size, expected);
-    };
+    const auto differs = [&](const NamedAxis& place) { return may_differ(context, place.size, expected); };
     const auto other = std::find_if(places.begin(), places.end(), differs);
     // A number under a dynamic name is another rule's finding.
     if (other == places.end() || other->size.is_constant()) continue;

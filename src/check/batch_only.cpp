@@ -1,66 +1,93 @@
 #include <algorithm>
 #include <cctype>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "check/rules.h"
 
 namespace anyshape::rules {
 namespace {
 
-bool mentions(const Fact& fact, Dim symbol) {
-  return fact.dims && std::any_of(fact.dims->begin(), fact.dims->end(), [&](Dim d) { return d.mentions(symbol); });
-}
-
-bool has_entry_of(const Fact& fact, Dim symbol) {
-  return fact.elements &&
-         std::any_of(fact.elements->begin(), fact.elements->end(), [&](Dim d) { return d.mentions(symbol); });
-}
-
 bool is_recurrent(const Node& node) {
   return node.domain.empty() && (node.type == "LSTM" || node.type == "GRU" || node.type == "RNN");
 }
 
+// Nodes, each counted once.
+struct Count {
+  size_t nodes = 0, last = 0;  // `last` counts from 1
+  void add(size_t node) {
+    nodes += last != node + 1;
+    last = node + 1;
+  }
+};
+
 // What a symbol does to the nodes of the main graph.
 struct Effect {
-  size_t resized = 0;     // nodes with an output whose size it changes
-  size_t arithmetic = 0;  // nodes that compute sizes from it
-  std::string recurrent;  // a recurrent layer it is the time axis of
-  std::string quadratic;  // a node with an output of two such axes
+  Count resized;                  // nodes with an output whose size it changes
+  Count arithmetic;               // nodes that compute sizes from it
+  std::string recurrent;          // a recurrent layer it is the time axis of
+  std::string quadratic;          // a node with an output of two such axes
+  ValueId last_sized = kNoValue;  // the last output with such an axis
   std::vector<std::string> outputs;
 };
 
-void add_node(const Typed& typed, const Node& node, Dim symbol, Effect& effect) {
-  const auto fact = [&](ValueId id) -> const Fact* { return id == kNoValue ? nullptr : &typed.facts()[id]; };
-  const auto any_output = [&](auto test) {
-    return std::any_of(node.out.begin(), node.out.end(), [&](ValueId id) { return fact(id) && test(*fact(id)); });
-  };
-  effect.resized += any_output([&](const Fact& f) { return mentions(f, symbol); });
-  effect.arithmetic += any_output([&](const Fact& f) { return has_entry_of(f, symbol); });
-  if (is_recurrent(node) && effect.recurrent.empty()) {
+class Effects {
+ public:
+  explicit Effects(const Typed& typed) : typed_(typed) {
+    const Graph& graph = typed.graph();
+    for (size_t n = 0; n < graph.nodes.size(); ++n) {
+      for (ValueId id : graph.nodes[n].out)
+        if (id != kNoValue) add_output(n, id);
+      if (is_recurrent(graph.nodes[n])) add_recurrent(graph.nodes[n]);
+    }
+    for (ValueId id : graph.outputs) add_given(id);
+  }
+
+  std::string consequence(Dim symbol) const;
+
+ private:
+  void add_output(size_t node, ValueId id) {
+    const Fact& fact = typed_.facts()[id];
+    for (Dim size : fact.dims.value_or(Dims()))
+      for (Dim symbol : size.symbols()) {
+        Effect& effect = effects_[symbol];
+        effect.resized.add(node);
+        if (effect.last_sized == id && effect.quadratic.empty())
+          effect.quadratic = typed_.graph().label(typed_.graph().nodes[node]);
+        effect.last_sized = id;
+      }
+    if (!fact.elements) return;
+    for (Dim entry : *fact.elements)
+      for (Dim symbol : entry.symbols()) effects_[symbol].arithmetic.add(node);
+  }
+
+  void add_recurrent(const Node& node) {
     const auto* layout = node.attribute("layout");
     const bool batch_first =
         layout && std::holds_alternative<int64_t>(layout->value) && std::get<int64_t>(layout->value) == 1;
-    const Fact* x = node.in.empty() ? nullptr : fact(node.in[0]);
-    if (x && x->dims && x->rank() == 3 && (*x->dims)[batch_first ? 1 : 0].mentions(symbol))
-      effect.recurrent = typed.graph().label(node);
+    const Fact* x = node.in.empty() || node.in[0] == kNoValue ? nullptr : &typed_.facts()[node.in[0]];
+    if (!x || !x->dims || x->rank() != 3) return;
+    for (Dim symbol : (*x->dims)[batch_first ? 1 : 0].symbols())
+      if (Effect& effect = effects_[symbol]; effect.recurrent.empty()) effect.recurrent = typed_.graph().label(node);
   }
-  if (effect.quadratic.empty() && any_output([&](const Fact& f) {
-        return f.dims && std::count_if(f.dims->begin(), f.dims->end(), [&](Dim d) { return d.mentions(symbol); }) > 1;
-      }))
-    effect.quadratic = typed.graph().label(node);
-}
 
-Effect effect_of(const Typed& typed, Dim symbol) {
-  Effect effect;
-  for (const Node& node : typed.graph().nodes) add_node(typed, node, symbol, effect);
-  for (ValueId id : typed.graph().outputs)
-    if (mentions(typed.facts()[id], symbol)) effect.outputs.push_back(typed.graph().values[id].name);
-  return effect;
-}
+  void add_given(ValueId id) {
+    std::unordered_set<Dim> symbols;
+    for (Dim size : typed_.facts()[id].dims.value_or(Dims()))
+      for (Dim symbol : size.symbols())
+        if (symbols.insert(symbol).second) effects_[symbol].outputs.push_back(typed_.graph().values[id].name);
+  }
 
-std::string consequence(const Typed& typed, Dim symbol) {
-  const Effect effect = effect_of(typed, symbol);
-  std::string text = fmt::format("{} of {} nodes change size with it", effect.resized, typed.graph().nodes.size());
-  if (effect.arithmetic) text += fmt::format(", {} compute sizes from it at run time", effect.arithmetic);
+  const Typed& typed_;
+  std::unordered_map<Dim, Effect> effects_;
+};
+
+std::string Effects::consequence(Dim symbol) const {
+  const auto found = effects_.find(symbol);
+  const Effect effect = found == effects_.end() ? Effect() : found->second;
+  std::string text =
+      fmt::format("{} of {} nodes change size with it", effect.resized.nodes, typed_.graph().nodes.size());
+  if (effect.arithmetic.nodes) text += fmt::format(", {} compute sizes from it at run time", effect.arithmetic.nodes);
   if (!effect.recurrent.empty()) text += fmt::format(", it is the time axis of {:?}", effect.recurrent);
   if (!effect.quadratic.empty()) text += fmt::format(", memory grows with its square at {:?}", effect.quadratic);
   if (effect.outputs.empty()) return text + ", no output does";
@@ -73,10 +100,9 @@ bool sounds_like_batch(std::string name) {
   return name == "b" || name == "bs" || name.find("batch") != std::string::npos;
 }
 
-// The axes called so, or, where no axis is, every axis 0.
-bool is_batch(const Typed& typed, const AxisSymbol& axis) {
-  const auto called_batch = [](const AxisSymbol& a) { return !a.anonymous && sounds_like_batch(a.name); };
-  if (std::any_of(typed.axes().begin(), typed.axes().end(), called_batch)) return called_batch(axis);
+bool called_batch(const AxisSymbol& axis) { return !axis.anonymous && sounds_like_batch(axis.name); }
+
+bool is_first(const AxisSymbol& axis) {
   return std::any_of(axis.axes.begin(), axis.axes.end(), [](const InputAxis& place) { return place.axis == 0; });
 }
 
@@ -84,16 +110,20 @@ bool is_batch(const Typed& typed, const AxisSymbol& axis) {
 
 void batch_only(const LintContext& context, Findings& out) {
   if (!context.options.batch_only) return;
-  for (const AxisSymbol& axis : context.typed.axes()) {
-    if (is_batch(context.typed, axis)) continue;
+  const auto& axes = context.typed.axes();
+  const Effects effects(context.typed);
+  // The axes called so, or, where no axis is, every axis 0.
+  const bool by_name = std::any_of(axes.begin(), axes.end(), called_batch);
+  for (const AxisSymbol& axis : axes) {
+    if (by_name ? called_batch(axis) : is_first(axis)) continue;
     for (const InputAxis& place : axis.axes) {
       const auto waived = [&](const InputAxis& a) { return a.input == place.input && a.axis == place.axis; };
       if (std::any_of(context.options.allow.begin(), context.options.allow.end(), waived)) continue;
-      const Because* demand = narrowest_demand(context.accepted, axis.symbol);
+      const Because* demand = context.demand(axis.symbol);
       out.add(demand ? demand->node : "",
               fmt::format("axis {} of {:?} ({}) is dynamic outside the batch axis: {}", place.axis, place.input,
-                          axis.name, consequence(context.typed, axis.symbol)),
-              fmt::format("export with this axis fixed, or allow it: --allow {}:{}", place.input, place.axis));
+                          axis.name, effects.consequence(axis.symbol)),
+              fmt::format("--freeze {}=N, or allow it: --allow {}:{}", axis.name, place.input, place.axis));
     }
   }
 }

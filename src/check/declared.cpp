@@ -7,25 +7,24 @@ namespace anyshape::rules {
 namespace {
 
 struct Claim {
+  const Graph& graph;
   const Value& value;
   const Fact& fact;
-  std::string node;  // that makes it
+
+  std::string node() const { return graph.label(graph.nodes[value.producer]); }  // that makes it
 };
 
-bool is_output(const Graph& graph, ValueId id) {
-  return std::find(graph.outputs.begin(), graph.outputs.end(), id) != graph.outputs.end();
-}
-
 // The declared values that a node makes: outputs, or all others.
-std::vector<Claim> claims(const Typed& typed, bool outputs) {
-  std::vector<Claim> out;
+template <class Visit>
+void for_each_claim(const Typed& typed, bool outputs, Visit visit) {
   const Graph& graph = typed.graph();
+  std::vector<bool> is_output(graph.values.size(), false);
+  for (ValueId id : graph.outputs) is_output[id] = true;
   for (ValueId id = 0; id < graph.values.size(); ++id) {
     const Value& value = graph.values[id];
-    if (!value.declared || value.producer == kNoValue || is_output(graph, id) != outputs) continue;
-    out.push_back({value, typed.facts()[id], graph.label(graph.nodes[value.producer])});
+    if (value.declared && value.producer != kNoValue && is_output[id] == outputs)
+      visit(Claim{graph, value, typed.facts()[id]});
   }
-  return out;
 }
 
 bool comparable(const Claim& claim) {
@@ -56,8 +55,10 @@ std::string contradiction(const LintContext& context, const Claim& claim) {
 const std::string kCorrect = "correct the declaration: anyshape infer MODEL -o OUT writes what is true";
 
 void mismatch(const LintContext& context, Findings& out, bool outputs) {
-  for (const Claim& claim : claims(context.typed, outputs))
-    if (std::string text = contradiction(context, claim); !text.empty()) out.add(claim.node, std::move(text), kCorrect);
+  for_each_claim(context.typed, outputs, [&](const Claim& claim) {
+    if (std::string text = contradiction(context, claim); !text.empty())
+      out.add(claim.node(), std::move(text), kCorrect);
+  });
 }
 
 }  // namespace
@@ -66,8 +67,8 @@ void declared_output_mismatch(const LintContext& context, Findings& out) { misma
 void declared_inner_mismatch(const LintContext& context, Findings& out) { mismatch(context, out, false); }
 
 void dynamic_output_declared_static(const LintContext& context, Findings& out) {
-  for (const Claim& claim : claims(context.typed, true)) {
-    if (!comparable(claim)) continue;
+  for_each_claim(context.typed, true, [&](const Claim& claim) {
+    if (!comparable(claim)) return;
     for (size_t i = 0; i < claim.fact.rank(); ++i) {
       const auto number = fixed_size((*claim.value.declared->dims)[i]);
       const Dim size = (*claim.fact.dims)[i];
@@ -75,26 +76,26 @@ void dynamic_output_declared_static(const LintContext& context, Findings& out) {
       const bool never = context.world.prove(Condition::eq(size, *number)) == Tri::no;
       if (never || !may_differ(context, size, *number)) continue;
       out.add(
-          claim.node,
+          claim.node(),
           fmt::format("axis {} of {:?} is declared as {}, but changes: {}", i, claim.value.name, *number, print(size)),
           kCorrect);
     }
-  }
+  });
 }
 
 void static_output_declared_dynamic(const LintContext& context, Findings& out) {
-  for (const Claim& claim : claims(context.typed, true)) {
-    if (!comparable(claim)) continue;
+  for_each_claim(context.typed, true, [&](const Claim& claim) {
+    if (!comparable(claim)) return;
     for (size_t i = 0; i < claim.fact.rank(); ++i) {
       const DeclaredDim& dim = (*claim.value.declared->dims)[i];
       const auto size = (*claim.fact.dims)[i].constant();
       if (dim.value || dim.name.empty() || !size) continue;
-      out.add(claim.node,
+      out.add(claim.node(),
               fmt::format("axis {} of {:?} is declared dynamic ({}), but is always {}", i, claim.value.name, dim.name,
                           *size),
               kCorrect);
     }
-  }
+  });
 }
 
 }  // namespace anyshape::rules

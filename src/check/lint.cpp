@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/effort.h"
 #include "base/nearest.h"
 #include "check/rules.h"
+#include "solve/budget.h"
 
 namespace anyshape {
 namespace {
@@ -16,6 +18,14 @@ std::unique_ptr<Assumptions> accepted_world(const Typed& typed, const AcceptedSe
   for (const AxisSymbol& axis : typed.axes()) world->assume(Condition::ge(axis.symbol, 1));
   for (const AcceptedCondition& c : accepted.conditions) world->assume(c.condition);
   return world;
+}
+
+std::unordered_map<Dim, const Because*> demands_of(const AcceptedSet& accepted) {
+  std::unordered_map<Dim, const Because*> out;
+  for (const AcceptedCondition& c : accepted.conditions)
+    for (Dim symbol : c.condition.symbols())
+      if (!c.because.empty()) out.emplace(symbol, &c.because.back());
+  return out;
 }
 
 bool is_ignored(const Finding& finding, const std::vector<std::string>& ignore) {
@@ -51,12 +61,14 @@ std::vector<Finding> lint(const Typed& typed, const AcceptedSet& accepted, const
                           const LintOptions& options) {
   std::vector<Finding> findings;
   if (typed.refusal()) return findings;
+  const Effort effort(budget::with_nodes(budget::kReport, typed.graph().nodes.size()));
   const auto world = accepted_world(typed, accepted);
-  const LintContext context{typed, accepted, assumed, options, *world};
+  const LintContext context{typed, accepted, assumed, options, *world, demands_of(accepted)};
   for (const LintRule& rule : lint_rules()) {
     Findings out(rule.info.id, rule.info.severity, findings);
     rule.run(context, out);
   }
+  findings.insert(findings.end(), options.of_target.begin(), options.of_target.end());
   std::erase_if(findings, [&](const Finding& f) { return is_ignored(f, options.ignore); });
   std::stable_sort(findings.begin(), findings.end(),
                    [](const Finding& a, const Finding& b) { return a.severity > b.severity; });
@@ -108,7 +120,8 @@ bool may_differ(const LintContext& context, Dim a, Dim b) {
   for (const AxisSymbol& axis : context.typed.axes())
     if (const auto size = context.world.simplify(axis.symbol).constant()) pinned[axis.symbol] = *size;
   Draw draw;
-  for (int sample = 0; sample < kSamples; ++sample) {
+  for (int sample = 0; sample < kSamples && !Effort::tired(); ++sample) {
+    Effort::step(static_cast<int64_t>(context.typed.axes().size()));
     auto sizes = pinned;
     for (const AxisSymbol& axis : context.typed.axes()) sizes.try_emplace(axis.symbol, draw.next());
     const Binding binding = [&](Dim symbol) -> std::optional<int64_t> {
@@ -123,10 +136,9 @@ bool may_differ(const LintContext& context, Dim a, Dim b) {
   return false;
 }
 
-const Because* narrowest_demand(const AcceptedSet& accepted, Dim symbol) {
-  for (const AcceptedCondition& c : accepted.conditions)
-    if (c.condition.mentions(symbol) && !c.because.empty()) return &c.because.back();
-  return nullptr;
+const Because* LintContext::demand(Dim symbol) const {
+  const auto found = demands.find(symbol);
+  return found == demands.end() ? nullptr : found->second;
 }
 
 std::string describe(const AxisSymbol& axis) {

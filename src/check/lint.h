@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "anyshape/report.h"
@@ -17,6 +18,7 @@ struct LintOptions {
   bool batch_only = false;
   std::vector<InputAxis> allow;     // axes that may be dynamic under batch_only
   std::vector<std::string> ignore;  // "RULE" or "RULE@NODE"
+  std::vector<Finding> of_target;   // by the rules target.*, which look at more than a LintContext has
 };
 
 // What a lint rule may look at.
@@ -27,6 +29,11 @@ struct LintContext {
   const LintOptions& options;
   // The model at accepted shapes without empty axes.
   const Assumptions& world;
+  // The node that makes the conditions on a symbol as narrow as they are.
+  std::unordered_map<Dim, const Because*> demands;
+
+  // Null when none does.
+  const Because* demand(Dim symbol) const;
 };
 
 // Collects the findings of one rule.
@@ -63,8 +70,6 @@ Status check_ignore(std::string_view text);
 
 // True when the two sizes differ at some accepted shape; false also when nothing can be said.
 bool may_differ(const LintContext& context, Dim a, Dim b);
-// The node that makes the condition on the symbol as narrow as it is; null when none does.
-const Because* narrowest_demand(const AcceptedSet& accepted, Dim symbol);
 // `axis 1 of "x" (seq)`.
 std::string describe(const AxisSymbol& axis);
 

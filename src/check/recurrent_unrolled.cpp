@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/effort.h"
 #include "check/rules.h"
 
 namespace anyshape::rules {
@@ -74,7 +75,8 @@ void recurrent_unrolled(const LintContext& context, Findings& out) {
   size_t examined = 0;
   size_t longest = 0, last = 0;
   for (const auto& [weights, group] : shared_products(context.typed)) {
-    if (++examined > kMostGroups) break;
+    if (++examined > kMostGroups || Effort::tired()) break;
+    Effort::step(static_cast<int64_t>(graph.nodes.size()) / 8);
     size_t node = 0;
     const size_t length = longest_chain(graph, group, node);
     if (length > longest) {

@@ -1,6 +1,11 @@
 #include "check/report.h"
 
 #include <algorithm>
+#include <set>
+#include <tuple>
+
+#include "base/effort.h"
+#include "solve/budget.h"
 
 namespace anyshape {
 namespace {
@@ -11,14 +16,9 @@ Reason to_reason(const Remark& r) { return {r.node, r.op, r.code, r.sentence}; }
 template <class From>
 std::vector<Reason> to_reasons(const std::vector<From>& all) {
   std::vector<Reason> out;
-  const auto same = [](const Reason& a, const Reason& b) {
-    return a.node == b.node && a.code == b.code && a.sentence == b.sentence;
-  };
-  for (const From& one : all) {
-    Reason reason = to_reason(one);
-    const auto seen = [&](const Reason& known) { return same(known, reason); };
-    if (std::none_of(out.begin(), out.end(), seen)) out.push_back(std::move(reason));
-  }
+  std::set<std::tuple<std::string_view, std::string_view, std::string_view>> seen;
+  for (const From& one : all)
+    if (seen.emplace(one.node, one.code, one.sentence).second) out.push_back(to_reason(one));
   return out;
 }
 
@@ -118,6 +118,7 @@ std::vector<ValueType> input_types(const Typed& typed) {
 }
 
 std::vector<ValueType> output_types(const Typed& typed, const AcceptedSet& accepted) {
+  const Effort effort(budget::with_nodes(budget::kReport, typed.graph().nodes.size()));
   const auto known = typed.ground();
   for (const AcceptedCondition& c : accepted.conditions) known->assume(c.condition);
   std::vector<ValueType> out;

@@ -2,6 +2,8 @@
 
 namespace anyshape {
 
+void rules::of_target(const LintContext&, Findings&) {}
+
 const std::vector<LintRule>& lint_rules() {
   static const std::vector<LintRule> table = {
       {{"anonymous-axis", Severity::info, "a dynamic input axis has no name, or a placeholder for one"},
@@ -31,6 +33,21 @@ const std::vector<LintRule>& lint_rules() {
        rules::recurrent_unrolled},
       {{"static-output-declared-dynamic", Severity::warning, "an output axis is declared dynamic but never changes"},
        rules::static_output_declared_dynamic},
+      {{"target.container", Severity::error, "an input or output is no tensor (--target)"}, rules::of_target},
+      {{"target.conversion", Severity::warning, "an input or output has a type the target can only convert (--target)"},
+       rules::of_target},
+      {{"target.external-data", Severity::error, "weights lie in other files (--target)"}, rules::of_target},
+      {{"target.ir", Severity::error, "the format is newer than the target reads (--target)"}, rules::of_target},
+      {{"target.operator", Severity::error, "the target's runtime has no kernel for a node (--target)"},
+       rules::of_target},
+      {{"target.opset", Severity::error, "an operator set, or a node of it, is newer than the target reads (--target)"},
+       rules::of_target},
+      {{"target.output-size", Severity::error, "the size of an output is not known before the run (--target)"},
+       rules::of_target},
+      {{"target.size", Severity::warning, "the file is larger than some builds of the target take (--target)"},
+       rules::of_target},
+      {{"target.too-large", Severity::error, "the file is larger than the target takes (--target)"}, rules::of_target},
+      {{"target.type", Severity::error, "a value has a type the target does not have (--target)"}, rules::of_target},
   };
   return table;
 }

@@ -18,6 +18,8 @@ void one_name_two_sizes(const LintContext& context, Findings& out);
 void pinned_axis(const LintContext& context, Findings& out);
 void recurrent_loop(const LintContext& context, Findings& out);
 void recurrent_unrolled(const LintContext& context, Findings& out);
+// Says nothing: src/target finds it, and lint() is given it.
+void of_target(const LintContext& context, Findings& out);
 void static_output_declared_dynamic(const LintContext& context, Findings& out);
 
 }  // namespace anyshape::rules

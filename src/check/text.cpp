@@ -101,8 +101,11 @@ std::string exactness(const Accepted& set) {
   std::string out = set.exact ? "exact: yes" : "exact: no, the true set may be smaller";
   if (set.largest_axis) out += fmt::format(", for axes up to {}", *set.largest_axis);
   out += set.exact ? "\n" : ":\n";
-  if (!set.exact)
-    for (const Reason& reason : set.not_exact_because) out += line("  {}: {}", node_text(reason), reason.sentence);
+  constexpr size_t kShown = 20;
+  const auto& why = set.not_exact_because;
+  for (size_t i = 0; !set.exact && i < std::min(kShown, why.size()); ++i)
+    out += line("  {}: {}", node_text(why[i]), why[i].sentence);
+  if (why.size() > kShown) out += fmt::format("  and {} more, which the JSON report lists\n", why.size() - kShown);
   return out;
 }
 

@@ -1,6 +1,7 @@
 #include "fix/edit.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "format/onnx/datum.h"
 #include "format/onnx/walk.h"
@@ -23,6 +24,18 @@ void add_names(const onnx::GraphProto& graph, std::unordered_set<std::string_vie
   }
 }
 
+onnx::NodeProto constant_node(onnx::TensorProto value) {
+  onnx::NodeProto node;
+  node.op_type = "Constant";
+  node.output = {value.name};
+  onnx::AttributeProto attribute;
+  attribute.name = "value";
+  attribute.type = static_cast<int32_t>(onnx::AttributeType::tensor);
+  attribute.t = std::move(value);
+  node.attribute.push_back(std::move(attribute));
+  return node;
+}
+
 }  // namespace
 
 std::unordered_set<std::string_view> value_names(const onnx::GraphProto& graph) {
@@ -34,29 +47,26 @@ std::unordered_set<std::string_view> value_names(const onnx::GraphProto& graph) 
 Edit::Edit(onnx::ModelProto message) : proto(std::move(message)) {}
 
 std::string_view Edit::unused_name(std::string_view like) {
-  const auto taken = value_names(graph());
+  if (!taken_) taken_ = value_names(graph());
   std::string name(like);
-  for (int i = 1; taken.contains(name); ++i) name = fmt::format("{}_{}", like, i);
-  return keep(std::move(name));
+  for (int i = 1; taken_->contains(name); ++i) name = fmt::format("{}_{}", like, i);
+  return *taken_->insert(keep(std::move(name))).first;
 }
 
-void Edit::add_constant(std::string_view name, Tensor tensor) {
-  onnx::TensorProto value = onnx::tensor_proto(kept_->tensors.emplace_back(std::move(tensor)), keep(std::string(name)));
-  const auto is_it = [&](const onnx::ValueInfoProto& info) { return info.name == name; };
-  const bool given_out = std::any_of(graph().output.begin(), graph().output.end(), is_it);
-  if (proto.ir_version.value_or(0) >= kInitializersAlone && !given_out) {
-    graph().initializer.push_back(std::move(value));
-    return;
+void Edit::add_constants(std::vector<std::pair<std::string, Tensor>> constants) {
+  std::unordered_set<std::string_view> given_out;
+  for (const onnx::ValueInfoProto& info : graph().output) given_out.insert(info.name);
+  std::vector<onnx::NodeProto> nodes;
+  for (auto& [name, tensor] : constants) {
+    onnx::TensorProto value = onnx::tensor_proto(kept_->tensors.emplace_back(std::move(tensor)), keep(std::move(name)));
+    if (proto.ir_version.value_or(0) >= kInitializersAlone && !given_out.contains(value.name))
+      graph().initializer.push_back(std::move(value));
+    else
+      nodes.push_back(constant_node(std::move(value)));
   }
-  onnx::NodeProto node;
-  node.op_type = "Constant";
-  node.output = {value.name};
-  onnx::AttributeProto attribute;
-  attribute.name = "value";
-  attribute.type = static_cast<int32_t>(onnx::AttributeType::tensor);
-  attribute.t = std::move(value);
-  node.attribute.push_back(std::move(attribute));
-  graph().node.insert(graph().node.begin(), std::move(node));
+  // Before what reads them.
+  graph().node.insert(graph().node.begin(), std::make_move_iterator(nodes.begin()),
+                      std::make_move_iterator(nodes.end()));
 }
 
 onnx::NodeProto* Edit::maker(std::string_view value) {

@@ -5,6 +5,7 @@
 
 #include "fix/targets.h"
 #include "format/onnx/walk.h"
+#include "ir/defaults.h"
 #include "passes/draft.h"
 
 namespace anyshape::fixes {
@@ -57,11 +58,13 @@ void write_back(const Draft& draft, Edit& edit) {
   edit.graph().node = std::move(kept);
   const Graph& before = draft.typed.graph();
   const auto uses = draft.uses();
+  std::vector<std::pair<std::string, Tensor>> constants;
   for (ValueId id = 0; id < draft.graph.values.size(); ++id) {
     const Value& value = draft.graph.values[id];
     const bool there = id < before.values.size() && before.values[id].is_initializer;
-    if (value.is_initializer && !there && uses[id] > 0) edit.add_constant(value.name, *value.constant.constant);
+    if (value.is_initializer && !there && uses[id] > 0) constants.emplace_back(value.name, *value.constant->constant);
   }
+  edit.add_constants(std::move(constants));
 }
 
 void add_read(const onnx::GraphProto& graph, std::unordered_set<std::string_view>& out) {
@@ -71,7 +74,15 @@ void add_read(const onnx::GraphProto& graph, std::unordered_set<std::string_view
 
 }  // namespace
 
-Status simplify(const Typed& typed, Edit& edit) {
+Typed certain_facts(std::shared_ptr<const Graph> graph, const onnx::ModelProto& model) {
+  constexpr int64_t kDefaults = 4;  // the first IR version in which an initializer that is an input may be overridden
+  if (const auto open = optional_inputs(*graph); !open.empty() && model.ir_version.value_or(0) >= kDefaults)
+    graph = without_defaults(*graph, open);
+  return solve(std::move(graph), {.certain = true});
+}
+
+Status simplify(std::shared_ptr<const Graph> graph, Edit& edit) {
+  const Typed typed = certain_facts(std::move(graph), edit.proto);
   Draft draft(typed);
   draft.fold_growth = kGrowth;
   note_constants(draft);

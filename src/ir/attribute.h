@@ -6,6 +6,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/box.h"
 #include "base/special_members.h"
 #include "ir/fact.h"
 #include "tensor/tensor.h"
@@ -20,7 +21,7 @@ struct SparseTensor {
 };
 
 struct Attribute {
-  using Value = std::variant<std::monostate, int64_t, float, std::string, Tensor, SparseTensor, Fact,
+  using Value = std::variant<std::monostate, int64_t, float, std::string, Box<Tensor>, Box<SparseTensor>, Box<Fact>,
                              std::shared_ptr<Graph>, std::vector<int64_t>, std::vector<float>, std::vector<std::string>,
                              std::vector<Tensor>, std::vector<Fact>, std::vector<std::shared_ptr<Graph>>>;
   std::string name;

@@ -223,7 +223,7 @@ Ref Builder::constant(Tensor tensor, std::string_view name) {
   const ValueId id =
       add_value(root, unique(name.empty() ? fmt::format("{}/const", prefix_) : std::string(name)), Fact());
   root.facts[id] = Fact::of_constant(std::move(tensor));
-  root.graph.values[id].constant = root.facts[id];
+  root.graph.values[id].constant = std::make_shared<const Fact>(root.facts[id]);
   root.graph.values[id].is_initializer = true;
   const Ref ref{root.id, id};
   if (shared) shared_.emplace(std::move(text), ref);
@@ -310,7 +310,7 @@ Node Builder::new_node(std::string_view domain, std::string_view type) {
   node.type = std::string(type);
   node.version = domains_.try_emplace(node.domain, 1).first->second;
   node.op = ops_.find(domain, type, node.version);
-  node.metadata = metadata_;
+  if (!metadata_.empty()) node.metadata = metadata_;
   return node;
 }
 
@@ -355,9 +355,9 @@ std::string Builder::text_of(const Node& node, const Refs& in, size_t outputs) c
       text += fmt::format("{}:{}", s->size(), *s);
     } else if (const auto* list = std::get_if<std::vector<int64_t>>(&attribute.value)) {
       text += fmt::format("{}", fmt::join(*list, ","));
-    } else if (const auto* t = std::get_if<Tensor>(&attribute.value);
-               t && t->dtype() != DType::string && t->bytes().size() <= kShared) {
-      text += content_of(*t);
+    } else if (const auto* t = std::get_if<Box<Tensor>>(&attribute.value);
+               t && (*t)->dtype() != DType::string && (*t)->bytes().size() <= kShared) {
+      text += content_of(**t);
     } else {
       return {};
     }

@@ -1,6 +1,9 @@
 #include "ir/call.h"
 
 #include <algorithm>
+#include <new>
+
+#include "base/memory_meter.h"
 
 namespace anyshape {
 
@@ -17,6 +20,12 @@ const T* Call::get(std::string_view name) const {
   if (!value)
     for (const Call* call = this; call; call = call->outer_) call->mistyped_ = attribute->name;
   return value;
+}
+
+template <class T>
+const T* Call::get_boxed(std::string_view name) const {
+  const auto* value = get<Box<T>>(name);
+  return value ? &**value : nullptr;
 }
 
 int64_t Call::i(std::string_view name, int64_t fallback) const {
@@ -36,9 +45,9 @@ const std::vector<float>* Call::floats(std::string_view name) const { return get
 const std::vector<std::string>* Call::strings(std::string_view name) const {
   return get<std::vector<std::string>>(name);
 }
-const Tensor* Call::tensor(std::string_view name) const { return get<Tensor>(name); }
-const SparseTensor* Call::sparse(std::string_view name) const { return get<SparseTensor>(name); }
-const Fact* Call::type_attr(std::string_view name) const { return get<Fact>(name); }
+const Tensor* Call::tensor(std::string_view name) const { return get_boxed<Tensor>(name); }
+const SparseTensor* Call::sparse(std::string_view name) const { return get_boxed<SparseTensor>(name); }
+const Fact* Call::type_attr(std::string_view name) const { return get_boxed<Fact>(name); }
 const Graph* Call::graph(std::string_view name) const {
   const auto* v = get<std::shared_ptr<Graph>>(name);
   return v ? v->get() : nullptr;
@@ -58,7 +67,12 @@ Result<std::vector<Datum>> run_reference(const Call& call, const std::vector<Dat
   }
   outputs.resize(std::max(outputs.size(), call.outputs()));
   KernelArgs args{in, outputs, bodies, seed};
-  TRY_OK(call.op()->kernels.back().run(call, args));
+  try {
+    TRY_OK(call.op()->kernels.back().run(call, args));
+  } catch (const std::bad_alloc&) {
+    return MemoryMeter::out_of_memory();
+  }
+  TRY_OK(MemoryMeter::check());
   for (Datum& datum : outputs) datum.settle();
   return outputs;
 }

@@ -54,6 +54,8 @@ class Call {
  private:
   template <class T>
   const T* get(std::string_view name) const;
+  template <class T>
+  const T* get_boxed(std::string_view name) const;
 
   const Node& node_;
   std::string_view label_;

@@ -19,9 +19,9 @@ std::shared_ptr<const Graph> without_defaults(const Graph& graph, const std::vec
     if (!value.declared) {
       value.declared.emplace();
       value.declared->kind = Fact::Kind::tensor;
-      value.declared->dtype = value.constant.dtype;
+      value.declared->dtype = value.constant->dtype;
     }
-    value.constant = Fact();
+    value.constant.reset();
     value.is_initializer = false;
   }
   return out;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/bug.h"
+#include "base/effort.h"
 #include "tensor/real.h"
 
 namespace anyshape {
@@ -141,6 +142,7 @@ std::optional<Bounds> Fact::value_bounds() const {
     return all;
   }
   if (constant && constant->count() > 0 && dtype != DType::u64) {
+    Effort::step(constant->count() / 64);
     int64_t lo = constant->int_at(0), hi = lo;
     for (int64_t i = 1; i < constant->count(); ++i) {
       lo = std::min(lo, constant->int_at(i));

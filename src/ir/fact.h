@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/box.h"
 #include "base/special_members.h"
 #include "sym/dim.h"
 #include "tensor/datum.h"
@@ -30,7 +31,12 @@ struct Fact {
 
   Kind kind = Kind::unknown;
   DType dtype = DType::undefined;  // tensor and sparse_tensor; the key type of a map
-  std::optional<Dims> dims;        // nullopt: rank not known
+  // True when the value (not the shape) is a function of input shapes and constants only, never of input data. In a
+  // symbolic walk sizes of any value count as shapes: even of one that depends on data a concrete shape may tell all.
+  bool from_shapes = false;
+  // Sizes of values have a part in it, be it beside data: a concrete shape may tell more than a symbolic walk does.
+  bool from_sizes = false;
+  std::optional<Dims> dims;  // nullopt: rank not known
 
   // The entries of a small integer, bool (0 or 1) or float tensor, row-major; entry i has the value
   // elements[i] / denominator. denominator is 1 unless dtype is a float type, where the claim holds for numerators
@@ -38,14 +44,8 @@ struct Fact {
   std::shared_ptr<const Dims> elements;
   int64_t denominator = 1;
 
-  std::optional<Bounds> bounds;            // integer tensors whose elements are not known one by one
+  Box<Bounds> bounds;                      // integer tensors whose elements are not known one by one
   std::shared_ptr<const Tensor> constant;  // the value itself, any dtype
-
-  // True when the value (not the shape) is a function of input shapes and constants only, never of input data. In a
-  // symbolic walk sizes of any value count as shapes: even of one that depends on data a concrete shape may tell all.
-  bool from_shapes = false;
-  // Sizes of values have a part in it, be it beside data: a concrete shape may tell more than a symbolic walk does.
-  bool from_sizes = false;
 
   std::shared_ptr<const Fact> item;    // type of a sequence's or optional's content, of a map's values
   std::shared_ptr<const Facts> items;  // a sequence whose length and entries are known one by one

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/box.h"
 #include "base/special_members.h"
 #include "ir/attribute.h"
 #include "ir/fact.h"
@@ -35,8 +36,8 @@ struct Declared {
 
 struct Value {
   std::string name;
-  std::optional<Declared> declared;
-  Fact constant;                 // initialisers: the fact of the tensor; otherwise kind unknown
+  Box<Declared> declared;
+  std::shared_ptr<const Fact> constant;  // initialisers: the fact of the tensor; otherwise null
   uint32_t producer = kNoValue;  // index of the node that makes it; kNoValue for inputs, initialisers and captures
   bool is_initializer = false;
   // Its entries can reach a place where a rule reads entries (Port::value): worth folding.
@@ -45,13 +46,13 @@ struct Value {
 
 struct Node {
   std::string name;  // as in the file, possibly empty; label() is for people
-  std::string domain, type, overload;
+  std::string domain, type;
   int64_t version = 0;                // of the domain, as imported where the node stands
   const OpDef* op = nullptr;          // null: no rule (opaque) or a local function
   std::shared_ptr<const Graph> body;  // of a call to a local function, its attributes put in
   std::vector<ValueId> in, out;       // kNoValue: absent
   std::vector<Attribute> attributes;
-  std::vector<std::pair<std::string, std::string>> metadata;  // of nodes made here, not of those read
+  Box<std::vector<std::pair<std::string, std::string>>> metadata;  // of nodes made here, not of those read
 
   ANYSHAPE_SPECIAL_MEMBERS(Node);
   const Attribute* attribute(std::string_view attribute_name) const;
@@ -70,6 +71,7 @@ class Graph {
   };
 
   std::string name;
+  std::string overload;  // of the local function whose body it is
   std::vector<Value> values;
   std::vector<Node> nodes;
   std::vector<ValueId> inputs;  // those of the file that are no initialisers come first in `required_inputs`

@@ -1,8 +1,11 @@
 #include "ir/infer.h"
 
 #include <algorithm>
+#include <cmath>
+#include <numeric>
 
 #include "base/bug.h"
+#include "base/effort.h"
 
 namespace anyshape {
 namespace {
@@ -54,6 +57,20 @@ void keep_common(Fact& known, const Fact& seen) {
     if ((*known.dims)[i] != (*seen.dims)[i]) (*known.dims)[i] = Dim::unknown();
 }
 
+// Steps of a visit to a node, beyond what its rule computes.
+constexpr int64_t kVisit = 10;
+
+// About what a kernel takes that looks at every entry, and multiplies its two largest inputs as matrices to make so
+// many entries.
+int64_t kernel_steps(const std::vector<Datum>& in, int64_t made) {
+  constexpr double kPerStep = 32;
+  std::vector<double> counts = {1, 1};
+  for (const Datum& datum : in) counts.push_back(static_cast<double>(datum.tensor().count()));
+  const double entries = std::accumulate(counts.begin(), counts.end(), static_cast<double>(made));
+  std::nth_element(counts.begin(), counts.begin() + 1, counts.end(), std::greater<>());
+  return static_cast<int64_t>((entries + std::sqrt(counts[0] * counts[1] * static_cast<double>(made))) / kPerStep);
+}
+
 std::string place_of(const Graph& graph, const Node& node) { return fmt::format("node {:?}", graph.label(node)); }
 
 }  // namespace
@@ -62,6 +79,14 @@ Assumptions& InferContext::assumptions() const { return walk_.assumptions_; }
 Symbols& InferContext::symbols() const { return walk_.assumptions_.symbols(); }
 bool InferContext::numeric() const { return walk_.options_.numeric; }
 int64_t InferContext::loop_limit() const { return walk_.options_.loop_limit; }
+bool InferContext::certain() const { return walk_.options_.certain; }
+
+void InferContext::bound(const Condition& condition) { walk_.add_bound(condition); }
+
+Dim InferContext::only_if(const Condition& condition, Dim size) {
+  if (!certain() || proves(condition)) return size;
+  return walk_.add_symbol("u", on_data(size) ? SymbolKind::data : SymbolKind::opaque, 0, std::nullopt);
+}
 
 bool InferContext::fits(Dim value, int64_t lo, int64_t hi) const {
   const auto inside = [&] {
@@ -95,6 +120,7 @@ Status InferContext::settle(Tri answer, const Condition& condition, std::string_
     assumptions().assume(condition);
     return {};
   }
+  if (certain()) return {};
   Requirement r{
       everywhere, Condition::always(),  std::string(code), std::move(sentence), graph_.label(node_), node_.type,
       false,      condition.is_opaque()};
@@ -178,7 +204,6 @@ bool InferContext::on_data(Dim dim) const {
 }
 
 size_t InferContext::data_dims() const { return walk_.data_dims_; }
-size_t InferContext::requirements() const { return walk_.requirements_.size(); }
 
 bool InferContext::on_axes(Dim dim) const {
   const auto used = dim.symbols();
@@ -223,17 +248,21 @@ void Walk::reveal(const Graph& body, Facts facts) {
   for (size_t i = 0; i < facts.size(); ++i) keep_common(it->second[i], facts[i]);
 }
 
+void Walk::add_bound(const Condition& bound, const Condition& unless) {
+  // A symbol of a branch is bounded only where the branch is taken: its bounds must not constrain other symbols there.
+  Condition elsewhere = unless;
+  for (const Condition& branch : path_) elsewhere = elsewhere || !branch;
+  fresh_bounds_.push_back(elsewhere || bound);
+  assumptions_.assume(bound);
+}
+
 Dim Walk::add_symbol(std::string_view stem, SymbolKind kind, Dim lo, std::optional<Dim> hi) {
   const Dim symbol = assumptions_.symbols().fresh(stem);
   kinds_[symbol] = kind;
   data_dims_ += kind == SymbolKind::data;
-  // A symbol of a branch is bounded only where the branch is taken: its bounds must not constrain other symbols there.
-  Condition elsewhere = Condition::never();
-  for (const Condition& branch : path_) elsewhere = elsewhere || !branch;
-  fresh_bounds_.push_back(elsewhere || Condition::ge(symbol, lo));
-  if (hi) fresh_bounds_.push_back(elsewhere || Condition::le(symbol, *hi));
-  assumptions_.assume(Condition::ge(symbol, lo));
-  if (hi) assumptions_.assume(Condition::le(symbol, *hi));
+  add_bound(Condition::ge(symbol, lo));
+  // Where there is no room between the bounds, a requirement does not hold: that is not to follow from them.
+  if (hi) add_bound(Condition::le(symbol, *hi), Condition::lt(*hi, lo));
   return symbol;
 }
 
@@ -267,15 +296,14 @@ Result<Facts> infer_node(const Graph& graph, const Node& node, const std::vector
   Symbols symbols;
   Assumptions assumptions(symbols);
   Walk walk(assumptions, {.numeric = true});
-  auto out = walk.call_rule(graph, node, in);
-  if (!out) return at(place_of(graph, node), std::move(out).error());
-  return out;
+  return walk.call_rule(graph, node, in);
 }
 
 Facts Walk::seed(const Graph& body, Facts inputs) {
   Facts facts(body.values.size());
+  Effort::step(static_cast<int64_t>(facts.size()) / 2);
   for (ValueId id = 0; id < facts.size(); ++id)
-    if (body.values[id].is_initializer) facts[id] = body.values[id].constant;
+    if (body.values[id].is_initializer) facts[id] = *body.values[id].constant;
   const auto required = body.required_inputs();
   for (size_t i = 0; i < required.size() && i < inputs.size(); ++i) facts[required[i]] = std::move(inputs[i]);
   for (const auto& capture : body.captures) facts[capture.inner] = (*frames_.back().second)[capture.outer];
@@ -313,13 +341,17 @@ Result<Facts> Walk::run_nodes(const Graph& graph, Facts facts) {
 
 Status Walk::infer_node(const Graph& graph, const Node& node, Facts& facts) {
   if (frames_.size() == 1) outermost_ = &node;
-  if (++visits_ > options_.node_limit)
-    return at(place_of(graph, node), Error{Error::Kind::unknown, "walk.budget", {}, "the walk is too long", {}});
-  auto out = node.body ? call_function(graph, node, facts) : call_rule(graph, node, facts);
+  Effort::step(kVisit + static_cast<int64_t>(node.in.size() + node.out.size()) / 4);
+  ++visits_;
+  const auto over = [&] { return visits_ > options_.node_limit || Effort::spent(); };
+  Result<Facts> out;
+  if (!over()) out = node.body ? call_function(graph, node, facts) : call_rule(graph, node, facts);
+  // A rule whose body was not walked to its end may say anything.
+  if (over()) out = unknown(kBudgetCode, "the work budget is spent: nothing is known of this node and those after it");
   if (out && node.op) {
     if (auto folded = fold(graph, node, facts, *out); !folded) out = tl::unexpected(std::move(folded).error());
   }
-  if (!out && out.error().kind == Error::Kind::unknown && out.error().code != "walk.budget") {
+  if (!out && out.error().kind == Error::Kind::unknown && out.error().code != kBudgetCode) {
     InferContext(*this, graph, node).undecided(out.error().code, "{}", out.error().message);
     out = Facts();
   }
@@ -432,7 +464,7 @@ Status Walk::fold(const Graph& graph, const Node& node, const Facts& facts, Fact
   if (std::all_of(out.begin(), out.end(), known)) return {};
 
   std::vector<Datum> in;
-  int64_t bytes = 0;
+  int64_t bytes = 0, made = 0;
   for (ValueId id : node.in) {
     Tensor tensor = id == kNoValue ? Tensor() : facts[id].as_tensor();
     if (id != kNoValue && !tensor) return {};
@@ -444,8 +476,15 @@ Status Walk::fold(const Graph& graph, const Node& node, const Facts& facts, Fact
     const auto count = sizes ? element_count(*sizes) : std::nullopt;
     if (sizes && (!count || *count > options_.fold_bytes)) return {};
     bytes += count.value_or(0) * std::max(bits(fact.dtype), 8) / 8;
+    made += count.value_or(0);
   }
   if (bytes > options_.fold_bytes || folded_bytes_ + bytes > options_.fold_total_bytes) return {};
+  const int64_t steps = kernel_steps(in, made);
+  if (!Effort::affords(steps)) {
+    InferContext(*this, graph, node).undecided(kBudgetCode, "its value takes more work to compute than is left");
+    return {};
+  }
+  Effort::step(steps);
   folded_bytes_ += bytes;
   for (Datum& datum : in) {
     TRY(datum.tensor(), datum.tensor().aligned());
@@ -480,7 +519,7 @@ Fact Walk::opaque_output(const Graph& graph, ValueId id) {
   const auto& declared = graph.values[id].declared;
   if (!declared || declared->kind != Fact::Kind::tensor) return {};
   Fact fact = Fact::tensor_of_unknown_rank(declared->dtype);
-  if (!declared->dims) return fact;
+  if (!declared->dims || options_.certain) return fact;
   fact.dims.emplace();
   for (const DeclaredDim& d : *declared->dims)
     fact.dims->push_back(d.value && *d.value >= 0 ? Dim(*d.value) : Dim::unknown());

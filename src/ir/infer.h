@@ -59,6 +59,11 @@ class InferContext {
     return require_text(condition, code, [&] { return fmt::format(text, std::forward<Args>(args)...); });
   }
   bool proves(const Condition& condition) const { return assumptions().proves(condition); }
+  // For rules that ask for more than ONNX Runtime does: the size they give where their condition holds. In a walk for
+  // what is certain it is one nothing is known of, unless the condition is proved.
+  Dim only_if(const Condition& condition, Dim size);
+  // The walk is one for what is certain.
+  bool certain() const;
   Dim simplify(Dim dim) const { return assumptions().simplify(dim); }
 
   // The value provably stays in lo..hi, at the latest when every axis is at most one of kSizeClaims; the report then
@@ -77,6 +82,8 @@ class InferContext {
   Dim fresh(const Fact& source, std::string_view stem, Dim lo = 0, std::optional<Dim> hi = std::nullopt);
   // The same, data-dependent whatever the source.
   Dim data_dim(std::string_view stem, Dim lo = 0, std::optional<Dim> hi = std::nullopt);
+  // What else is true of such sizes.
+  void bound(const Condition& condition);
 
   // Rules of a body with these facts for its inputs; captured values are found by themselves. Requirements made inside
   // hold only where `path` does. An Error is returned, not recorded: the caller decides what a refused branch means.
@@ -93,9 +100,8 @@ class InferContext {
   Dim iteration(Dim first, Dim last);
   // The dim mentions a size that depends on input data.
   bool on_data(Dim dim) const;
-  // How many sizes that depend on input data there are so far, and how many requirements.
+  // How many sizes that depend on input data there are so far.
   size_t data_dims() const;
-  size_t requirements() const;
   // The dim mentions nothing but sizes of input axes.
   bool on_axes(Dim dim) const;
 
@@ -146,6 +152,9 @@ class Walk {
     int64_t node_limit = 5'000'000;  // node visits, bodies included
     int depth_limit = 64;            // nesting of bodies
     bool corners = false;            // what operators mean in empty tensors only is told apart
+    // Facts that hold wherever ONNX Runtime runs the model: no requirement is relied on by later rules, nor what a file
+    // says of a value that no rule knows.
+    bool certain = false;
   };
   using Reveal = std::map<const Graph*, Facts>;
   // A condition on axis symbols that a rule would like to have decided.
@@ -202,6 +211,7 @@ class Walk {
   void settle_output(Fact& fact);
   Fact opaque_output(const Graph& graph, ValueId id);
   Dim add_symbol(std::string_view stem, SymbolKind kind, Dim lo, std::optional<Dim> hi);
+  void add_bound(const Condition& bound, const Condition& unless = Condition::never());
   Facts seed(const Graph& body, Facts inputs);
   void reveal(const Graph& body, Facts facts);
   void leave_to_numbers(const Graph& graph, const Node& node, const std::vector<const Fact*>& in, size_t requirements,

@@ -44,8 +44,8 @@ Temporary<int64_t> ranked(const Suppression& how, const Tensor& scores, int64_t 
 
 }  // namespace
 
-std::vector<std::array<int64_t, 3>> suppress(const Suppression& how, const Tensor& boxes, const Tensor& scores) {
-  std::vector<std::array<int64_t, 3>> out;
+Temporary<std::array<int64_t, 3>> suppress(const Suppression& how, const Tensor& boxes, const Tensor& scores) {
+  Temporary<std::array<int64_t, 3>> out;
   const int64_t batch = scores.dims()[0], classes = scores.dims()[1], count = scores.dims()[2];
   for (int64_t b = 0; b < batch; ++b)
     for (int64_t c = 0; c < classes; ++c) {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/temporary.h"
 #include "tensor/tensor.h"
 
 namespace anyshape::kernels {
@@ -18,7 +19,7 @@ struct Suppression {
 
 // (batch, class, box) of the boxes that overlap no better one of their class by more than `overlap`, best first.
 // REQUIRES: boxes f32 [B, N, 4], scores f32 [B, C, N].
-std::vector<std::array<int64_t, 3>> suppress(const Suppression& how, const Tensor& boxes, const Tensor& scores);
+Temporary<std::array<int64_t, 3>> suppress(const Suppression& how, const Tensor& boxes, const Tensor& scores);
 
 struct RoiAlign {
   float scale = 1;

@@ -91,7 +91,7 @@ std::string real_text(DType dtype, double value) {
 Status to_strings(const Tensor& from, Tensor& to) {
   if (!is_integer(from.dtype()) && !is_float(from.dtype()) && from.dtype() != DType::boolean)
     return unknown("dtype", "no conversion of {} to strings", name(from.dtype()));
-  for (int64_t i = 0; i < from.count(); ++i) to.strings_mutable()[static_cast<size_t>(i)] = number_text(from, i);
+  for (int64_t i = 0; i < from.count(); ++i) to.put_string(i, number_text(from, i));
   return {};
 }
 

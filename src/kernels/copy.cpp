@@ -6,7 +6,7 @@ void copy_elements(Tensor& to, int64_t to_start, const Tensor& from, int64_t fro
   if (count <= 0) return;
   if (from.dtype() == DType::string) {
     for (int64_t i = 0; i < count; ++i)
-      to.strings_mutable()[static_cast<size_t>(to_start + i)] = from.strings()[static_cast<size_t>(from_start + i)];
+      to.put_string(to_start + i, from.strings()[static_cast<size_t>(from_start + i)]);
     return;
   }
   const int width = bits(from.dtype());

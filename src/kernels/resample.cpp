@@ -32,26 +32,33 @@ struct Axis {
   }
 };
 
+// Where the scale is the quotient of the sizes, a position on a border between entries comes out exactly.
+double unscaled(const Axis& axis, double x) {
+  const bool by_sizes = axis.width() == static_cast<double>(axis.out);
+  return by_sizes ? x * static_cast<double>(axis.in) / static_cast<double>(axis.out) : x / axis.how.scale;
+}
+
 double source_position(Coordinates coordinates, const Axis& axis, int64_t i) {
   const auto x = static_cast<double>(i), last = static_cast<double>(axis.in - 1);
-  const double scale = axis.how.scale, width = axis.width();
+  const double width = axis.width();
   switch (coordinates) {
     case Coordinates::half_pixel:
-      return (x + 0.5) / scale - 0.5;
+      return unscaled(axis, x + 0.5) - 0.5;
     case Coordinates::half_pixel_symmetric:
-      return static_cast<double>(axis.in) / 2 * (1 - static_cast<double>(axis.out) / width) + (x + 0.5) / scale - 0.5;
+      return static_cast<double>(axis.in) / 2 * (1 - static_cast<double>(axis.out) / width) + unscaled(axis, x + 0.5) -
+             0.5;
     case Coordinates::pytorch_half_pixel:
-      return axis.out == 1 ? 0 : (x + 0.5) / scale - 0.5;
+      return axis.out == 1 ? 0 : unscaled(axis, x + 0.5) - 0.5;
     case Coordinates::align_corners:
       return width == 1 ? 0 : x * last / (width - 1);
     case Coordinates::asymmetric:
-      return x / scale;
+      return unscaled(axis, x);
     case Coordinates::tf_crop_and_resize: {
       const double extent = (axis.how.roi_end - axis.how.roi_start) * last;
       return (axis.out == 1 ? extent / 2 : x * extent / static_cast<double>(axis.out - 1)) + axis.how.roi_start * last;
     }
     case Coordinates::tf_half_pixel_for_nn:
-      return (x + 0.5) / scale;
+      return unscaled(axis, x + 0.5);
   }
   return 0;
 }

@@ -105,7 +105,7 @@ TEST(FromTorchscript, Programs) {
       // A list that such a loop fills.
       {"    l = annotate(List[Tensor], [])\n    for i in range(torch.size(x, 1)):\n"
        "      _0 = torch.append(l, torch.select(x, 1, i))\n    return torch.stack(l, 1)\n",
-       "f32[b, s, 4] | Shape Squeeze Loop Transpose"},
+       "f32[b, s, 4] | Shape Squeeze Loop Transpose [s >= 1]"},
       // Sizes that grow, numbers that go around.
       {"    y = x\n    for i in range(torch.size(x, 1)):\n      y = torch.cat([y, x], 1)\n    return torch.relu(y)\n",
        "f32[b, *"},

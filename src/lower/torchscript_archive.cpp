@@ -34,9 +34,9 @@ std::shared_ptr<Instance> Evaluator::root() {
 }
 
 Value Evaluator::unpickled_tensor(const Pickled& value, const std::string& path) {
-  Var& shared = storages_[storage_key(value.tensor.view, path.starts_with("constants."))];
+  Var& shared = storages_[storage_key(value.tensor->view, path.starts_with("constants."))];
   if (!shared) {
-    shared = in_.variable(in_.constant(value.tensor.tensor, path), path);
+    shared = in_.variable(in_.constant(value.tensor->tensor, path), path);
     module_tensors_.emplace_back(path, shared);
   }
   return shared;

@@ -167,7 +167,7 @@ Result<Value> Evaluator::named_value(const std::string& path, const Expr& expr) 
     const torchscript::Pickled& held = *constants[std::stoul(digits)];
     TRY(Value value, unpickled(held, fmt::format("c{}", digits), false));
     // What was a number of Python's when the module was traced: it does not decide the type of a result.
-    if (value.is_tensor() && held.tensor.view.sizes.empty()) wrapped_.insert(value.get<Var>()->get());
+    if (value.is_tensor() && held.tensor->view.sizes.empty()) wrapped_.insert(value.get<Var>()->get());
     return value;
   }
   auto callable = std::make_shared<Callable>();

@@ -195,6 +195,7 @@ class Evaluator {
   Maybe setting(const Call& call);
   Maybe range_primitive(const Call& call);
   Maybe make_tensor(const Call& call);
+  void assume_some(Ref stacked);
   Maybe stacked_primitive(const Call& call);
   Result<Ref> tensor_of(const Value& data, std::optional<DType> dtype);
 

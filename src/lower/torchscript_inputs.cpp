@@ -87,8 +87,8 @@ class Collector {
         if (const InputType* type = given(name)) return typed(*type, name);
         TensorInput input;
         input.given = name;
-        input.dtype = example.tensor.view.dtype;
-        for (const int64_t size : example.tensor.view.sizes) input.axes.push_back({size, {}});
+        input.dtype = example.tensor->view.dtype;
+        for (const int64_t size : example.tensor->view.sizes) input.axes.push_back({size, {}});
         return add(std::move(input));
       }
       case Pickled::Kind::list:

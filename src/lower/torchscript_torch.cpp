@@ -155,6 +155,14 @@ Evaluator::Maybe Evaluator::tensor_primitive(const Call& call) {
   return tensor_property(name, *tensor, call);
 }
 
+// A loop that fills a list which is joined has run: its sizes are those of an iteration.
+void Evaluator::assume_some(Ref stacked) {
+  in_.assume(Condition::ge(in_.dim(stacked, 0), 1), "stack and cat take no empty list");
+  Dims dims = in_.dims(stacked);
+  for (Dim& size : dims) size = in_.assumptions().simplify(size);
+  in_.claim(stacked, std::move(dims));
+}
+
 Evaluator::Maybe Evaluator::stacked_primitive(const Call& call) {
   if (call.args.empty()) return std::nullopt;
   const std::string& name = call.name;
@@ -173,6 +181,7 @@ Evaluator::Maybe Evaluator::stacked_primitive(const Call& call) {
   }
   const List* list = call.args[0].list();
   if (list == nullptr || !list->stacked || (name != "stack" && name != "cat")) return std::nullopt;
+  assume_some(list->stacked);
   const size_t rank = in_.rank(list->stacked);
   const size_t axes = name == "stack" ? rank : rank - 1;
   TRY(const int64_t place, index_in(axis ? *axis : zero, axes));

@@ -114,7 +114,8 @@ Status require_old_slope(InferContext& context, const Dims& x, const Dims& slope
                          "the slope {} must have 1 entry or one per channel of {}", text(slope), text(x));
 }
 
-Status require_slope(InferContext& context, const Dims& x, const Dims& slope) {
+// The sizes of the input with those that are not certain: ONNX Runtime stretches the input, too.
+Result<Dims> with_slope(InferContext& context, const Dims& x, const Dims& slope) {
   Dims to = x;
   if (slope.size() > x.size()) {
     for (size_t i = 0; i < slope.size() - x.size(); ++i)
@@ -126,24 +127,28 @@ Status require_slope(InferContext& context, const Dims& x, const Dims& slope) {
   const size_t shift = to.size() - slope.size();
   for (size_t i = 0; i < slope.size(); ++i) {
     const Dim a = slope[i], b = to[shift + i];
-    TRY_OK(context.require(Condition::eq(a, b) || Condition::eq(a, 1), "lenient.prelu",
-                           "the slope {} must broadcast to the input {}: {} against {}", text(slope), text(x), print(a),
-                           print(b)));
+    const Condition fits = Condition::eq(a, b) || Condition::eq(a, 1);
+    TRY_OK(context.require(fits, "lenient.prelu", "the slope {} must broadcast to the input {}: {} against {}",
+                           text(slope), text(x), print(a), print(b)));
+    to[shift + i] = context.only_if(fits, b);
   }
-  return {};
+  to.erase(to.begin(), to.end() - static_cast<ptrdiff_t>(x.size()));
+  return to;
 }
 
 Result<Facts> infer_prelu(const Call& call, InferContext& context) {
   TRY_OK(require_tensor(call, 0, kMaskNumber));
   TRY_OK(require_tensor(call, 1, kMaskNumber));
   TRY(const DType dtype, common_dtype(call, 0, 1));
-  TRY(const Dims x, call.dims(0));
+  TRY(Dims x, call.dims(0));
   TRY(const Dims slope, call.dims(1));
-  if (call.version() < 7)
+  if (call.version() < 7) {
     TRY_OK(require_old_slope(context, x, slope));
-  else
-    TRY_OK(require_slope(context, x, slope));
-  return Facts{Fact::tensor(dtype, x)};
+  } else {
+    TRY(x, with_slope(context, x, slope));
+    if (context.certain() && slope.size() > x.size()) return Facts{Fact::tensor_of_unknown_rank(dtype)};
+  }
+  return Facts{Fact::tensor(dtype, std::move(x))};
 }
 
 Result<Facts> infer_swiglu(const Call& call, InferContext& context) {

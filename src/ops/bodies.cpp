@@ -179,6 +179,15 @@ Fact any_item(InferContext& context, const Fact& item, bool from_shapes) {
   return out;
 }
 
+Status forbid(InferContext& context, const Condition& path, Error error) {
+  if (error.kind != Error::Kind::refused) return tl::unexpected(std::move(error));
+  if (context.certain() && error.code.starts_with("lenient.")) {
+    error.kind = Error::Kind::unknown;
+    return tl::unexpected(std::move(error));
+  }
+  return context.require(!path, error.code, "{}{}{}", error.place, error.place.empty() ? "" : ": ", error.message);
+}
+
 void assume_sizes(InferContext& context, const Facts& facts) {
   for (const Fact& fact : facts) {
     if (fact.dims)

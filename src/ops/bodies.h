@@ -2,6 +2,7 @@
 
 #include <functional>
 
+#include "base/temporary.h"
 #include "ops/common.h"
 
 // What the operators with bodies (If, Loop, Scan, SequenceMap) share: joining what two ways say about one value.
@@ -31,6 +32,10 @@ bool counted_by_shapes(const InferContext& context, const Fact& sequence);
 // One item of that type: every unknown dim is a size of its own.
 Fact any_item(InferContext& context, const Fact& item, bool from_shapes);
 
+// What a refused body means: its path must not be taken. Where ONNX Runtime lets pass what is refused, nothing is
+// certain of the node.
+Status forbid(InferContext& context, const Condition& path, Error error);
+
 // Symbols made inside a body come out of it without what was assumed there; sizes are never negative.
 void assume_sizes(InferContext& context, const Facts& facts);
 
@@ -54,7 +59,7 @@ class ScanParts {
   // Keeps what one iteration gave. Code "body.type" when a scan output is no tensor.
   Status add(const std::vector<Datum>& outputs);
   size_t count() const { return parts_.size(); }
-  std::vector<Tensor>& parts(size_t i) { return parts_[i]; }
+  Temporary<Tensor>& parts(size_t i) { return parts_[i]; }
   // The outputs of a body that never ran: as the file declares them; where it does not give every size, as one run on
   // these inputs makes them; where that fails, sizes without a number are 0. Each without the axis of iterations.
   Result<std::vector<TensorType>> none(BodyRunner& bodies, std::vector<Datum> inputs) const;
@@ -62,7 +67,7 @@ class ScanParts {
  private:
   const Graph& body_;
   size_t first_;
-  std::vector<std::vector<Tensor>> parts_;
+  std::vector<Temporary<Tensor>> parts_;
 };
 
 // The only entry of a bool tensor. `code` of the error: "if.cond".

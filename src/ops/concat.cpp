@@ -17,6 +17,22 @@ std::string_view code_for(InferContext& context, const Dims& a, const Dims& b) {
   return empty(a) || empty(b) ? "lenient.concat" : "concat.dims";
 }
 
+// What ONNX Runtime gives where it skips inputs: the sizes of the first input with elements, and all of them along the
+// axis.
+Dims certain_dims(const Call& call, InferContext& context, size_t axis, Dims joined) {
+  if (!context.certain()) return joined;
+  const Dims* filled = nullptr;
+  for (size_t i = 0; i < call.inputs() && !filled; ++i)
+    if (context.proves(Condition::ge(product(*call.in(i).dims), 1))) filled = &*call.in(i).dims;
+  for (size_t k = 0; k < joined.size(); ++k) {
+    if (k == axis) continue;
+    if (filled) joined[k] = (*filled)[k];
+    for (size_t i = 0; i < call.inputs() && !filled; ++i)
+      joined[k] = context.only_if(Condition::eq(joined[k], (*call.in(i).dims)[k]), joined[k]);
+  }
+  return joined;
+}
+
 Result<Dims> joined_dims(const Call& call, InferContext& context) {
   TRY(Dims out, call.dims(0));
   const Dims first = out;
@@ -34,7 +50,7 @@ Result<Dims> joined_dims(const Call& call, InferContext& context) {
     }
     out[axis] = out[axis] + next[axis];
   }
-  return out;
+  return certain_dims(call, context, axis, std::move(out));
 }
 
 Status require_one_dtype(const Call& call) {

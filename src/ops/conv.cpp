@@ -126,6 +126,8 @@ Result<Facts> infer_deform(const Call& call, InferContext& context) {
                          "{} channels are no multiple of offset_group {}", print(o.x[1]), groups));
   TRY_OK(require_vector(call, context, 3, o.w[0], "conv.bias", "the bias"));
   TRY(Dims out, output_dims(context, o, "lenient.deformconv"));
+  for (size_t i = 0; i < o.window.rank(); ++i)
+    out[i + 2] = context.only_if(window_fits(o.window, i, o.x[i + 2]), out[i + 2]);
   const Dim points = product(Dims(o.window.kernel.begin(), o.window.kernel.end())) * Dim(groups);
   Dims offset = out;
   offset[1] = points * Dim(o.window.rank());

@@ -70,8 +70,11 @@ Status bind(InferContext& context, Sizes& sizes, char letter, Dim size) {
     return {};
   }
   const bool may_stretch = *known == Dim(1) || size == Dim(1);
-  return context.require(Condition::eq(*known, size), may_stretch ? "lenient.einsum" : "einsum.size",
-                         "the letter {} stands for {} and for {}", letter, print(*known), print(size));
+  const Condition same = Condition::eq(*known, size);
+  TRY_OK(context.require(same, may_stretch ? "lenient.einsum" : "einsum.size", "the letter {} stands for {} and for {}",
+                         letter, print(*known), print(size)));
+  known = context.only_if(same, *known);
+  return {};
 }
 
 Status bind_ellipsis(InferContext& context, Sizes& sizes, Dims own) {

@@ -31,7 +31,7 @@ class GraphMaker {
   GraphMaker& constant(const std::string& name, std::vector<int64_t> dims, std::vector<int64_t> values) {
     Value& value = graph->values[add(name)];
     value.is_initializer = true;
-    value.constant = Fact::of_constant(Tensor::of_ints(std::move(dims), values));
+    value.constant = std::make_shared<const Fact>(Fact::of_constant(Tensor::of_ints(std::move(dims), values)));
     return *this;
   }
   GraphMaker& truth(const std::string& name) {

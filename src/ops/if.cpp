@@ -13,15 +13,12 @@ struct Branch {
   const Graph* graph;
   Condition path;
   std::optional<Facts> outputs;  // absent: refused, and the path required not to be taken
+  std::optional<Error> refusal;
 };
 
 Status check_outputs(const Call& call, const Graph& branch, std::string_view name) {
   if (branch.outputs.size() == call.outputs()) return {};
   return refuse("if.outputs", "{} gives {} outputs, the node has {}", name, branch.outputs.size(), call.outputs());
-}
-
-std::string inner_text(const Error& error) {
-  return error.place.empty() ? error.message : fmt::format("{}: {}", error.place, error.message);
 }
 
 Result<Facts> walk_taken(InferContext& context, const Graph& graph, bool from_shapes) {
@@ -38,8 +35,8 @@ Status walk_branch(InferContext& context, Branch& branch) {
     branch.outputs = *std::move(out);
     return {};
   }
-  if (out.error().kind != Error::Kind::refused) return tl::unexpected(std::move(out).error());
-  return context.require(!branch.path, out.error().code, "{}", inner_text(out.error()));
+  branch.refusal = std::move(out).error();
+  return forbid(context, branch.path, *branch.refusal);
 }
 
 // Joins sizes by a formula where the condition is one of shapes, by a size of its own where it is one of data.
@@ -59,21 +56,25 @@ Joiner joiner_for(InferContext& context, const Condition& taken, bool on_data) {
     return {choose, choose};
   }
   auto known = std::make_shared<std::map<std::pair<std::string, std::string>, Dim>>();
-  const JoinDim size = [&context, known](Dim a, Dim b) {
+  const JoinDim size = [&context, &taken, known](Dim a, Dim b) {
     const auto [it, added] = known->try_emplace({print(a), print(b)});
-    if (added) it->second = context.data_dim("if", min(a, b), max(a, b));
-    return it->second;
+    if (!added) return it->second;
+    const Dim joined = it->second = context.data_dim("if", min(a, b), max(a, b));
+    context.bound(!taken || Condition::eq(joined, a));
+    context.bound(taken || Condition::eq(joined, b));
+    return joined;
   };
   return {size, std::nullopt};
 }
 
 Result<Facts> walk_both(const Call& call, InferContext& context, const Condition& taken, bool on_data) {
-  Branch then_branch{call.graph("then_branch"), taken, std::nullopt};
-  Branch else_branch{call.graph("else_branch"), !taken, std::nullopt};
+  Branch then_branch{call.graph("then_branch"), taken, std::nullopt, std::nullopt};
+  Branch else_branch{call.graph("else_branch"), !taken, std::nullopt, std::nullopt};
   TRY_OK(walk_branch(context, then_branch));
   TRY_OK(walk_branch(context, else_branch));
   for (const Branch* branch : {&then_branch, &else_branch})
     if (branch->outputs) assume_sizes(context, *branch->outputs);
+  if (!then_branch.outputs && !else_branch.outputs) return tl::unexpected(*std::move(else_branch.refusal));
   if (!then_branch.outputs || !else_branch.outputs) {
     Facts out = then_branch.outputs ? *std::move(then_branch.outputs) : *std::move(else_branch.outputs);
     for (Fact& fact : out) fact.from_shapes = fact.from_shapes && call.in(0).from_shapes;

@@ -11,11 +11,11 @@
 namespace anyshape::ops {
 namespace {
 
-constexpr Port kNmsIn[] = {{"boxes"},
-                           {"scores"},
+constexpr Port kNmsIn[] = {{"boxes", Port::value | Port::settled},
+                           {"scores", Port::value | Port::settled},
                            {"max_output_boxes_per_class", Port::optional | Port::value},
-                           {"iou_threshold", Port::optional},
-                           {"score_threshold", Port::optional}};
+                           {"iou_threshold", Port::optional | Port::value | Port::settled},
+                           {"score_threshold", Port::optional | Port::value | Port::settled}};
 constexpr Port kNmsOut[] = {{"selected_indices"}};
 constexpr Port kCol2ImIn[] = {{"input"}, {"image_shape", Port::value}, {"block_shape", Port::value}};
 constexpr Port kGridIn[] = {{"theta"}, {"size", Port::value}};
@@ -23,6 +23,48 @@ constexpr Port kGridOut[] = {{"grid"}};
 constexpr Port kDecoderIn[] = {{"encoded_stream"}};
 constexpr Port kDecoderOut[] = {{"image"}};
 constexpr Port kOut[] = {{"output"}};
+
+// A threshold that may be absent or an empty list.
+float number_in(const Tensor& tensor, float fallback) {
+  return tensor.dtype() == DType::f32 && tensor.count() > 0 ? tensor.at<float>(0) : fallback;
+}
+
+// The boxes that are kept, for inputs as they are given to the kernel.
+Result<Temporary<std::array<int64_t, 3>>> kept_boxes(const Call& call, std::span<const Tensor> in) {
+  if (in[0].dtype() != DType::f32 || in[1].dtype() != DType::f32)
+    return unknown("dtype", "no kernel for boxes of type {}", name(in[0].dtype()));
+  kernels::Suppression how;
+  how.most = in[2] && in[2].count() > 0 ? in[2].int_at(0) : 0;
+  how.overlap = number_in(in[3], 0);
+  how.has_least = in[4] && in[4].count() > 0;
+  how.least = number_in(in[4], 0);
+  how.centers = call.i("center_point_box", 0) != 0;
+  return kernels::suppress(how, in[0], in[1]);
+}
+
+// How many boxes are kept, where all entries are known.
+std::optional<int64_t> kept_count(const Call& call) {
+  constexpr int64_t kMostScores = 4096;
+  Tensor in[5];
+  for (size_t i = 0; i < std::size(in); ++i) {
+    if (!call.has(i)) continue;
+    auto known = call.in(i).as_tensor();
+    if (!known || known.count() > kMostScores) return std::nullopt;
+    auto aligned = known.aligned();
+    if (!aligned) return std::nullopt;
+    in[i] = *std::move(aligned);
+  }
+  const auto rows = kept_boxes(call, in);
+  return rows ? std::optional(static_cast<int64_t>(rows->size())) : std::nullopt;
+}
+
+Fact all_inputs(const Call& call) {
+  Fact source;
+  source.from_shapes = true;
+  for (size_t i = 0; i < call.inputs(); ++i)
+    if (call.has(i)) source.from_shapes = source.from_shapes && call.in(i).from_shapes;
+  return source;
+}
 
 Result<Facts> infer_nms(const Call& call, InferContext& context) {
   TRY_OK(require_rank(call, 0, 3));
@@ -40,7 +82,8 @@ Result<Facts> infer_nms(const Call& call, InferContext& context) {
     if (given) limit = at_least_zero(context, limit);
   }
   const Dim most = context.simplify(scores[0] * scores[1] * limit);
-  const Dim rows = most == Dim(0) ? Dim(0) : context.data_dim("selected", 0, most);
+  const auto count = kept_count(call);
+  const Dim rows = most == Dim(0) ? Dim(0) : count ? Dim(*count) : context.fresh(all_inputs(call), "selected", 0, most);
   Fact out = Fact::tensor(DType::i64, {rows, 3});
   out.bounds = Bounds{0, max(max(scores[0], scores[1]), boxes[1]) - 1};
   return Facts{out};
@@ -122,22 +165,9 @@ Result<Facts> infer_decoder(const Call& call, InferContext& context) {
   return Facts{Fact::tensor(DType::u8, {height, width, format == "Grayscale" ? 1 : 3})};
 }
 
-// A threshold that may be absent or an empty list.
-float number_in(const Tensor& tensor, float fallback) {
-  return tensor.dtype() == DType::f32 && tensor.count() > 0 ? tensor.at<float>(0) : fallback;
-}
-
 Status run_nms(const Call& call, KernelArgs& args) {
-  const Tensor &boxes = args.in(0), &scores = args.in(1), &most = args.in(2);
-  if (boxes.dtype() != DType::f32 || scores.dtype() != DType::f32)
-    return unknown("dtype", "no kernel for boxes of type {}", name(boxes.dtype()));
-  kernels::Suppression how;
-  how.most = most && most.count() > 0 ? most.int_at(0) : 0;
-  how.overlap = number_in(args.in(3), 0);
-  how.has_least = args.in(4) && args.in(4).count() > 0;
-  how.least = number_in(args.in(4), 0);
-  how.centers = call.i("center_point_box", 0) != 0;
-  const auto rows = kernels::suppress(how, boxes, scores);
+  const Tensor in[] = {args.in(0), args.in(1), args.in(2), args.in(3), args.in(4)};
+  TRY(const auto rows, kept_boxes(call, in));
   TRY(args.out(0), Tensor::allocate(DType::i64, {static_cast<int64_t>(rows.size()), 3}));
   auto to = args.out(0).as_mutable<int64_t>();
   for (size_t i = 0; i < rows.size(); ++i)

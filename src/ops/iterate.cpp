@@ -88,6 +88,8 @@ class Invariant {
         if (is_free(d)) return context_.fresh(source_of_sizes(by_shapes_), std::string(iteration_.code));
         return d.is_unknown() ? d : context_.simplify(substitute(d, {{number_, count}}));
       }));
+      if (fact.kind == Fact::Kind::sequence && !fact.length)
+        out.back().length = context_.fresh(source_of_sizes(by_shapes_), "length");
       const auto& elements = out.back().elements;
       if (elements && std::any_of(elements->begin(), elements->end(), [](Dim d) { return d.is_unknown(); }))
         out.back().elements = nullptr;
@@ -178,6 +180,14 @@ bool mentions_data(const InferContext& context, const Facts& facts) {
   });
 }
 
+// The sizes of a scan output that has those of the body, or those that the file declares: without a declared rank, not
+// even their number is known.
+void blur(InferContext& context, const Value& value, const Fact& source, Fact& scan) {
+  if (!declared_fact(value, 0).dims) return scan.dims.reset();
+  for (Dim& d : *scan.dims)
+    if (d != Dim(0)) d = context.fresh(source, "scan");
+}
+
 // No iteration at all: a scan output looks as the file declares it; where that does not give every size, as the body
 // would make it; where the body does not tell, sizes without a number are 0.
 Facts empty_scans(InferContext& context, const Iteration& iteration, const Facts& initial) {
@@ -191,8 +201,7 @@ Facts empty_scans(InferContext& context, const Iteration& iteration, const Facts
     if (!declared_fact(value, Dim::unknown()).numeric_dims() && inferred && (*inferred)[i].dims) {
       fact = (*inferred)[i].type_only();
       // Whether the body could have run is not known here.
-      if (conditional)
-        for (Dim& d : *fact.dims) d = d == Dim(0) ? d : context.fresh(source_of_sizes(true), "scan");
+      if (conditional) blur(context, value, source_of_sizes(true), fact);
     }
     out.push_back(std::move(fact));
   }
@@ -233,12 +242,6 @@ Count count_of(InferContext& context, const Trips& trips, bool by_shapes, bool t
   if (to_the_end && trips.limit) return {context.simplify(select(trips.starts, *trips.limit, 0)), true};
   const Dim lo = context.proves(trips.at_least(1)) ? 1 : 0;
   return {context.fresh(source_of_sizes(by_shapes), "trips", lo, trips.limit), false};
-}
-
-// What a refused body means: the iteration must not take place.
-Status forbid(InferContext& context, const Condition& iteration, Error error) {
-  if (error.kind != Error::Kind::refused) return tl::unexpected(std::move(error));
-  return context.require(!iteration, error.code, "{}{}{}", error.place, error.place.empty() ? "" : ": ", error.message);
 }
 
 Iterated after_one(InferContext& context, const Iteration& iteration, const Trips& trips, const Facts& initial,
@@ -330,15 +333,21 @@ class Rest {
   bool by_shapes_;          // and so do all sizes it makes
 };
 
-// Sizes of scan outputs where there may be no iteration and it is not known whether the body could have run: as
-// empty_scans makes them, or as the body does.
-void blur_scans(InferContext& context, const Iteration& iteration, Facts& scans) {
-  const Graph& body = *iteration.body;
+// Sizes of scan outputs where there may be no iteration: what the body makes of them may hold in an iteration only.
+void join_empty(InferContext& context, const Trips& trips, const Facts& empty, Facts& scans) {
   for (size_t i = 0; i < scans.size(); ++i) {
-    const Value& value = body.values[body.outputs[iteration.carried_at + iteration.carried + i]];
-    if (!scans[i].dims || declared_fact(value, Dim::unknown()).numeric_dims()) continue;
-    for (Dim& d : *scans[i].dims)
-      if (d != Dim(0)) d = context.fresh(source_of_sizes(!context.numeric()), "scan");
+    std::optional<Dims>& dims = scans[i].dims;
+    const std::optional<Dims>& none = empty[i].dims;
+    if (!dims || !none || dims->size() != none->size()) {
+      dims.reset();
+      continue;
+    }
+    for (size_t axis = 0; axis < dims->size(); ++axis) {
+      Dim& size = (*dims)[axis];
+      if (size == (*none)[axis]) continue;
+      size = trips.from_shapes ? select(trips.at_least(1), size, (*none)[axis]) : Dim::unknown();
+      if (size.is_unknown()) size = context.fresh(source_of_sizes(trips.from_shapes), "scan");
+    }
   }
 }
 
@@ -381,20 +390,23 @@ Result<Iterated> iterate_any(InferContext& context, const Iteration& iteration, 
   const auto none = [&] { return Iterated{initial, empty_scans(context, iteration, initial), false, 0}; };
   const Condition enters = trips.at_least(1);
   if (context.assumptions().prove(enters) == Tri::no) return none();
-  const size_t data_dims = context.data_dims(), requirements = context.requirements();
+  const size_t data_dims = context.data_dims();
   auto first = context.infer_body(*iteration.body, iteration.inputs(0, initial), enters);
   if (!first) {
     TRY_OK(forbid(context, enters, std::move(first).error()));
     return none();
   }
   assume_sizes(context, *first);
-  const bool conditional = context.requirements() != requirements;
   TRY_OK(check_carried(context, iteration, initial, carried_of(iteration, *first), enters));
   const bool single = iteration.goes_on(*first) == false || context.assumptions().prove(trips.at_least(2)) == Tri::no;
   const bool makes_data = context.data_dims() != data_dims;
   auto out = single ? Result<Iterated>(after_one(context, iteration, trips, initial, *first))
                     : Rest(context, iteration, trips, initial, *first, makes_data).walk();
-  if (out && conditional && !context.proves(enters)) blur_scans(context, iteration, out->scans);
+  if (out && !out->scans.empty() && !context.proves(enters)) {
+    Assumptions::Scope scope(context.assumptions());
+    context.assumptions().assume(!enters);
+    join_empty(context, trips, empty_scans(context, iteration, initial), out->scans);
+  }
   return out;
 }
 

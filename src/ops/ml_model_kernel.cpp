@@ -22,7 +22,7 @@ void write_label(const Call& call, std::string_view ints, std::string_view strin
   const auto* numbers = call.ints(ints);
   const auto* names = call.strings(strings);
   if (out.dtype() == DType::string && names && index < names->size())
-    out.strings_mutable()[static_cast<size_t>(i)] = (*names)[index];
+    out.put_string(i, (*names)[index]);
   else if (out.dtype() != DType::string)
     out.set_int(i, numbers && index < numbers->size() ? (*numbers)[index] : static_cast<int64_t>(index));
 }

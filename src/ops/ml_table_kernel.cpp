@@ -251,7 +251,7 @@ void cast_value(const Tensor& from, int64_t i, Tensor& to, int64_t at) {
   }
   const float value = from.at<float>(i);
   if (to.dtype() == DType::string)
-    to.strings_mutable()[static_cast<size_t>(at)] = fmt::format("{:f}", value);
+    to.put_string(at, fmt::format("{:f}", value));
   else
     to.set_int(at, std::fabs(value) < 0x1p63f ? static_cast<int64_t>(value) : 0);
 }

@@ -342,12 +342,12 @@ Status run_ms_tokenizer(const Call& call, KernelArgs& args) {
   if (mark && !rows.empty()) longest += 2;
   std::vector<int64_t> dims = x.dims();
   dims.push_back(static_cast<int64_t>(longest));
-  std::vector<std::string> out;
-  for (auto& row : rows) {
-    row.resize(longest, std::string(call.s("pad_value", "")));
-    out.insert(out.end(), row.begin(), row.end());
-  }
-  args.out(0) = Tensor::of_strings(std::move(dims), std::move(out));
+  TRY(Tensor out, Tensor::allocate(DType::string, dims));
+  const std::string_view pad = call.s("pad_value", "");
+  int64_t at = 0;
+  for (const auto& row : rows)
+    for (size_t k = 0; k < longest; ++k) out.put_string(at++, k < row.size() ? std::string_view(row[k]) : pad);
+  args.out(0) = std::move(out);
   return {};
 }
 

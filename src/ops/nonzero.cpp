@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "base/temporary.h"
 #include "kernels/dispatch.h"
 #include "ops/movement.h"
 #include "ops/records.h"
@@ -59,7 +60,7 @@ Result<Facts> infer_nonzero(const Call& call, InferContext& context) {
 
 Status reference_nonzero(const Call&, KernelArgs& args) {
   const Tensor& in = args.in(0);
-  std::vector<int64_t> hits;
+  Temporary<int64_t> hits;
   bool known = true;
   for (int64_t i = 0; known && i < in.count(); ++i)
     if (!is_zero(in, i, known)) hits.push_back(i);
@@ -107,7 +108,8 @@ Status reference_compress(const Call& call, KernelArgs& args) {
   } else {
     TRY(axis, normalize_axis(call.i("axis", 0), data.rank()));
   }
-  std::vector<int64_t> kept, dims = data.dims();
+  Temporary<int64_t> kept;
+  std::vector<int64_t> dims = data.dims();
   for (int64_t i = 0; i < std::min(args.in(1).count(), dims[axis]); ++i)
     if (args.in(1).int_at(i) != 0) kept.push_back(i);
   dims[axis] = static_cast<int64_t>(kept.size());

@@ -198,7 +198,7 @@ Result<Facts> infer_crop(const Call& call, InferContext& context) {
   for (size_t i = 0; i < count; ++i) {
     TRY_OK(context.require(Condition::ge(sizes[i], 0), "lenient.centercroppad", "axis {} cannot be cropped to {}",
                            axes[i], print(sizes[i])));
-    dims[axes[i]] = sizes[i];
+    dims[axes[i]] = context.only_if(Condition::ge(sizes[i], 0), sizes[i]);
   }
   Facts out{Fact::tensor(call.in(0).dtype, std::move(dims))};
   carry_all(call, kCropKernels[0], kData, out);

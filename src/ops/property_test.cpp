@@ -72,7 +72,7 @@ struct Case {
   ValueId add_constant(Tensor tensor) {
     const ValueId id = add_value(' ');
     graph.values[id].is_initializer = true;
-    graph.values[id].constant = Fact::of_constant(std::move(tensor));
+    graph.values[id].constant = std::make_shared<const Fact>(Fact::of_constant(std::move(tensor)));
     return id;
   }
   ValueId add_input(Fact fact) {
@@ -199,7 +199,7 @@ void check_at(const Case& c, const Walk& walk, const Result<Facts>& facts, Rando
   const Binding binding = [&](Dim symbol) { return std::optional(symbol == c.a ? a : b); };
   std::vector<Tensor> values(c.graph.values.size());
   for (ValueId id = 0; id < values.size(); ++id)
-    if (c.graph.values[id].is_initializer) values[id] = *c.graph.values[id].constant.constant;
+    if (c.graph.values[id].is_initializer) values[id] = *c.graph.values[id].constant->constant;
   const int64_t third = *(*c.inputs[0].elements)[2].constant();
   const int64_t sizes[] = {a, b, third}, data[] = {pick(random, -2, a), pick(random, -2, a)};
   values[0] = Tensor::of_ints({3}, sizes);

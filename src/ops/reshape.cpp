@@ -89,7 +89,7 @@ Result<Dim> own_size(InferContext& context, Dim entry, const Dims& data, const D
   const Condition plain = Condition::ge(entry, 1) || Condition::eq(copied, 0);
   if (!context.on_axes(entry + copied) && !context.proves(plain)) return Dim::unknown();
   TRY_OK(settle_corner(context, entry, copied, target, axis));
-  return entry;
+  return context.only_if(plain, entry);
 }
 
 Result<Facts> infer(const Call& call, InferContext& context) {
@@ -117,12 +117,15 @@ Result<Facts> infer(const Call& call, InferContext& context) {
                       text(data));
       d = data[i];
     } else if (!d.is_constant()) {
+      const Condition is_size = Condition::ge(d, 0);
       TRY(d, own_size(context, d, data, *target, i, zero_is_zero));
       if (d.is_unknown()) {
         TRY_OK(context.require(Condition::opaque(), "reshape.target",
                                "the target {} must not become 0 or negative at axis {}", text(*target), i));
         return infer_unknown_target(call, context);
       }
+      // An entry that becomes -1 when the model runs stands for the rest.
+      d = context.only_if(is_size, d);
     } else if (*d.constant() < 0) {
       return refuse("reshape.target", "the target {} has a negative size", text(*target));
     }

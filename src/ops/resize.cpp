@@ -166,15 +166,17 @@ Status by_sizes(const Call& call, InferContext& context, Dims& dims) {
   TRY_OK(require_integers(call, 3));
   TRY(const Dims sizes, sizes_from(call, context, 3, "resize"));
   TRY_OK(require_length(sizes.size(), axes.size(), "sizes"));
+  const std::string_view policy = call.version() >= 18 ? call.s("keep_aspect_ratio_policy", "stretch") : "stretch";
+  // ONNX Runtime takes the greatest factor, and a size of 0 beside it.
+  const std::string_view code = policy == "not_smaller" ? "lenient.resize" : "resize.sizes";
   for (size_t i = 0; i < axes.size(); ++i) {
     const Dim from = dims[axes[i]];
     if (from == sizes[i]) continue;
     const auto legal = (Condition::ge(from, 1) && Condition::ge(sizes[i], 1)) ||
                        (Condition::eq(from, 0) && Condition::eq(sizes[i], 0));
-    TRY_OK(context.require(legal, "resize.sizes", "axis {} cannot be resized from {} to {}", axes[i], print(from),
+    TRY_OK(context.require(legal, code, "axis {} cannot be resized from {} to {}", axes[i], print(from),
                            print(sizes[i])));
   }
-  const std::string_view policy = call.version() >= 18 ? call.s("keep_aspect_ratio_policy", "stretch") : "stretch";
   if (policy == "not_larger" || policy == "not_smaller")
     return keep_aspect(call, context, dims, axes, sizes, policy == "not_smaller");
   if (policy != "stretch") return refuse("resize.policy", "the policy {:?} does not exist", policy);

@@ -36,6 +36,24 @@ TEST(Resize, Rows) {
   });
 }
 
+// Positions that fall on a border between two entries, by scales that no double holds.
+TEST(Resize, Borders) {
+  const auto row = [](const char* input, const char* modes, const char* output) {
+    return Row{"Resize", 13, input, modes, output};
+  };
+  const char* seven = "i64[7] = [0, 1, 2, 3, 4, 5, 6]; ; ; i64[1] = [9]";
+  const char* fourteen = "i64[14] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13]; ; ; i64[1] = [9]";
+  check_rows({
+      row(seven, "nearest_mode=floor", "i64[9] = [0, 0, 1, 2, 3, 3, 4, 5, 6]"),
+      row(seven, "nearest_mode=ceil", "i64[9] = [0, 1, 2, 3, 3, 4, 5, 6, 6]"),
+      row(fourteen, "nearest_mode=round_prefer_floor", "i64[9] = [0, 2, 3, 5, 6, 8, 10, 11, 13]"),
+      row(fourteen, "nearest_mode=round_prefer_ceil", "i64[9] = [0, 2, 3, 5, 7, 8, 10, 11, 13]"),
+      row("i64[7] = [0, 1, 2, 3, 4, 5, 6]; ; ; i64[1] = [18]",
+          "coordinate_transformation_mode=asymmetric nearest_mode=round_prefer_ceil",
+          "i64[18] = [0, 0, 1, 1, 2, 2, 2, 3, 3, 4, 4, 4, 5, 5, 5, 6, 6, 6]"),
+  });
+}
+
 TEST(Image, Rows) {
   check_rows({
       {"NonMaxSuppression", 11, "f32[b, n, 4]; f32[b, c, n]; i64[1] = [3]", "",

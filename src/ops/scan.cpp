@@ -245,6 +245,17 @@ struct Job {
   }
 };
 
+Status check_states(const std::vector<Datum>& before, const std::vector<Datum>& after) {
+  for (size_t i = 0; i < before.size(); ++i) {
+    if (!before[i].is_tensor() || !after[i].is_tensor()) continue;
+    const auto &from = before[i].tensor().dims(), &to = after[i].tensor().dims();
+    if (from != to)
+      return refuse("scan.state", "state {} starts as [{}] and becomes [{}]: its shape must stay", i,
+                    fmt::join(from, ", "), fmt::join(to, ", "));
+  }
+  return {};
+}
+
 // The states end up in `job`, the scan outputs in the answer.
 Result<ScanParts> run_job(BodyRunner& bodies, Job& job) {
   ScanParts scans(*job.body, job.states.size());
@@ -252,6 +263,7 @@ Result<ScanParts> run_job(BodyRunner& bodies, Job& job) {
     TRY(std::vector<Datum> in, job.body_inputs(number));
     TRY(std::vector<Datum> out, bodies.run(*job.body, std::move(in)));
     TRY_OK(scans.add(out));
+    TRY_OK(check_states(job.states, out));
     std::move(out.begin(), out.begin() + static_cast<ptrdiff_t>(job.states.size()), job.states.begin());
   }
   return scans;
@@ -263,7 +275,7 @@ Result<std::vector<TensorType>> types_of_none(BodyRunner& bodies, const Job& job
   return scans.none(bodies, std::move(in));
 }
 
-Result<Tensor> gather_scan(std::vector<Tensor>& parts, const TensorType* none, int64_t asked, bool backwards) {
+Result<Tensor> gather_scan(Temporary<Tensor>& parts, const TensorType* none, int64_t asked, bool backwards) {
   TRY(const size_t axis, normalize_axis(asked, (none ? none->dims.size() : parts[0].rank()) + 1));
   if (none) return no_parts(*none, axis);
   if (backwards) std::reverse(parts.begin(), parts.end());
@@ -362,7 +374,7 @@ Result<std::vector<Tensor>> padded_scans(BodyRunner& bodies, const Job& job, Sca
   }
   std::vector<Tensor> out;
   for (size_t k = 0; k < scans.count(); ++k) {
-    std::vector<Tensor>& parts = scans.parts(k);
+    Temporary<Tensor>& parts = scans.parts(k);
     const TensorType type = job.length == 0 ? types[k] : TensorType{parts[0].dtype(), parts[0].dims()};
     if (longest == 0) {
       TRY(Tensor none, no_parts(type, 0));

@@ -67,8 +67,8 @@ Result<Facts> map_any(const Call& call, InferContext& context, const Graph& body
   const Condition some = length ? Condition::ge(*length, 1) : Condition::always();
   auto made = context.infer_body(body, in, some);
   if (!made) {
-    if (made.error().kind != Error::Kind::refused || !length) return made;
-    TRY_OK(context.require(!some, made.error().code, "{}", made.error().message));
+    if (!length) return made;
+    TRY_OK(forbid(context, some, std::move(made).error()));
     Facts out;
     for (ValueId id : body.outputs) out.push_back(sequence_of(declared_fact(body.values[id], 0), length, Facts()));
     return out;

@@ -127,9 +127,8 @@ Result<Facts> concat_items(InferContext& context, const Facts& items, int64_t as
   return Facts{Fact::tensor(items.front().dtype, std::move(dims))};
 }
 
-Status require_equal_items(InferContext& context, bool from_shapes, size_t axis) {
+Status require_equal_items(InferContext& context, bool from_shapes, const std::string& sentence) {
   constexpr std::string_view kCode = "concatfromsequence.shape";
-  const std::string sentence = fmt::format("axis {} of all items must have the same size", axis);
   if (from_shapes) return context.require(Condition::opaque(), kCode, "{}", sentence);
   context.data_condition(kCode, "{}", sentence);
   return {};
@@ -137,9 +136,12 @@ Status require_equal_items(InferContext& context, bool from_shapes, size_t axis)
 
 Result<Facts> concat_any(const Fact& sequence, InferContext& context, int64_t asked, bool new_axis) {
   const Fact& item = *sequence.item;
-  if (!item.dims) return Facts{Fact::tensor_of_unknown_rank(item.dtype)};
   Fact source;
   source.from_shapes = counted_by_shapes(context, sequence);
+  if (!item.dims) {
+    TRY_OK(require_equal_items(context, source.from_shapes, "all items must have sizes that fit together"));
+    return Facts{Fact::tensor_of_unknown_rank(item.dtype)};
+  }
   const Dim count = sequence.length ? *sequence.length : context.fresh(source, "length");
   Dims dims;
   TRY(const size_t axis, normalize_axis(asked, item.dims->size() + (new_axis ? 1 : 0)));
@@ -149,7 +151,9 @@ Result<Facts> concat_any(const Fact& sequence, InferContext& context, int64_t as
       dims.push_back(d.is_unknown() ? context.fresh(source, "concat") : count * d);
       continue;
     }
-    if (d.is_unknown()) TRY_OK(require_equal_items(context, source.from_shapes, i));
+    if (d.is_unknown())
+      TRY_OK(require_equal_items(context, source.from_shapes,
+                                 fmt::format("axis {} of all items must have the same size", i)));
     dims.push_back(d.is_unknown() ? context.fresh(source, "concat") : d);
   }
   if (new_axis) dims.insert(dims.begin() + static_cast<ptrdiff_t>(axis), count);

@@ -75,8 +75,8 @@ Status run_concat(const Call&, KernelArgs& args) {
   if (!kernels::broadcasts(a.dims(), out.dims()) || !kernels::broadcasts(b.dims(), out.dims()))
     return refuse("kernel.shape", "the inputs do not broadcast to the output");
   kernels::BroadcastIndex ia(a.dims(), out.dims()), ib(b.dims(), out.dims());
-  for (std::string& text : out.strings_mutable()) {
-    text = a.strings()[static_cast<size_t>(ia.offset())] + b.strings()[static_cast<size_t>(ib.offset())];
+  for (int64_t i = 0; i < out.count(); ++i) {
+    out.put_string(i, a.strings()[static_cast<size_t>(ia.offset())], b.strings()[static_cast<size_t>(ib.offset())]);
     ia.next();
     ib.next();
   }
@@ -156,7 +156,7 @@ Status run_split(const Call& call, KernelArgs& args) {
   TRY(Tensor counts, Tensor::allocate(DType::i64, in.dims()));
   for (size_t i = 0; i < all.size(); ++i) {
     counts.set_int(static_cast<int64_t>(i), static_cast<int64_t>(all[i].size()));
-    std::move(all[i].begin(), all[i].end(), out.strings_mutable().begin() + static_cast<ptrdiff_t>(i * widest));
+    for (size_t k = 0; k < all[i].size(); ++k) out.put_string(static_cast<int64_t>(i * widest + k), all[i][k]);
   }
   args.out(0) = std::move(out);
   if (args.outputs.size() > 1) args.out(1) = std::move(counts);

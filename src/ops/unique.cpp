@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/temporary.h"
 #include "kernels/dispatch.h"
 #include "ops/movement.h"
 #include "ops/records.h"
@@ -83,11 +84,11 @@ int compare_rows(const Rows& rows, Compare order, int64_t a, int64_t b) {
 }
 
 struct Groups {
-  std::vector<int64_t> first, inverse, counts;
+  Temporary<int64_t> first, inverse, counts;
 };
 
 Groups group(const Rows& rows, Compare order, bool sorted) {
-  std::vector<int64_t> by_value(static_cast<size_t>(rows.count));
+  Temporary<int64_t> by_value(static_cast<size_t>(rows.count));
   std::iota(by_value.begin(), by_value.end(), 0);
   std::stable_sort(by_value.begin(), by_value.end(),
                    [&](int64_t a, int64_t b) { return compare_rows(rows, order, a, b) < 0; });
@@ -102,11 +103,11 @@ Groups group(const Rows& rows, Compare order, bool sorted) {
     out.inverse[static_cast<size_t>(by_value[k])] = static_cast<int64_t>(out.first.size()) - 1;
   }
   if (sorted) return out;
-  std::vector<size_t> by_place(out.first.size());
+  Temporary<size_t> by_place(out.first.size());
   std::iota(by_place.begin(), by_place.end(), 0);
   std::sort(by_place.begin(), by_place.end(), [&](size_t a, size_t b) { return out.first[a] < out.first[b]; });
   Groups moved = out;
-  std::vector<int64_t> new_place(by_place.size());
+  Temporary<int64_t> new_place(by_place.size());
   for (size_t k = 0; k < by_place.size(); ++k) {
     new_place[by_place[k]] = static_cast<int64_t>(k);
     moved.first[k] = out.first[by_place[k]];
@@ -137,7 +138,7 @@ Status reference(const Call& call, KernelArgs& args) {
     for (int64_t k = 0; k < found; ++k)
       kernels::copy_elements(values, (o * found + k) * rows.inner, rows.data,
                              rows.at(groups.first[static_cast<size_t>(k)], o, 0), rows.inner);
-  const std::vector<int64_t>* lists[] = {&groups.first, &groups.inverse, &groups.counts};
+  const Temporary<int64_t>* lists[] = {&groups.first, &groups.inverse, &groups.counts};
   args.out(0) = std::move(values);
   for (size_t i = 0; i < 3 && i + 1 < args.outputs.size(); ++i)
     args.out(i + 1) = Tensor::of_ints({static_cast<int64_t>(lists[i]->size())}, *lists[i]);

@@ -49,13 +49,17 @@ Result<Window> read_window(const Call& call, std::span<const Dim> kernel) {
   return w;
 }
 
+Condition window_fits(const Window& w, size_t i, Dim in) {
+  return w.same() ? Condition::ge(in, 1) : Condition::ge(in + w.padding(i) - w.extent(i), 0);
+}
+
 Result<Dim> window_count(InferContext& context, const Window& w, size_t i, Dim in, std::string_view code) {
   if (w.same()) {
-    TRY_OK(context.require(Condition::ge(in, 1), code, "spatial axis {} is {}, at least 1 is needed", i, print(in)));
+    TRY_OK(context.require(window_fits(w, i, in), code, "spatial axis {} is {}, at least 1 is needed", i, print(in)));
     return ceildiv(in, w.strides[i]);
   }
   const Dim slack = in + w.padding(i) - w.extent(i);
-  TRY_OK(context.require(Condition::ge(slack, 0), code,
+  TRY_OK(context.require(window_fits(w, i, in), code,
                          "spatial axis {} of {} cells plus {} padding is smaller than the window of {}", i, print(in),
                          print(w.padding(i)), print(w.extent(i))));
   return floordiv(slack, w.strides[i]) + 1;

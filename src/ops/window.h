@@ -30,6 +30,8 @@ Result<Temporary<int64_t>> axis_ints(const Call& call, std::string_view name, si
 // The attributes strides, dilations, pads and auto_pad for `kernel`.
 Result<Window> read_window(const Call& call, std::span<const Dim> kernel);
 
+// One window fits along axis i of `in` cells.
+Condition window_fits(const Window& window, size_t i, Dim in);
 // The number of windows along axis i of `in` cells, rounding down. Requires one window to fit, under `code`.
 Result<Dim> window_count(InferContext& context, const Window& window, size_t i, Dim in, std::string_view code);
 // The same, rounding up: a window may reach past the right padding but starts before it. REQUIRES: the kernel is a

@@ -1,6 +1,7 @@
 #include "passes/body.h"
 
 #include <algorithm>
+#include <numeric>
 #include <unordered_map>
 
 #include "ops/all.h"
@@ -10,6 +11,26 @@ namespace {
 
 bool calls_functions(const Graph& graph) {
   return std::any_of(graph.nodes.begin(), graph.nodes.end(), [](const Node& node) { return node.body != nullptr; });
+}
+
+std::shared_ptr<Graph> with_captures(const Graph& body, const std::vector<ValueId>& ids) {
+  auto copy = std::make_shared<Graph>(body);
+  for (auto& capture : copy->captures) capture.outer = ids[capture.outer];
+  return copy;
+}
+
+// The node with other values in and out.
+Node moved_node(const Node& node, const std::vector<ValueId>& ids) {
+  Node copy = node;
+  const auto moved = [&](ValueId id) { return id == kNoValue ? kNoValue : ids[id]; };
+  std::transform(copy.in.begin(), copy.in.end(), copy.in.begin(), moved);
+  std::transform(copy.out.begin(), copy.out.end(), copy.out.begin(), moved);
+  for (Attribute& attribute : copy.attributes) {
+    if (auto* one = std::get_if<std::shared_ptr<Graph>>(&attribute.value)) *one = with_captures(**one, ids);
+    if (auto* many = std::get_if<std::vector<std::shared_ptr<Graph>>>(&attribute.value))
+      for (auto& body : *many) body = with_captures(*body, ids);
+  }
+  return copy;
 }
 
 // Copies nodes of one graph into another under new value ids.
@@ -27,27 +48,13 @@ class Inliner {
 
  private:
   void add(const Node& node, const std::string& label, const std::vector<ValueId>& ids) {
-    Node copy = node;
+    Node copy = moved_node(node, ids);
     copy.name = label;
-    const auto moved = [&](ValueId id) { return id == kNoValue ? kNoValue : ids[id]; };
-    std::transform(copy.in.begin(), copy.in.end(), copy.in.begin(), moved);
-    std::transform(copy.out.begin(), copy.out.end(), copy.out.begin(), moved);
-    for (Attribute& attribute : copy.attributes) {
-      if (auto* one = std::get_if<std::shared_ptr<Graph>>(&attribute.value)) *one = with_captures(**one, ids);
-      if (auto* many = std::get_if<std::vector<std::shared_ptr<Graph>>>(&attribute.value))
-        for (auto& body : *many) body = with_captures(*body, ids);
-    }
     if (copy.body) {
       expand(copy, label);
     } else {
       out_->nodes.push_back(std::move(copy));
     }
-  }
-
-  static std::shared_ptr<Graph> with_captures(const Graph& body, const std::vector<ValueId>& ids) {
-    auto copy = std::make_shared<Graph>(body);
-    for (auto& capture : copy->captures) capture.outer = ids[capture.outer];
-    return copy;
   }
 
   // `call` has ids of the new graph already.
@@ -111,6 +118,25 @@ std::shared_ptr<const Graph> inline_functions(std::shared_ptr<const Graph> graph
   return calls_functions(*graph) ? Inliner(*graph).run(*graph) : graph;
 }
 
+namespace {
+
+// What a body captures of constants is known to its nodes; the input for it stays, and nobody reads it.
+void place_constants(Graph& closed, const Graph& body, const Facts& outer) {
+  std::vector<ValueId> ids(closed.values.size());
+  std::iota(ids.begin(), ids.end(), 0);
+  for (const auto& capture : body.captures) {
+    if (!outer[capture.outer].constant) continue;
+    ids[capture.inner] = static_cast<ValueId>(closed.values.size());
+    Value known = closed.values[capture.inner];
+    known.is_initializer = true;
+    known.constant = std::make_shared<const Fact>(outer[capture.outer]);
+    closed.values.push_back(std::move(known));
+  }
+  for (Node& node : closed.nodes) node = moved_node(node, ids);
+}
+
+}  // namespace
+
 std::shared_ptr<const Graph> closed_body(const Graph& body, const Facts& outer, const Walk::Reveal& revealed) {
   auto closed = std::make_shared<Graph>(body);
   const auto facts = revealed.find(&body);
@@ -122,6 +148,7 @@ std::shared_ptr<const Graph> closed_body(const Graph& body, const Facts& outer, 
     closed->inputs.push_back(capture.inner);
     closed->values[capture.inner].declared = declared_as(outer[capture.outer]);
   }
+  place_constants(*closed, body, outer);
   closed->captures.clear();
   for (ValueId id : closed->outputs) closed->values[id].declared.reset();
   closed->finish();

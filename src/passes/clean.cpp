@@ -125,7 +125,7 @@ Status remove_dead_nodes(Draft& draft) {
       for (ValueId id : node.out) {
         if (id == kNoValue) continue;
         draft.graph.values[id].is_initializer = true;
-        draft.graph.values[id].constant = draft.facts[id];
+        draft.graph.values[id].constant = std::make_shared<const Fact>(draft.facts[id]);
       }
     dead[i] = true;
     for (ValueId id : node.in)

@@ -56,8 +56,8 @@ ValueId Draft::add_constant(std::string_view name, Tensor tensor) {
   Value value;
   value.name = name;
   value.is_initializer = true;
-  value.constant = Fact::of_constant(std::move(tensor));
-  facts.push_back(value.constant);
+  value.constant = std::make_shared<const Fact>(Fact::of_constant(std::move(tensor)));
+  facts.push_back(*value.constant);
   graph.values.push_back(std::move(value));
   return static_cast<ValueId>(graph.values.size() - 1);
 }

@@ -28,6 +28,11 @@ std::string text_of(const Fact& fact) {
 std::string text_of(const Tensor& value) { return text_of(Fact::of_constant(value)); }
 
 template <class T>
+std::string text_of(const Box<T>& value) {
+  return text_of(*value);
+}
+
+template <class T>
 std::string text_of(const std::vector<T>& list) {
   std::vector<std::string> texts;
   for (size_t i = 0; i < std::min(list.size(), kMostListed); ++i) texts.push_back(text_of(list[i]));

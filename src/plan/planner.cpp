@@ -73,12 +73,12 @@ Result<std::shared_ptr<const Plan>> Planner::run() {
 void Planner::add_constants() {
   for (ValueId id = 0; id < graph_.values.size(); ++id) {
     const Value& value = graph_.values[id];
-    if (!value.is_initializer || !value.constant.constant) continue;
+    if (!value.is_initializer || !value.constant->constant) continue;
     PlanValue& planned = plan_->values[id];
     planned.kind = Kind::constant;
-    planned.dtype = value.constant.dtype;
-    planned.constant = *value.constant.constant;
-    set_sizes(id, *value.constant.dims);
+    planned.dtype = value.constant->dtype;
+    planned.constant = *value.constant->constant;
+    set_sizes(id, *value.constant->dims);
   }
 }
 
@@ -193,6 +193,11 @@ void Planner::account() {
     ++(walked ? count.walked : pending.done ? count.guards : asked ? count.rules : count.source);
     if (!enforced && plan_->only_source.empty()) plan_->only_source = fmt::format("node {:?}: {}", r.node, r.sentence);
   }
+  // A body that no shape suits, where it is never run.
+  if (const auto& refusal = typed_.refusal(); refusal && plan_->only_source.empty())
+    plan_->only_source = refusal->text();
+  if (const Remark* cut = typed_.cut_short(); cut && plan_->only_source.empty())
+    plan_->only_source = fmt::format("node {:?}: {}", cut->node, cut->sentence);
   ANYSHAPE_CHECK(count.guards + count.walked + count.rules + count.source ==
                  typed_.requirements().size() + options_.assumed.size());
   if (!sites.empty()) plan_->walked = backward_slice(*plan_->source, sites);
@@ -438,7 +443,7 @@ Status Planner::plan_bodies(const Node& node, PlanStep& step) {
   for_each_body(node, [&](const Graph& body) {
     for (const auto& capture : body.captures) step.captured.push_back(dense(capture.outer));
     if (!status || plan_->bodies.contains(&body)) return;
-    const Typed typed = solve(closed_body(body, facts_, typed_.bodies()), {.corners = false});
+    const Typed typed = solve_part(closed_body(body, facts_, typed_.bodies()), {.corners = false});
     PlanOptions options = options_;
     options.assumed.clear();
     auto plan = make_plan(typed, options);

@@ -1,6 +1,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <set>
+#include <unordered_map>
 
 #include "plan/planner.h"
 
@@ -22,24 +24,29 @@ class SlotTable {
 
   uint32_t take(uint32_t stage, const ByteSize& bytes, bool shared) {
     uint32_t best = kNone;
-    for (uint32_t i = 0; shared && i < slots_.size(); ++i) {
-      if (!free_[i] || slots_[i].stage != stage) continue;
-      const bool same = formulas_[i].size() == 1 && formulas_[i][0] == bytes.formula;
-      if (best == kNone || same) best = i;
-      if (same) break;
+    if (shared) {
+      const Free& free = free_[stage];
+      const auto same = free.by_size.find(bytes.formula);
+      if (!free.all.empty()) best = *free.all.begin();
+      if (same != free.by_size.end() && !same->second.empty()) best = *same->second.begin();
     }
     if (best == kNone) {
       best = static_cast<uint32_t>(slots_.size());
       slots_.push_back({stage, {}, {}});
       formulas_.emplace_back();
-      free_.push_back(false);
+    } else {
+      free_[stage].all.erase(best);
+      if (const Dims& sizes = formulas_[best]; sizes.size() == 1) free_[stage].by_size[sizes[0]].erase(best);
     }
     add(best, bytes);
-    free_[best] = false;
     return best;
   }
 
-  void release(uint32_t slot) { free_[slot] = true; }
+  void release(uint32_t slot) {
+    Free& free = free_[slots_[slot].stage];
+    free.all.insert(slot);
+    if (const Dims& sizes = formulas_[slot]; sizes.size() == 1) free.by_size[sizes[0]].insert(slot);
+  }
 
   void print_formulas() {
     for (size_t i = 0; i < slots_.size(); ++i) {
@@ -59,7 +66,12 @@ class SlotTable {
 
   std::vector<PlanSlot>& slots_;
   std::vector<Dims> formulas_;
-  std::vector<bool> free_;
+  // Of each stage, the first ones first.
+  struct Free {
+    std::set<uint32_t> all;
+    std::unordered_map<Dim, std::set<uint32_t>> by_size;  // those that held values of one size only
+  };
+  std::unordered_map<uint32_t, Free> free_;
 };
 
 uint32_t holder_of(const Plan& plan, uint32_t value) {

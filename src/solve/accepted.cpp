@@ -1,6 +1,12 @@
 #include "solve/accepted.h"
 
 #include <algorithm>
+#include <iterator>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "base/effort.h"
+#include "solve/budget.h"
 
 namespace anyshape {
 namespace {
@@ -25,43 +31,56 @@ bool on_axes(const Typed& typed, const Condition& condition) {
   return std::all_of(symbols.begin(), symbols.end(), [&](Dim s) { return typed.kind(s) == SymbolKind::axis; });
 }
 
-bool mentions_any(const Condition& condition, const std::vector<Dim>& symbols) {
-  return std::any_of(symbols.begin(), symbols.end(), [&](Dim symbol) { return condition.mentions(symbol); });
-}
-
-// The condition and what bounds the data-dependent sizes in it by axes.
+// The condition and what bounds the data-dependent sizes in it, by axes or by each other.
 Condition with_bounds(const Typed& typed, Condition condition) {
-  std::vector<Dim> on_data;
-  for (Dim symbol : condition.symbols())
-    if (typed.kind(symbol) == SymbolKind::data) on_data.push_back(symbol);
+  const auto says_more = [](const Condition& bound) { return bound.symbols().size() > 1 || bound.any_of().size() > 1; };
+  std::vector<const Condition*> left;
   for (const Condition& bound : typed.fresh_bounds())
-    if (bound.symbols().size() > 1 && mentions_any(bound, on_data)) condition = condition && bound;
+    if (says_more(bound)) left.push_back(&bound);
+  std::unordered_set<Dim> on_data;
+  for (bool more = true; more && !condition.is_opaque();) {
+    for (Dim symbol : condition.symbols())
+      if (typed.kind(symbol) == SymbolKind::data) on_data.insert(symbol);
+    const auto begin = std::stable_partition(left.begin(), left.end(), [&](const Condition* bound) {
+      const auto symbols = bound->symbols();
+      return std::none_of(symbols.begin(), symbols.end(), [&](Dim symbol) { return on_data.contains(symbol); });
+    });
+    more = begin != left.end();
+    for (auto it = begin; it != left.end(); ++it) condition = condition && **it;
+    left.erase(begin, left.end());
+  }
   return condition;
 }
 
-// exists values for the data-dependent sizes: the conjunction of what is asked of them, without them.
+// exists values for the data-dependent sizes: the condition without them. Opaque where it cannot be told, or is about
+// sizes that no expression of the axes can write.
+Projection without_data(const Typed& typed, const Assumptions& ground, Condition condition) {
+  Projection projection{std::move(condition), true};
+  if (projection.condition.is_opaque()) return {Condition::opaque(), false};
+  for (Dim symbol : projection.condition.symbols()) {
+    if (typed.kind(symbol) != SymbolKind::data) continue;
+    const Projection step = eliminate(projection.condition, symbol, ground);
+    projection = {step.condition, projection.exact && step.exact};
+  }
+  const bool told = !projection.condition.is_opaque() && on_axes(typed, projection.condition);
+  return told ? projection : Projection{Condition::opaque(), false};
+}
+
+// What is asked of data-dependent sizes, all of it together, as a condition on axes.
 void project_data(const Typed& typed, const std::vector<const Requirement*>& on_data, AcceptedSet& set,
                   Candidates& candidates) {
   if (on_data.empty()) return;
   const auto ground = typed.ground();
-  Projection projection{Condition::always(), true};
+  Condition all = Condition::always();
   std::vector<Because> because;
   for (const Requirement* r : on_data) {
-    projection.condition = projection.condition && whole(*r);
+    all = all && whole(*r);
     because.push_back(because_of(*r));
     set.on_data.push_back({whole(*r), {because.back()}});
   }
-  if (!projection.condition.is_opaque()) projection.condition = with_bounds(typed, projection.condition);
-  if (!projection.condition.is_opaque())
-    for (Dim symbol : projection.condition.symbols()) {
-      if (typed.kind(symbol) != SymbolKind::data) continue;
-      const Projection step = eliminate(projection.condition, symbol, *ground);
-      projection = {step.condition, projection.exact && step.exact};
-    }
-  projection.exact &= !projection.condition.is_opaque();
-  // Bounds may be sizes that no expression of the axes can write.
-  if (!projection.condition.is_opaque() && !on_axes(typed, projection.condition))
-    projection = {Condition::opaque(), false};
+  Projection projection = without_data(typed, *ground, all.is_opaque() ? all : with_bounds(typed, all));
+  // Without the bounds it is necessary still.
+  if (projection.condition.is_opaque()) projection = {without_data(typed, *ground, all).condition, false};
   if (!projection.exact) {
     set.exact = false;
     set.not_exact_because.push_back(because.front());
@@ -130,12 +149,12 @@ std::optional<Condition> shortest(Dim symbol, const Candidates& own) {
     if (!values) return std::nullopt;
     all = values->empty() ? Condition::never() : values->to_condition(symbol);
   }
-  return all;
+  return all.is_opaque() ? std::nullopt : std::optional(all);
 }
 
 // The conditions on one symbol alone as one condition in its shortest form, with the nodes that are needed for it.
 // False when the set of values cannot be computed; then nothing changes.
-bool combine(Dim symbol, Candidates own, Candidate& out) {
+bool combine(Dim symbol, Candidates& own, Candidate& out) {
   const auto all = shortest(symbol, own);
   if (!all) return false;
   for (size_t i = 0; i < own.size() && own.size() <= kMinimiseLimit;) {
@@ -148,31 +167,34 @@ bool combine(Dim symbol, Candidates own, Candidate& out) {
     }
   }
   out.condition = *all;
-  for (const Candidate& c : own) out.because.insert(out.because.end(), c.because.begin(), c.because.end());
+  for (Candidate& c : own) std::move(c.because.begin(), c.because.end(), std::back_inserter(out.because));
   return true;
 }
 
 Candidates combine_single_symbols(const Typed& typed, Candidates candidates) {
-  Candidates out;
+  std::unordered_map<Dim, Candidates> alone;
+  Candidates others, out;
+  for (Candidate& c : candidates) {
+    const auto symbol = only_symbol(c.condition);
+    (symbol ? alone[*symbol] : others).push_back(std::move(c));
+  }
   for (const AxisSymbol& axis : typed.axes()) {
-    Candidates own;
-    for (const Candidate& c : candidates)
-      if (only_symbol(c.condition) == axis.symbol) own.push_back(c);
+    const auto own = alone.find(axis.symbol);
+    if (own == alone.end()) continue;
     Candidate one;
-    if (own.empty()) continue;
-    if (combine(axis.symbol, own, one)) {
+    if (combine(axis.symbol, own->second, one)) {
       if (!one.condition.is_always()) out.push_back(std::move(one));
     } else {
-      out.insert(out.end(), own.begin(), own.end());
+      std::move(own->second.begin(), own->second.end(), std::back_inserter(out));
     }
   }
-  for (Candidate& c : candidates)
-    if (!only_symbol(c.condition)) out.push_back(std::move(c));
+  std::move(others.begin(), others.end(), std::back_inserter(out));
   return out;
 }
 
 // Each condition simplified by those before it. True when something changed.
 bool simplify_in_order(const Typed& typed, Candidates& candidates) {
+  if (candidates.empty()) return false;
   const auto known = typed.ground();
   bool changed = false;
   for (Candidate& c : candidates) {
@@ -198,6 +220,7 @@ void drop_implied(const Typed& typed, Candidates& candidates) {
 }  // namespace
 
 AcceptedSet accepted_set(const Typed& typed) {
+  const Effort effort(budget::with_nodes(budget::kAccepted, typed.graph().nodes.size()));
   AcceptedSet set;
   Candidates candidates = collect(typed, set);
   for (const Remark& r : typed.undecided()) {
@@ -215,6 +238,7 @@ AcceptedSet accepted_set(const Typed& typed) {
   }
   candidates = combine_single_symbols(typed, std::move(candidates));
   drop_implied(typed, candidates);
+  set.minimal = !Effort::tired();
   for (Candidate& c : candidates) {
     const bool never = c.condition.is_never();
     set.conditions.push_back({std::move(c.condition), std::move(c.because)});

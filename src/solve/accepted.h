@@ -20,6 +20,7 @@ struct AcceptedCondition {
 // The input shapes a model takes: declared dims match and every condition holds.
 struct AcceptedSet {
   std::vector<AcceptedCondition> conditions;  // minimal: none follows from the others; over axis symbols only
+  bool minimal = true;                        // false: the work budget was spent before; the set is the same
   bool exact = true;                          // false: the true set may be smaller, for the reasons below
   std::vector<Because> not_exact_because;
   // Conditions on sizes or entries that depend on data: no refusal of a shape.

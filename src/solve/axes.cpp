@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <unordered_map>
 
 namespace anyshape {
 namespace {
@@ -15,18 +16,26 @@ bool is_counted(std::string_view name, std::string_view stem) {
   return name.starts_with(stem) && all_digits(name.substr(stem.size()));
 }
 
-AxisSymbol& axis_symbol(InputAxes& axes, Symbols& symbols, const DeclaredDim& dim, const InputAxis& axis) {
+struct NamedAxes {
+  InputAxes axes;
+  std::unordered_map<std::string_view, size_t> named;  // indices of axes.symbols by names of the file
+};
+
+AxisSymbol& axis_symbol(NamedAxes& all, Symbols& symbols, const DeclaredDim& dim, const InputAxis& axis) {
   const bool anonymous = is_placeholder_name(dim.name);
   if (!anonymous)
-    for (AxisSymbol& known : axes.symbols)
-      if (!known.anonymous && known.name == dim.name) return known;
+    if (const auto known = all.named.find(dim.name); known != all.named.end()) {
+      AxisSymbol& symbol = all.axes.symbols[known->second];
+      if (all.axes.tied || symbol.axes.empty()) return symbol;
+    }
   const std::string name = anonymous ? fmt::format("{}.{}", axis.input, axis.axis) : dim.name;
   const Dim symbol = symbols.find(name) ? symbols.fresh(name) : symbols.symbol(name);
-  axes.symbols.push_back({symbol, std::string(symbols.name(symbol)), {}, anonymous});
-  return axes.symbols.back();
+  if (symbols.name(symbol) == dim.name) all.named.emplace(dim.name, all.axes.symbols.size());
+  all.axes.symbols.push_back({symbol, std::string(symbols.name(symbol)), {}, anonymous});
+  return all.axes.symbols.back();
 }
 
-Fact input_fact(InputAxes& axes, Symbols& symbols, const Value& value) {
+Fact input_fact(NamedAxes& axes, Symbols& symbols, const Value& value) {
   if (!value.declared) return {};
   const Declared& declared = *value.declared;
   Fact fact;
@@ -36,7 +45,7 @@ Fact input_fact(InputAxes& axes, Symbols& symbols, const Value& value) {
     Value item;
     item.name = value.name;
     item.declared = *declared.item;
-    InputAxes inner;
+    NamedAxes inner;
     fact.item = std::make_shared<const Fact>(input_fact(inner, symbols, item));
   }
   if (!declared.dims) return fact;
@@ -69,8 +78,10 @@ std::optional<int64_t> fixed_size(const DeclaredDim& dim) {
   return std::nullopt;
 }
 
-InputAxes input_axes(const Graph& graph, Symbols& symbols) {
-  InputAxes axes;
+InputAxes input_axes(const Graph& graph, Symbols& symbols, bool tied) {
+  NamedAxes all;
+  InputAxes& axes = all.axes;
+  axes.tied = tied;
   // Names of the file come first, so that a made-up name never takes one of them.
   for (ValueId id : graph.required_inputs()) {
     const auto& declared = graph.values[id].declared;
@@ -78,12 +89,13 @@ InputAxes input_axes(const Graph& graph, Symbols& symbols) {
     for (const DeclaredDim& dim : *declared->dims)
       if (!fixed_size(dim) && !is_placeholder_name(dim.name) && !symbols.find(dim.name)) {
         const Dim symbol = symbols.symbol(dim.name);
+        all.named.emplace(dim.name, axes.symbols.size());
         axes.symbols.push_back({symbol, dim.name, {}, false});
       }
   }
-  for (ValueId id : graph.required_inputs()) axes.facts.push_back(input_fact(axes, symbols, graph.values[id]));
+  for (ValueId id : graph.required_inputs()) axes.facts.push_back(input_fact(all, symbols, graph.values[id]));
   std::erase_if(axes.symbols, [](const AxisSymbol& s) { return s.axes.empty(); });
-  return axes;
+  return std::move(all.axes);
 }
 
 }  // namespace anyshape

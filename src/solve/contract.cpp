@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 #include <functional>
+#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "base/nearest.h"
@@ -49,6 +51,15 @@ const Fact* input_fact(const Typed& typed, std::string_view name) {
   for (size_t i = 0; i < required.size(); ++i)
     if (typed.graph().values[required[i]].name == name) return &typed.input_facts()[i];
   return nullptr;
+}
+
+// All of them by name, for many questions.
+std::unordered_map<std::string_view, const Fact*> input_facts_by_name(const Typed& typed) {
+  std::unordered_map<std::string_view, const Fact*> out;
+  const auto required = typed.graph().required_inputs();
+  for (size_t i = 0; i < required.size(); ++i)
+    out.emplace(typed.graph().values[required[i]].name, &typed.input_facts()[i]);
+  return out;
 }
 
 Error unknown_symbol(const Typed& typed, std::string_view name) {
@@ -147,11 +158,11 @@ Result<SetAnswer> prove_accepts(const Typed& typed, const AcceptedSet& accepted,
       TRY_OK(add_condition(typed, text, claim));
     }
   }
-  for (Dim variable : claim.variables) {
-    const auto said = [&](const Condition& c) { return c.mentions(variable); };
-    const bool mentioned = std::any_of(claim.domain.begin(), claim.domain.end(), said);
-    claim.domain.push_back(Condition::ge(variable, mentioned ? 0 : 1));
-  }
+  std::unordered_set<Dim> mentioned;
+  for (const Condition& c : claim.domain)
+    for (Dim symbol : c.symbols()) mentioned.insert(symbol);
+  for (Dim variable : claim.variables)
+    claim.domain.push_back(Condition::ge(variable, mentioned.contains(variable) ? 0 : 1));
   claim.judge = [&](const Binding& binding) {
     Shapes shapes = shapes_at(typed, binding);
     for (const auto& fixed : claim.fixed_axes) shapes[fixed.input][fixed.axis] = binding(fixed.variable).value_or(1);
@@ -202,12 +213,14 @@ namespace {
 Result<std::vector<Condition>> translate(const Typed& next, const AcceptedSet& next_set, const Typed& old) {
   std::vector<std::pair<Dim, Dim>> out_names, in_dims;
   std::vector<Condition> conditions;
+  const auto old_inputs = input_facts_by_name(old);
   for (const AxisSymbol& axis : next.axes()) {
     const Dim marker = next.symbols().fresh("against");
     const Dim inside = old.symbols().symbol(next.symbols().name(marker));
     std::optional<Dim> first;
     for (const InputAxis& place : axis.axes) {
-      const Fact* fact = input_fact(old, place.input);
+      const auto found = old_inputs.find(place.input);
+      const Fact* fact = found == old_inputs.end() ? nullptr : found->second;
       if (!fact || !fact->dims || place.axis >= fact->dims->size())
         return usage("against.input", "the older model has no axis {} of input {:?}", place.axis, place.input);
       const Dim d = (*fact->dims)[place.axis];
@@ -226,9 +239,11 @@ Result<std::vector<Condition>> translate(const Typed& next, const AcceptedSet& n
 
 Status match_inputs(const Typed& next, const Typed& old, std::vector<Condition>& conditions) {
   const auto required = next.graph().required_inputs();
+  const auto old_inputs = input_facts_by_name(old), next_inputs = input_facts_by_name(next);
   for (size_t i = 0; i < required.size(); ++i) {
     const std::string& name = next.graph().values[required[i]].name;
-    const Fact* before = input_fact(old, name);
+    const auto found = old_inputs.find(name);
+    const Fact* before = found == old_inputs.end() ? nullptr : found->second;
     const Fact& now = next.input_facts()[i];
     if (!before)
       return usage("against.input", "the newer model needs an input {:?}, which the older one does not have", name);
@@ -241,7 +256,7 @@ Status match_inputs(const Typed& next, const Typed& old, std::vector<Condition>&
       if ((*now.dims)[k].is_constant()) conditions.push_back(Condition::eq((*before->dims)[k], (*now.dims)[k]));
   }
   for (ValueId id : old.graph().required_inputs())
-    if (!input_fact(next, old.graph().values[id].name))
+    if (!next_inputs.contains(old.graph().values[id].name))
       return usage("against.input", "the newer model has no input {:?}", old.graph().values[id].name);
   return {};
 }
@@ -263,8 +278,12 @@ Result<SetAnswer> prove_covers(const Typed& next, const AcceptedSet& next_set, c
   claim.judge = [&](const Binding& binding) {
     Shapes shapes = shapes_at(old, binding);
     Verdict now = verdict(next.graph(), shapes);
-    const bool refused_before = verdict(old.graph(), shapes).kind == Verdict::Kind::refuse;
-    return std::pair(std::move(shapes), refused_before ? Verdict{} : std::move(now));
+    if (now.kind == Verdict::Kind::accept) return std::pair(std::move(shapes), std::move(now));
+    Verdict before = verdict(old.graph(), shapes);
+    // Only what the older model takes can be missed.
+    if (before.kind == Verdict::Kind::accept) return std::pair(std::move(shapes), std::move(now));
+    if (before.kind == Verdict::Kind::refuse) before = Verdict{};
+    return std::pair(std::move(shapes), std::move(before));
   };
   // A counterexample without empty axes says more.
   SetClaim without_empty = claim;

@@ -23,7 +23,7 @@ std::shared_ptr<const Graph> reshape_graph() {
   declared.dims = {{std::nullopt, "batch"}, {12, ""}};
   graph->values[x].declared = declared;
   const int64_t entries[] = {-1, 3, 4};
-  graph->values[target].constant = Fact::of_constant(Tensor::of_ints({3}, entries));
+  graph->values[target].constant = std::make_shared<const Fact>(Fact::of_constant(Tensor::of_ints({3}, entries)));
   graph->values[target].is_initializer = true;
   graph->inputs = {x};
   graph->outputs = {z};

@@ -3,24 +3,38 @@
 #include <algorithm>
 #include <limits>
 #include <random>
+#include <unordered_map>
+
+#include "base/effort.h"
+#include "solve/budget.h"
 
 namespace anyshape {
 namespace {
 
-constexpr int64_t kMaxPoints = 2'000'000;      // evaluations of conditions
-constexpr int64_t kMaxWalks = 5'000;           // numeric walks
-constexpr int64_t kMaxVisits = 500'000;        // nodes of all walks together
-constexpr int64_t kMaxSampleVisits = 100'000;  // nodes of the walks that a proof is tried with
-constexpr int64_t kMaxScan = 100'000;          // values tried for one variable alone
+using budget::kMaxPoints;
+using budget::kMaxSampleVisits;
+using budget::kMaxScan;
+using budget::kMaxVisits;
+using budget::kMaxWalks;
+
+// Places in claim.variables.
+using Places = std::unordered_map<Dim, size_t>;
+
+Places places_of(const SetClaim& claim) {
+  Places places;
+  for (size_t i = 0; i < claim.variables.size(); ++i) places.emplace(claim.variables[i], i);
+  return places;
+}
 
 struct Point {
-  const std::vector<Dim>* variables;
+  explicit Point(const SetClaim& claim) : places(places_of(claim)), values(claim.variables.size()) {}
+
+  Places places;
   std::vector<int64_t> values;
 
   std::optional<int64_t> operator()(Dim symbol) const {
-    const auto it = std::find(variables->begin(), variables->end(), symbol);
-    if (it == variables->end()) return std::nullopt;
-    return values[static_cast<size_t>(it - variables->begin())];
+    const auto it = places.find(symbol);
+    return it == places.end() ? std::nullopt : std::optional(values[it->second]);
   }
 };
 
@@ -30,6 +44,7 @@ struct Axis {
 };
 
 bool all_hold(const std::vector<Condition>& conditions, const Point& point) {
+  Effort::step(1 + static_cast<int64_t>(conditions.size()) / 4);
   return std::all_of(conditions.begin(), conditions.end(),
                      [&](const Condition& c) { return evaluate(c, std::cref(point)) == Tri::yes; });
 }
@@ -58,28 +73,34 @@ std::optional<int64_t> box_size(const std::vector<Axis>& axes, int64_t limit) {
 // Each axis is cut to `width` values.
 template <class Visit>
 void by_sum(const std::vector<Axis>& axes, int64_t width, Point& point, Visit visit) {
-  std::vector<int64_t> size;
+  struct Moving {
+    size_t axis;
+    int64_t most;  // offset
+  };
+  std::vector<Moving> moving;
   int64_t total = 0;
-  for (const Axis& axis : axes) {
-    size.push_back(axis.hi ? std::min(width, *axis.hi - axis.lo + 1) : width);
-    if (size.back() <= 0) return;
-    total += size.back() - 1;
+  for (size_t i = 0; i < axes.size(); ++i) {
+    const int64_t size = axes[i].hi ? std::min(width, *axes[i].hi - axes[i].lo + 1) : width;
+    if (size <= 0) return;
+    point.values[i] = axes[i].lo;
+    if (size > 1) moving.push_back({i, size - 1});
+    total += size - 1;
   }
   bool stop = false;
-  const auto place = [&](auto&& self, size_t i, int64_t left) -> void {
+  const auto place = [&](auto&& self, size_t i, int64_t left, int64_t room) -> void {
     if (stop) return;
-    if (i == axes.size()) {
-      if (left == 0) stop = visit();
+    if (i == moving.size()) {
+      if (left == 0) stop = Effort::tired() || visit();
       return;
     }
-    int64_t room = 0;
-    for (size_t k = i + 1; k < axes.size(); ++k) room += size[k] - 1;
-    for (int64_t v = std::max<int64_t>(0, left - room); v <= std::min(left, size[i] - 1) && !stop; ++v) {
-      point.values[i] = axes[i].lo + v;
-      self(self, i + 1, left - v);
+    const auto [axis, most] = moving[i];
+    room -= most;
+    for (int64_t v = std::max<int64_t>(0, left - room); v <= std::min(left, most) && !stop; ++v) {
+      point.values[axis] = axes[axis].lo + v;
+      self(self, i + 1, left - v, room);
     }
   };
-  for (int64_t sum = 0; sum <= total && !stop; ++sum) place(place, 0, sum);
+  for (int64_t sum = 0; sum <= total && !stop; ++sum) place(place, 0, sum, total);
 }
 
 // The number of values per axis that keeps the visit within `limit` points.
@@ -102,42 +123,45 @@ SetAnswer refuted(std::pair<Shapes, Verdict> judged) {
   return {SetAnswer::Kind::refuted, std::move(judged.first), std::move(judged.second), {}};
 }
 
+SetAnswer unproved(std::string why) { return {SetAnswer::Kind::unproved, {}, {}, std::move(why)}; }
+
+SetAnswer out_of_work() { return unproved("the work budget of this proof is spent"); }
+
 // Every point decided by the numeric walk, where conditions alone do not tell.
 SetAnswer walk_all(const SetClaim& claim, const std::vector<Axis>& axes) {
   const auto whole = box_size(axes, kMaxWalks);
   SetAnswer answer;
-  Point point{&claim.variables, std::vector<int64_t>(claim.variables.size())};
+  Point point(claim);
   int64_t walks = 0, visits = 0;
   by_sum(axes, width_for(axes, kMaxWalks), point, [&] {
     if (!all_hold(claim.domain, point)) return false;
     if (++walks > kMaxWalks || visits > kMaxVisits) return true;
     auto judged = claim.judge(std::cref(point));
-    visits += judged.second.visits;
+    visits += judged.second.visits + static_cast<int64_t>(axes.size());
     if (judged.second.kind == Verdict::Kind::accept) return false;
     if (judged.second.kind == Verdict::Kind::refuse) {
       answer = refuted(std::move(judged));
     } else {
-      answer = {SetAnswer::Kind::unproved, {}, {}, judged.second.sentence};
+      answer = unproved(judged.second.sentence);
     }
     return true;
   });
-  if (answer.kind == SetAnswer::Kind::proved && (!whole || visits > kMaxVisits)) {
-    answer.kind = SetAnswer::Kind::unproved;
-    answer.why = claim.why_not_exact;
-  }
-  return answer;
+  if (answer.kind != SetAnswer::Kind::proved) return answer;
+  if (Effort::tired()) return out_of_work();
+  return whole && visits <= kMaxVisits ? answer : unproved(claim.why_not_exact);
 }
 
 // The smallest value of each variable that its own conditions allow.
 std::vector<int64_t> smallest_values(const SetClaim& claim, const std::vector<Axis>& axes) {
-  Point point{&claim.variables, {}};
-  for (const Axis& axis : axes) point.values.push_back(axis.lo);
+  Point point(claim);
+  std::unordered_map<Dim, std::vector<Condition>> alone;
+  for (const Condition& c : claim.domain)
+    if (const auto symbols = c.symbols(); symbols.size() == 1) alone[symbols[0]].push_back(c);
   for (size_t i = 0; i < axes.size(); ++i) {
-    std::vector<Condition> own;
-    for (const Condition& c : claim.domain)
-      if (c.symbols().size() == 1 && c.mentions(claim.variables[i])) own.push_back(c);
+    point.values[i] = axes[i].lo;
+    const auto& own = alone[claim.variables[i]];
     const int64_t end = std::min(axes[i].hi.value_or(axes[i].lo + kMaxScan), axes[i].lo + kMaxScan);
-    while (point.values[i] < end && !all_hold(own, point)) ++point.values[i];
+    while (point.values[i] < end && !all_hold(own, point) && !Effort::tired()) ++point.values[i];
   }
   return point.values;
 }
@@ -145,42 +169,47 @@ std::vector<int64_t> smallest_values(const SetClaim& claim, const std::vector<Ax
 // Variables that cannot be kept still while `condition` is searched: those it mentions, and all that share a condition
 // of the domain with one of them.
 std::vector<bool> moving_variables(const SetClaim& claim, const Condition& condition) {
-  std::vector<bool> moving;
-  for (Dim v : claim.variables) moving.push_back(condition.mentions(v));
-  for (bool grown = true; grown;) {
-    grown = false;
-    for (const Condition& c : claim.domain) {
-      bool touches = false;
-      for (size_t i = 0; i < moving.size(); ++i) touches |= moving[i] && c.mentions(claim.variables[i]);
-      for (size_t i = 0; touches && i < moving.size(); ++i)
-        if (!moving[i] && c.mentions(claim.variables[i])) moving[i] = grown = true;
-    }
+  const Places places = places_of(claim);
+  std::unordered_map<Dim, std::vector<const Condition*>> about;
+  for (const Condition& c : claim.domain)
+    for (Dim symbol : c.symbols()) about[symbol].push_back(&c);
+  std::vector<bool> moving(claim.variables.size(), false);
+  std::vector<Dim> next = condition.symbols();
+  while (!next.empty()) {
+    const Dim symbol = next.back();
+    next.pop_back();
+    const auto place = places.find(symbol);
+    if (place == places.end() || moving[place->second]) continue;
+    moving[place->second] = true;
+    for (const Condition* c : about[symbol])
+      for (Dim other : c->symbols()) next.push_back(other);
   }
   return moving;
 }
 
 // A point of the domain where `condition` fails, the smallest in the part searched.
 SetAnswer search(const SetClaim& claim, const Condition& condition, std::vector<Axis> axes) {
+  if (Effort::tired()) return out_of_work();
+  Effort::step(static_cast<int64_t>(axes.size() + claim.domain.size()));
   const auto moving = moving_variables(claim, condition);
   const auto still = smallest_values(claim, axes);
   for (size_t i = 0; i < axes.size(); ++i)
     if (!moving[i]) axes[i] = {still[i], still[i]};
   SetAnswer answer;
-  Point point{&claim.variables, std::vector<int64_t>(claim.variables.size())};
+  Point point(claim);
   int64_t walks = 0, visits = 0;
   by_sum(axes, width_for(axes, kMaxPoints), point, [&] {
-    if (all_hold({condition}, point) || !all_hold(claim.domain, point)) return false;
+    if (evaluate(condition, std::cref(point)) == Tri::yes || !all_hold(claim.domain, point)) return false;
     auto judged = claim.judge(std::cref(point));
-    visits += judged.second.visits;
+    visits += judged.second.visits + static_cast<int64_t>(axes.size());
     if (judged.second.kind != Verdict::Kind::refuse) return ++walks >= kMaxWalks || visits > kMaxVisits;
     answer = refuted(std::move(judged));
     return true;
   });
-  if (answer.kind == SetAnswer::Kind::proved && (walks > 0 || !box_size(axes, kMaxPoints))) {
-    answer.kind = SetAnswer::Kind::unproved;
-    answer.why = fmt::format("{} was neither proved nor refuted", print(condition));
-  }
-  return answer;
+  if (answer.kind != SetAnswer::Kind::proved) return answer;
+  if (Effort::tired()) return out_of_work();
+  if (walks == 0 && box_size(axes, kMaxPoints)) return answer;
+  return unproved(fmt::format("{} was neither proved nor refuted", print(condition)));
 }
 
 // Points of the domain where a wrong proof would most likely show: the corners of its box, then points between them,
@@ -190,7 +219,7 @@ void sample(const SetClaim& claim, const std::vector<Axis>& axes, Visit visit) {
   constexpr int64_t kOpenEnd = 67;  // beyond the lower end where there is no upper one
   constexpr size_t kCorners = 1 << 6;
   const size_t count = axes.size();
-  Point point{&claim.variables, std::vector<int64_t>(count)};
+  Point point(claim);
   const auto end = [&](size_t i) { return axes[i].hi.value_or(axes[i].lo + kOpenEnd); };
   const size_t corners = count < 6 ? size_t{1} << count : kCorners;
   for (size_t corner = 0; corner < corners; ++corner) {
@@ -215,7 +244,7 @@ SetAnswer borne_out(const SetClaim& claim, const std::vector<Axis>& axes) {
   sample(claim, axes, [&](const Point& point) {
     if (!all_hold(claim.domain, point)) return true;
     auto judged = claim.judge(std::cref(point));
-    visits += judged.second.visits;
+    visits += judged.second.visits + static_cast<int64_t>(axes.size());
     if (judged.second.kind != Verdict::Kind::refuse) return visits < kMaxSampleVisits;
     answer = refuted(std::move(judged));
     answer.kind = SetAnswer::Kind::contradicted;
@@ -249,6 +278,7 @@ SetAnswer worse(SetAnswer a, SetAnswer b) {
 }  // namespace
 
 SetAnswer settle(const SetClaim& claim) {
+  const Effort effort(budget::kProof);
   Assumptions domain(*claim.symbols);
   for (const Condition& c : claim.domain) domain.assume(c);
   std::vector<Condition> open;

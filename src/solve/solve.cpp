@@ -2,13 +2,21 @@
 
 #include <algorithm>
 
+#include "base/effort.h"
 #include "solve/axes.h"
+#include "solve/budget.h"
 
 namespace anyshape {
 
 SymbolKind Typed::kind(Dim symbol) const {
   const auto it = kinds_.find(symbol);
   return it == kinds_.end() ? SymbolKind::axis : it->second;
+}
+
+const Remark* Typed::cut_short() const {
+  const auto is_budget = [](const Remark& r) { return r.code == kBudgetCode; };
+  const auto it = std::find_if(undecided_.begin(), undecided_.end(), is_budget);
+  return it == undecided_.end() ? nullptr : &*it;
 }
 
 std::unique_ptr<Assumptions> Typed::ground() const {
@@ -71,6 +79,17 @@ Fact either(const Condition& condition, const Fact& a, const Fact& b, const Type
   return out;
 }
 
+// The bounds, each as simple as those before it make it.
+std::vector<Condition> settled(const std::vector<Condition>& bounds, const Typed& start) {
+  const auto ground = start.ground();
+  std::vector<Condition> out;
+  for (const Condition& bound : bounds) {
+    out.push_back(ground->simplify(bound));
+    ground->assume(out.back());
+  }
+  return out;
+}
+
 }  // namespace
 
 class Solver {
@@ -78,7 +97,7 @@ class Solver {
   Solver(std::shared_ptr<const Graph> graph, const SolveOptions& options) : options_(options) {
     start_.graph_ = std::move(graph);
     start_.symbols_ = std::make_shared<Symbols>();
-    InputAxes axes = input_axes(*start_.graph_, *start_.symbols_);
+    InputAxes axes = input_axes(*start_.graph_, *start_.symbols_, !options.certain);
     start_.axes_ = std::move(axes.symbols);
     start_.input_facts_ = std::move(axes.facts);
   }
@@ -88,7 +107,7 @@ class Solver {
   Typed run(const std::vector<Condition>& assumed) {
     std::vector<Walk::Split> splits;
     Typed typed = walk(assumed, splits);
-    if (splits.empty()) return typed;
+    if (splits.empty() || options_.certain) return typed;
     const auto corner = std::find_if(splits.begin(), splits.end(), [](const auto& split) { return split.corner; });
     if (assumed.size() < kMaxSplits) {
       const Walk::Split& split = corner == splits.end() ? splits.front() : *corner;
@@ -165,7 +184,8 @@ class Solver {
     const auto assumptions = typed.ground();
     for (const Condition& condition : assumed) assumptions->assume(condition);
     Walk::Options options;
-    options.corners = options_.corners;
+    options.corners = options_.corners && !options_.certain;
+    options.certain = options_.certain;
     Walk walk(*assumptions, options);
     auto facts = walk.run(*typed.graph_, typed.input_facts_);
     if (facts) {
@@ -178,7 +198,7 @@ class Solver {
     typed.requirements_ = walk.requirements();
     typed.data_conditions_ = walk.data_conditions();
     typed.undecided_ = walk.undecided();
-    typed.fresh_bounds_ = walk.fresh_bounds();
+    typed.fresh_bounds_ = settled(walk.fresh_bounds(), start_);
     typed.kinds_ = walk.kinds();
     typed.largest_axis_ = walk.largest_axis();
     splits = walk.splits();
@@ -191,6 +211,11 @@ class Solver {
 };
 
 Typed solve(std::shared_ptr<const Graph> graph, const SolveOptions& options) {
+  const Effort effort(budget::with_nodes(budget::kSolve, graph->nodes.size()));
+  return solve_part(std::move(graph), options);
+}
+
+Typed solve_part(std::shared_ptr<const Graph> graph, const SolveOptions& options) {
   return Solver(std::move(graph), options).run({});
 }
 

@@ -43,6 +43,8 @@ class Typed {
   const std::vector<Remark>& undecided() const { return undecided_; }
   // Set when no shape at all is accepted: the rule that refuses.
   const std::optional<Error>& refusal() const { return refusal_; }
+  // The work budget was spent before the last node: where. Null: it was not.
+  const Remark* cut_short() const;
   SymbolKind kind(Dim symbol) const;
   // The claims end at axes of this size; 0: they do not.
   int64_t largest_axis() const { return largest_axis_; }
@@ -71,9 +73,15 @@ struct SolveOptions {
   // What operators mean in empty tensors only is told apart, case by case. False: it is refused, for those who have
   // another way where the plain meaning ends.
   bool corners = true;
+  // Only what holds at every shape ONNX Runtime runs the model at: equal names make no equal sizes, no requirement of
+  // one node is relied on at another. What is concluded from it is right wherever the model gives an answer.
+  bool certain = false;
 };
 
+// Within a work budget (solve/budget.h): past it, what is known so far, and undecided() says so.
 Typed solve(std::shared_ptr<const Graph> graph, const SolveOptions& options = {});
+// The same as part of a larger work, whose Effort it counts to.
+Typed solve_part(std::shared_ptr<const Graph> graph, const SolveOptions& options = {});
 
 // True for "", "?", "unk__12", "DynamicDimension.0", "-1", expressions and the like: a label, not a name.
 bool is_placeholder_name(std::string_view name);

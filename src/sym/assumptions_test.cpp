@@ -228,6 +228,26 @@ TEST(Assumptions, ScopesNest) {
   EXPECT_EQ(known.all().size(), 1u);
 }
 
+// With its value put in, b == a*a has too high a degree to be written down.
+TEST(Assumptions, NoSymbolIsItsOwnValue) {
+  Symbols symbols;
+  Assumptions assumptions(symbols);
+  assumptions.assume(condition_of_text("a == b*b*b*b*b", symbols));
+  assumptions.assume(condition_of_text("b == a*a", symbols));
+  EXPECT_EQ(assumptions.prove(condition_of_text("a*b == c", symbols)), Tri::unknown);
+  EXPECT_EQ(assumptions.prove(condition_of_text("a == b*b*b*b*b", symbols)), Tri::yes);
+}
+
+TEST(Assumptions, ALongChainOfEqualities) {
+  constexpr int kLinks = 50'000;
+  Symbols symbols;
+  Assumptions assumptions(symbols);
+  std::vector<Dim> chain;
+  for (int i = 0; i <= kLinks; ++i) chain.push_back(symbols.symbol(fmt::format("s{}", i)));
+  for (int i = kLinks; i > 0; --i) assumptions.assume(Condition::eq(chain[i], chain[i - 1]));
+  EXPECT_TRUE(assumptions.proves(Condition::eq(chain[kLinks], chain[0])));
+}
+
 TEST(Assumptions, Ranges) {
   Symbols symbols;
   Assumptions known(symbols);

@@ -1,7 +1,9 @@
 #include "sym/condition.h"
 
 #include <algorithm>
+#include <bit>
 
+#include "base/effort.h"
 #include "sym/limits.h"
 #include "sym/node.h"
 #include "sym/relation.h"
@@ -67,23 +69,49 @@ std::optional<Conjunction> merge(const Conjunction& a, const Conjunction& b) {
   return join(x->lower ? at_least(x->key, point) : at_most(x->key, point));
 }
 
+// A bit for each relation; two relations may share one.
+uint64_t mark_of(const Conjunction& all) {
+  uint64_t mark = 0;
+  for (const Relation& r : all) {
+    const uint64_t id = r.expr.node() ? r.expr.node()->id : 0;
+    mark |= uint64_t{1} << ((id * 4 + static_cast<uint64_t>(r.kind)) * 0x9E3779B97F4A7C15ull >> 58);
+  }
+  return mark;
+}
+
+std::vector<uint64_t> marks_of(const std::vector<Conjunction>& any) {
+  Effort::step(1 + static_cast<int64_t>(any.size() * any.size() / 32));
+  std::vector<uint64_t> marks;
+  for (const auto& all : any) marks.push_back(mark_of(all));
+  return marks;
+}
+
 bool merge_some(std::vector<Conjunction>& any) {
+  const auto marks = marks_of(any);
   for (size_t i = 0; i < any.size(); ++i)
-    for (size_t j = i + 1; j < any.size(); ++j)
+    for (size_t j = i + 1; j < any.size(); ++j) {
+      // They may differ in one relation only.
+      if (any[i].size() != any[j].size() || std::popcount(marks[i] ^ marks[j]) > 2) continue;
+      Effort::step();
       if (auto both = merge(any[i], any[j])) {
         any[i] = *both;
         any.erase(any.begin() + static_cast<std::ptrdiff_t>(j));
         return true;
       }
+    }
   return false;
 }
 
 void absorb(std::vector<Conjunction>& any) {
+  const auto marks = marks_of(any);
   std::vector<Conjunction> kept;
+  const auto implies = [&](size_t i, size_t j) {
+    return i != j && (marks[j] & ~marks[i]) == 0 && implies_plainly(any[i], any[j]) &&
+           (any[i].size() > any[j].size() || j < i);
+  };
   for (size_t i = 0; i < any.size(); ++i) {
     bool implied = false;
-    for (size_t j = 0; j < any.size() && !implied; ++j)
-      implied = i != j && implies_plainly(any[i], any[j]) && (any[i].size() > any[j].size() || j < i);
+    for (size_t j = 0; j < any.size() && !implied; ++j) implied = implies(i, j);
     if (!implied) kept.push_back(any[i]);
   }
   any = std::move(kept);
@@ -97,7 +125,8 @@ bool too_large(const std::vector<Conjunction>& any) {
 
 void tidy(std::vector<Conjunction>& any) {
   absorb(any);
-  while (any.size() > 1 && merge_some(any)) absorb(any);
+  for (size_t compared = 0; any.size() > 1 && compared < limits::kCompared && merge_some(any); absorb(any))
+    compared += any.size() * any.size();
   std::sort(any.begin(), any.end(), conjunction_before);
 }
 
@@ -158,6 +187,7 @@ Condition operator&&(const Condition& a, const Condition& b) {
   Condition out = Condition::never();
   for (const auto& x : a.any_of_)
     for (const auto& y : b.any_of_) {
+      Effort::step(1 + static_cast<int64_t>(x.size() + y.size()));
       Conjunction both = x;
       both.insert(both.end(), y.begin(), y.end());
       if (normalize(both)) out.any_of_.push_back(std::move(both));
@@ -190,13 +220,16 @@ Condition Condition::operator!() const {
 }
 
 std::vector<Dim> Condition::symbols() const {
-  std::vector<Dim> out;
+  std::vector<const Atom*> atoms;
   for (const auto& all : any_of_)
     for (const Relation& r : all)
       for (Dim dim : {r.expr, r.divisor})
-        for (Dim symbol : dim.symbols())
-          if (std::find(out.begin(), out.end(), symbol) == out.end()) out.push_back(symbol);
-  std::sort(out.begin(), out.end(), [](Dim a, Dim b) { return atom_of(a)->id < atom_of(b)->id; });
+        if (dim.node()) atoms.insert(atoms.end(), dim.node()->symbols.begin(), dim.node()->symbols.end());
+  Effort::step(1 + static_cast<int64_t>(atoms.size()) / 4);
+  std::sort(atoms.begin(), atoms.end(), [](const Atom* a, const Atom* b) { return a->id < b->id; });
+  atoms.erase(std::unique(atoms.begin(), atoms.end()), atoms.end());
+  std::vector<Dim> out;
+  for (const Atom* atom : atoms) out.push_back(dim_of(atom));
   return out;
 }
 

@@ -84,7 +84,7 @@ Tri Assumptions::Impl::decide_divisible(Dim expr, Dim divisor) {
 }
 
 Tri Assumptions::Impl::decide(const Relation& original) {
-  if (--steps < 0) return Tri::unknown;
+  if (!takes_step()) return Tri::unknown;
   Relation r{original.kind, apply(original.expr), apply(original.divisor)};
   Tri decided = normalize(r);
   if (decided != Tri::unknown || has_unknown(r)) return decided;

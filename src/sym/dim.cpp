@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "base/bug.h"
+#include "base/effort.h"
 #include "sym/limits.h"
 #include "sym/node.h"
 
@@ -139,6 +140,7 @@ const Monomial* Symbols::Impl::monomial(std::vector<const Atom*> sorted_atoms) {
 Dim Symbols::Impl::node(std::vector<Term> terms, int64_t constant) {
   if (terms.empty()) return constant;
   if (constant == kMin || terms.size() > limits::kTerms) return Dim::unknown();
+  Effort::step(1 + static_cast<int64_t>(terms.size()) / 4);
   DimNode probe;
   probe.constant = constant;
   probe.terms = std::move(terms);
@@ -207,7 +209,8 @@ Dim Symbols::symbol(std::string_view name) {
 
 Dim Symbols::fresh(std::string_view stem) {
   std::string name(stem);
-  for (int i = 1; impl_->names.count(name); ++i) name = std::string(stem) + "." + std::to_string(i);
+  int64_t& number = impl_->numbers[name];
+  while (impl_->names.contains(name)) name = std::string(stem) + "." + std::to_string(++number);
   return impl_->new_symbol(std::move(name));
 }
 
@@ -256,6 +259,7 @@ Dim operator*(Dim a, Dim b) {
   if (auto factor = a.constant()) return scale(b, *factor);
   if (auto factor = b.constant()) return scale(a, *factor);
   Symbols::Impl& owner = *common_owner(a, b);
+  Effort::step(static_cast<int64_t>(terms_of(a).size() * terms_of(b).size()));
   std::vector<Term> terms;
   auto push = [&](const Monomial* monomial, int64_t x, int64_t y) {
     Term term{monomial, 0};

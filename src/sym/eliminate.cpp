@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/effort.h"
 #include "sym/assumptions.h"
 #include "sym/limits.h"
 #include "sym/node.h"
@@ -291,8 +292,9 @@ class Eliminator {
     Projection out{Condition::never(), true};
     for (int64_t r = 0; r < period; ++r) {
       Interval part;
-      if (bounds.lo) part.lo = -floor_div(r - *bounds.lo, period);
-      if (bounds.hi) part.hi = floor_div(*bounds.hi - r, period);
+      int64_t past;
+      if (bounds.lo && !__builtin_sub_overflow(r, *bounds.lo, &past)) part.lo = -floor_div(past, period);
+      if (bounds.hi && !__builtin_sub_overflow(*bounds.hi, r, &past)) part.hi = floor_div(past, period);
       Projection one = run(substitute(ours, {{symbol_, symbol_ * period + r}}), part, depth + 2);
       out.condition = out.condition || one.condition;
       out.exact = out.exact && one.exact;
@@ -323,6 +325,7 @@ Projection eliminate(const Condition& condition, Dim symbol, const Assumptions& 
   Interval range = assumptions.range(symbol);
   if (!condition.mentions(symbol) && !condition.is_opaque() && !(range.lo && range.hi && *range.lo > *range.hi))
     return {condition, true};
+  if (Effort::tired()) return {Condition::always(), false};
   return Eliminator(symbol, assumptions).run(condition, range, 0);
 }
 

@@ -13,7 +13,8 @@ inline constexpr uint32_t kTreeSize = 4096;  // terms and atoms of an expression
 inline constexpr size_t kArguments = 16;     // of one min, max or broadcast
 
 inline constexpr size_t kDisjuncts = 128;
-inline constexpr size_t kRelations = 512;  // in all disjuncts together
+inline constexpr size_t kRelations = 512;     // in all disjuncts together
+inline constexpr size_t kCompared = 1 << 20;  // pairs of disjuncts, to join them
 
 inline constexpr size_t kParseTokens = 20000;
 inline constexpr int kParseDepth = 200;

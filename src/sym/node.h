@@ -71,6 +71,7 @@ struct Symbols::Impl {
   std::deque<Monomial> monomials;
   std::deque<DimNode> nodes;
   std::unordered_map<std::string, const Atom*> names;
+  std::unordered_map<std::string, int64_t> numbers;  // the last number that fresh() gave to a stem
   std::unordered_set<const Atom*, InternHash, InternEqual> atom_set;
   std::unordered_set<const Monomial*, InternHash, InternEqual> monomial_set;
   std::unordered_set<const DimNode*, InternHash, InternEqual> node_set;

@@ -19,7 +19,7 @@ Dim rest_of(const Monomial* monomial, const Atom* atom) {
 bool Assumptions::Impl::nonnegative(Dim dim, int level) {
   if (dim.is_unknown()) return false;
   if (auto value = dim.constant()) return *value >= 0;
-  if (--steps < 0) return false;
+  if (!takes_step()) return false;
   Interval r = range(dim);
   if (r.lo && *r.lo >= 0) return true;
   if (level >= kLevels || (r.hi && *r.hi < 0)) return false;

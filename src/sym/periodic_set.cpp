@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/effort.h"
 #include "sym/assumptions.h"
 #include "sym/limits.h"
 #include "sym/node.h"
@@ -46,6 +47,8 @@ class Cutter {
     int64_t end = last.value_or(first + 2 * full_);
     int64_t stop = end - first > 2 * full_ ? end - 2 * full_ : first;
     if (pieces_.empty()) start(end, last);
+    Effort::step(1 + (end - stop) / 8);
+    if (Effort::tired()) return false;
     for (int64_t v = end; v >= stop; --v) {
       signed char& state = pieces_.back().state[static_cast<size_t>(floor_mod(v, period_))];
       signed char member = contains_(v) ? 1 : 0;

@@ -92,10 +92,9 @@ struct Joined {
   }
 };
 
-bool shares_symbol(const Condition& a, const Condition& b) {
-  for (Dim s : a.symbols())
-    if (b.mentions(s)) return true;
-  return false;
+bool all_among(const std::vector<Dim>& some, const std::vector<Dim>& all) {
+  return std::all_of(some.begin(), some.end(),
+                     [&](Dim s) { return std::find(all.begin(), all.end(), s) != all.end(); });
 }
 
 }  // namespace
@@ -123,8 +122,8 @@ Tri Assumptions::Impl::decide_univariate(const Condition& condition) {
   std::vector<Condition> known;
   for (const Relation* r : relations_about(symbol))
     if (Condition c = Condition::of(*r); about_only(c, symbol)) known.push_back(c);
-  for (const Condition& d : disjunctions)
-    if (Condition c = apply(d); about_only(c, symbol)) known.push_back(c);
+  for (const Applied& d : *applied_disjunctions())
+    if (d.symbols == symbols_in) known.push_back(d.condition);
   const SymbolFacts& f = facts[atom_of(symbol)];
   if (f.congruence.modulus > 1)
     known.push_back(Condition::divisible(symbol - f.congruence.residue, f.congruence.modulus));
@@ -150,16 +149,11 @@ Tri Assumptions::Impl::decide_box(const Condition& condition) {
     high.push_back(*r.hi);
   }
   std::vector<Condition> known;
-  auto inside = [&](const Condition& c) {
-    for (Dim s : c.symbols())
-      if (std::find(about.begin(), about.end(), s) == about.end()) return false;
-    return true;
-  };
   for (Dim s : about)
     for (const Relation* r : relations_about(s))
-      if (Condition c = Condition::of(*r); inside(c)) known.push_back(c);
-  for (const Condition& d : disjunctions)
-    if (Condition c = apply(d); inside(c)) known.push_back(c);
+      if (Condition c = Condition::of(*r); all_among(c.symbols(), about)) known.push_back(c);
+  for (const Applied& d : *applied_disjunctions())
+    if (all_among(d.symbols, about)) known.push_back(d.condition);
   std::vector<int64_t> at = low;
   Binding binding = [&](Dim s) -> std::optional<int64_t> {
     auto found = std::find(about.begin(), about.end(), s);
@@ -167,6 +161,7 @@ Tri Assumptions::Impl::decide_box(const Condition& condition) {
   };
   Joined joined;
   for (int64_t i = 0; i < points; ++i) {
+    Effort::step(1 + static_cast<int64_t>(known.size()) / 4);
     bool excluded =
         std::any_of(known.begin(), known.end(), [&](const Condition& c) { return evaluate(c, binding) == Tri::no; });
     if (!excluded && !joined.add(evaluate(condition, binding))) return Tri::unknown;
@@ -193,10 +188,11 @@ Tri Assumptions::Impl::decide_by_cases(const Condition& condition, int depth) {
     }
     return joined.answer.value_or(Tri::yes);
   }
-  for (size_t i = 0; i < disjunctions.size(); ++i) {
-    const Condition disjunction = disjunctions[i];
-    Condition now = apply(disjunction);
-    if (now.any_of().size() < 2 || now.any_of().size() > 8 || !shares_symbol(now, condition)) continue;
+  const auto known = applied_disjunctions();
+  for (const auto& [now, about] : *known) {
+    if (now.any_of().size() < 2 || now.any_of().size() > 8) continue;
+    if (std::none_of(about.begin(), about.end(), [&](Dim s) { return condition.mentions(s); })) continue;
+    if (!may_go_on()) return Tri::unknown;
     Joined joined;
     for (const auto& conjunction : now.any_of()) {
       Condition when;
@@ -228,7 +224,7 @@ Tri Assumptions::Impl::prove_disjunction(const Condition& condition, int depth) 
     bool holds = contradiction || prove(as_condition(any[i]), depth + 1) == Tri::yes;
     undo(start);
     if (holds) return Tri::yes;
-    if (steps < 0) return Tri::unknown;
+    if (!may_go_on()) return Tri::unknown;
   }
   // no: in every disjunct some relation fails wherever the others hold.
   for (const auto& conjunction : any) {
@@ -247,7 +243,7 @@ Tri Assumptions::Impl::prove_disjunction(const Condition& condition, int depth) 
 
 Tri Assumptions::Impl::prove(const Condition& original, int depth) {
   if (contradiction) return Tri::yes;
-  if (original.is_opaque()) return Tri::unknown;
+  if (original.is_opaque() || Effort::tired()) return Tri::unknown;
   Condition condition = apply(original);
   if (condition.is_opaque()) return Tri::unknown;
   if (condition.is_always()) return Tri::yes;
@@ -255,9 +251,9 @@ Tri Assumptions::Impl::prove(const Condition& original, int depth) {
   Tri answer = decide_plainly(condition);
   if (answer == Tri::unknown) answer = decide_univariate(condition);
   if (answer == Tri::unknown) answer = decide_box(condition);
-  if (answer == Tri::unknown && steps >= 0) answer = decide_by_cases(condition, depth);
+  if (answer == Tri::unknown && may_go_on()) answer = decide_by_cases(condition, depth);
   bool compound = condition.any_of().size() > 1 || condition.any_of()[0].size() > 1;
-  if (answer == Tri::unknown && steps >= 0 && compound) answer = prove_disjunction(condition, depth);
+  if (answer == Tri::unknown && may_go_on() && compound) answer = prove_disjunction(condition, depth);
   return answer;
 }
 

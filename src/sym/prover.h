@@ -4,6 +4,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/effort.h"
 #include "sym/assumptions.h"
 #include "sym/limits.h"
 #include "sym/node.h"
@@ -25,6 +26,12 @@ struct SymbolFacts {
 
 struct KeyRange {
   std::optional<int64_t> lo, hi;
+};
+
+// A disjunction with the equalities applied, and what it mentions.
+struct Applied {
+  Condition condition;
+  std::vector<Dim> symbols;
 };
 
 // What was asked, and in which state.
@@ -63,8 +70,13 @@ struct Assumptions::Impl {
 
   // Valid for the present state only.
   std::unordered_map<const DimNode*, Dim> applied;
+  std::unordered_map<const Atom*, Dim> final_values;  // values without symbols that have one
   std::unordered_map<const Atom*, Interval> ranges;
-  int steps = 0;  // left in the current proof
+  std::shared_ptr<const std::vector<Applied>> alternatives;  // of `disjunctions`
+  int steps = 0;                                             // left in the current proof
+
+  bool may_go_on() const { return steps >= 0 && !Effort::tired(); }
+  bool takes_step() { return --steps >= 0 && !Effort::tired(); }
 
   Answers<Condition, Tri> proved;
   Answers<Dim, Dim> simplified;
@@ -84,8 +96,13 @@ struct Assumptions::Impl {
   void undo(size_t count);  // back to that many assumed conditions
   void add(Relation relation);
 
+  const Dim* value_of(const Atom* symbol) const;
+  bool mentions_valued(Dim dim) const;
+  Dim substituted(Dim dim) const;
+  void find_final_values(Dim dim);
   Dim apply(Dim dim);
   Condition apply(const Condition& condition);
+  std::shared_ptr<const std::vector<Applied>> applied_disjunctions();
 
   Interval range(const Atom* atom);
   Interval range(Dim dim);

@@ -11,7 +11,8 @@ void Assumptions::Impl::assume(const Condition& condition) {
   marks.push_back(trail.size());
   stamps.push_back(++last_stamp);
   all.push_back(condition);
-  if (condition.is_opaque()) return;
+  Effort::step(2);
+  if (condition.is_opaque() || Effort::tired()) return;
   if (condition.is_never()) {
     trail.push_back([this, was = contradiction] { contradiction = was; });
     contradiction = true;
@@ -23,6 +24,7 @@ void Assumptions::Impl::assume(const Condition& condition) {
   }
   trail.push_back([this] { disjunctions.pop_back(); });
   disjunctions.push_back(condition);
+  alternatives.reset();
   hull(condition);
 }
 
@@ -41,7 +43,9 @@ void Assumptions::Impl::undo(size_t count) {
 
 void Assumptions::Impl::changed() {
   applied.clear();
+  final_values.clear();
   ranges.clear();
+  alternatives.reset();
 }
 
 void Assumptions::Impl::add(Relation r) {
@@ -145,6 +149,8 @@ void Assumptions::Impl::congruent(const Atom* symbol, int64_t modulus, int64_t r
 }
 
 bool Assumptions::Impl::solve_for_symbol(Dim equation) {
+  // Too long with the values put in: solved, it might make a symbol its own value.
+  if (mentions_valued(equation)) return false;
   const Term* best = nullptr;
   for (const Term& term : terms_of(equation)) {
     const Atom* s = atom_of(term.monomial);
@@ -173,7 +179,10 @@ void Assumptions::Impl::set_value(const Atom* symbol, Dim value) {
   auto about = mentions.find(symbol);
   if (about == mentions.end()) return;
   const std::vector<size_t> indices = about->second;
-  for (size_t index : indices) add(Relation(relations[index]));
+  for (size_t index : indices) {
+    if (Effort::tired()) return;
+    add(Relation(relations[index]));
+  }
 }
 
 void Assumptions::Impl::hull(const Condition& disjunction) {
@@ -196,19 +205,52 @@ void Assumptions::Impl::hull(const Condition& disjunction) {
   }
 }
 
-Dim Assumptions::Impl::apply(Dim dim) {
-  if (dim.is_constant() || dim.is_unknown()) return dim;
+const Dim* Assumptions::Impl::value_of(const Atom* symbol) const {
+  const auto found = facts.find(symbol);
+  return found != facts.end() && found->second.value ? &*found->second.value : nullptr;
+}
+
+bool Assumptions::Impl::mentions_valued(Dim dim) const {
+  return dim.node() && std::any_of(dim.node()->symbols.begin(), dim.node()->symbols.end(),
+                                   [&](const Atom* s) { return value_of(s) != nullptr; });
+}
+
+// REQUIRES: the values of the symbols it mentions are final.
+Dim Assumptions::Impl::substituted(Dim dim) const {
   std::vector<std::pair<Dim, Dim>> values;
-  for (const Atom* s : dim.node()->symbols) {
-    auto found = facts.find(s);
-    if (found != facts.end() && found->second.value) values.push_back({dim_of(s), *found->second.value});
+  for (const Atom* s : dim.node()->symbols)
+    if (const auto found = final_values.find(s); found != final_values.end())
+      values.push_back({dim_of(s), found->second});
+  const Dim result = substitute(dim, values);
+  return result.is_unknown() ? dim : result;
+}
+
+// Chains of values are as long as a file likes: no recursion.
+void Assumptions::Impl::find_final_values(Dim dim) {
+  std::vector<const Atom*> open;
+  const auto open_those_of = [&](Dim mentioning) {
+    const size_t before = open.size();
+    if (mentioning.node())
+      for (const Atom* s : mentioning.node()->symbols)
+        if (value_of(s) && !final_values.contains(s)) open.push_back(s);
+    return open.size() > before;
+  };
+  open_those_of(dim);
+  while (!open.empty()) {
+    Effort::step();
+    const Atom* symbol = open.back();
+    const Dim value = *value_of(symbol);
+    if (open_those_of(value)) continue;
+    final_values.emplace(symbol, mentions_valued(value) ? substituted(value) : value);
+    open.pop_back();
   }
-  if (values.empty()) return dim;
+}
+
+Dim Assumptions::Impl::apply(Dim dim) {
+  if (!mentions_valued(dim)) return dim;
   if (auto found = applied.find(dim.node()); found != applied.end()) return found->second;
-  for (auto& [symbol, value] : values) value = apply(value);
-  Dim result = substitute(dim, values);
-  if (result.is_unknown()) result = dim;
-  return applied[dim.node()] = result;
+  find_final_values(dim);
+  return applied[dim.node()] = substituted(dim);
 }
 
 Condition Assumptions::Impl::apply(const Condition& condition) {
@@ -220,12 +262,24 @@ Condition Assumptions::Impl::apply(const Condition& condition) {
   return result.is_opaque() ? condition : result;
 }
 
+std::shared_ptr<const std::vector<Applied>> Assumptions::Impl::applied_disjunctions() {
+  if (alternatives) return alternatives;
+  std::vector<Applied> made;
+  for (const Condition& d : disjunctions) {
+    Condition now = apply(d);
+    std::vector<Dim> about = now.symbols();
+    made.push_back({std::move(now), std::move(about)});
+  }
+  return alternatives = std::make_shared<const std::vector<Applied>>(std::move(made));
+}
+
 std::vector<const Relation*> Assumptions::Impl::relations_about(Dim dim) const {
   std::vector<size_t> indices;
   if (dim.node())
     for (const Atom* s : dim.node()->symbols)
       if (auto found = mentions.find(s); found != mentions.end())
         indices.insert(indices.end(), found->second.begin(), found->second.end());
+  Effort::step(1 + static_cast<int64_t>(indices.size()) / 4);
   std::sort(indices.begin(), indices.end());
   indices.erase(std::unique(indices.begin(), indices.end()), indices.end());
   std::vector<const Relation*> out;

@@ -4,6 +4,7 @@
 #include <limits>
 #include <numeric>
 
+#include "base/effort.h"
 #include "sym/limits.h"
 #include "sym/node.h"
 #include "sym/polynomial.h"
@@ -98,6 +99,7 @@ class ResidueWalk {
 
   Polynomial eval(const Atom& atom) {
     if (failed_) return {};
+    Effort::step();
     switch (atom.kind) {
       case AtomKind::symbol:
         return &atom == symbol_ ? value_ : fail();
@@ -213,6 +215,7 @@ std::optional<Solution> enumerate(const Goals& goals, Dim symbol, int64_t lo, st
   Solution out;
   out.runs.resize(1);
   for (int64_t v = lo; v <= *hi; ++v) {
+    Effort::step(1 + static_cast<int64_t>(goals.size()) / 4);
     Binding binding = [&](Dim s) { return s == symbol ? std::optional(v) : std::nullopt; };
     bool all = true;
     for (const auto& [condition, negated] : goals) {
@@ -247,7 +250,8 @@ std::optional<Solution> solve_univariate(const Goals& goals, Dim symbol, int64_t
     int64_t k = floor_div(lo - r + period - 1, period);
     int64_t limit = hi ? floor_div(*hi - r, period) : (kTop - period) / period;
     while (k <= limit) {
-      if (++work > limits::kPeriodicWork) return std::nullopt;
+      if (++work > limits::kPeriodicWork || Effort::tired()) return std::nullopt;
+      Effort::step();
       bool holds = walk.holds(goals, k, limit);
       if (walk.failed()) return std::nullopt;
       bool endless = !hi && walk.to() == limit;

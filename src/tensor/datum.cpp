@@ -1,14 +1,36 @@
 #include "tensor/datum.h"
 
+#include "base/memory_meter.h"
+
 namespace anyshape {
 
 ANYSHAPE_DEFINE_SPECIAL_MEMBERS(Datum)
+
+namespace {
+
+// What is kept for an item: a handle, and while a node runs, what its rule knows of it.
+constexpr size_t kItem = 4 * sizeof(Datum);
+
+// A list of items, counted for as long as it lives.
+struct CountedItems {
+  MemoryMeter::Share share;
+  void operator()(const std::vector<Datum>* items) const { delete items; }
+};
+
+std::shared_ptr<const std::vector<Datum>> counted(std::vector<Datum> items) {
+  if (!MemoryMeter::counts()) return std::make_shared<const std::vector<Datum>>(std::move(items));
+  auto share = MemoryMeter::share();
+  share.add(static_cast<int64_t>(items.size() * kItem));
+  return {new std::vector<Datum>(std::move(items)), CountedItems{std::move(share)}};
+}
+
+}  // namespace
 
 Datum Datum::sequence(DType dtype, std::vector<Datum> items) {
   Datum out;
   out.kind_ = Kind::sequence;
   out.item_dtype_ = dtype;
-  out.items_ = std::make_shared<const std::vector<Datum>>(std::move(items));
+  out.items_ = counted(std::move(items));
   return out;
 }
 

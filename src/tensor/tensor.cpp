@@ -4,6 +4,7 @@
 #include <new>
 
 #include "base/bug.h"
+#include "base/memory_meter.h"
 #include "base/temporary.h"
 
 namespace anyshape {
@@ -11,6 +12,8 @@ namespace {
 
 constexpr size_t kAlignment = 64;
 constexpr int64_t kMaxBytes = int64_t{1} << 46;
+// What a tensor takes beside its elements, about.
+constexpr size_t kBeside = 96;
 
 template <class Visit>
 void visit_int(DType dtype, Visit visit) {
@@ -36,6 +39,34 @@ void visit_int(DType dtype, Visit visit) {
     default:
       ANYSHAPE_CHECK(!"an integer type");
   }
+}
+
+// Owners that count for as long as they live.
+struct CountedMemory {
+  MemoryMeter::Share share;
+  void operator()(void* memory) const { std::free(memory); }
+};
+
+struct CountedStrings {
+  MemoryMeter::Share share;
+  void operator()(std::vector<std::string>* list) const { delete list; }
+};
+
+// What a string of that length has outside of itself.
+int64_t heap_bytes(size_t length) {
+  static const size_t inside = std::string().capacity();
+  return length > inside ? static_cast<int64_t>(length) + 1 : 0;
+}
+
+int64_t bytes_of(const std::vector<std::string>& list) {
+  int64_t total = static_cast<int64_t>(list.size() * sizeof(std::string));
+  for (const std::string& text : list) total += heap_bytes(text.capacity());
+  return total;
+}
+
+std::shared_ptr<std::vector<std::string>> counted(std::vector<std::string> list, MemoryMeter::Share share) {
+  if (!MemoryMeter::counts()) return std::make_shared<std::vector<std::string>>(std::move(list));
+  return {new std::vector<std::string>(std::move(list)), CountedStrings{std::move(share)}};
 }
 
 }  // namespace
@@ -102,15 +133,38 @@ Status Tensor::take_memory(size_t bytes) {
       memory = TemporaryMemory::take(padded);
       owner_ = std::shared_ptr<void>(memory, TemporaryMemory::give, TemporaryAllocator<std::byte>());
     } catch (const std::bad_alloc&) {
-      return system_error("tensor.memory", "out of memory: {} bytes for one tensor", bytes);
+      return MemoryMeter::out_of_memory(static_cast<int64_t>(bytes));
     }
   } else {
+    auto share = MemoryMeter::share();
+    if (!share.take(static_cast<int64_t>(padded + kBeside))) return MemoryMeter::out_of_memory();
     memory = std::aligned_alloc(kAlignment, padded);
-    if (!memory) return system_error("tensor.memory", "out of memory: {} bytes for one tensor", bytes);
-    owner_ = std::shared_ptr<void>(memory, std::free);
+    if (!memory) return MemoryMeter::out_of_memory(static_cast<int64_t>(bytes));
+    if (MemoryMeter::counts())
+      owner_ = std::shared_ptr<void>(memory, CountedMemory{std::move(share)});
+    else
+      owner_ = std::shared_ptr<void>(memory, std::free);
   }
   std::memset(memory, 0, padded);
   bytes_ = {static_cast<const std::byte*>(memory), bytes};
+  return {};
+}
+
+Status Tensor::take_strings(int64_t count) {
+  if (count > kMaxBytes / int64_t{sizeof(std::string)})
+    return system_error("tensor.memory", "{} strings do not fit into memory", count);
+  const size_t bytes = static_cast<size_t>(count) * sizeof(std::string);
+  auto share = MemoryMeter::share();
+  if (!share.take(static_cast<int64_t>(bytes))) return MemoryMeter::out_of_memory();
+  // Not every allocator answers the vector with an exception: one that aborts is asked in a way it may refuse.
+  void* room = ::operator new(bytes, std::nothrow);
+  if (!room) return system_error("tensor.memory", "out of memory: {} strings for one tensor", count);
+  ::operator delete(room);
+  try {
+    strings_ = counted(std::vector<std::string>(static_cast<size_t>(count)), std::move(share));
+  } catch (const std::bad_alloc&) {
+    return system_error("tensor.memory", "out of memory: {} strings for one tensor", count);
+  }
   return {};
 }
 
@@ -122,18 +176,7 @@ Result<Tensor> Tensor::allocate(DType dtype, std::span<const int64_t> dims) {
   t.dims_ = TemporaryMemory::take_sizes(dims);
   t.count_ = *count;
   if (dtype == DType::string) {
-    if (*count > kMaxBytes / int64_t{sizeof(std::string)})
-      return system_error("tensor.memory", "{} strings do not fit into memory", *count);
-    // Not every allocator answers the vector with an exception: one that aborts is asked in a way it may refuse.
-    const size_t bytes = static_cast<size_t>(*count) * sizeof(std::string);
-    void* room = ::operator new(bytes, std::nothrow);
-    if (!room) return system_error("tensor.memory", "out of memory: {} strings for one tensor", *count);
-    ::operator delete(room);
-    try {
-      t.strings_ = std::make_shared<std::vector<std::string>>(static_cast<size_t>(*count));
-    } catch (const std::bad_alloc&) {
-      return system_error("tensor.memory", "out of memory: {} strings for one tensor", *count);
-    }
+    TRY_OK(t.take_strings(*count));
     return t;
   }
   if (*count > kMaxBytes) return system_error("tensor.memory", "{} elements do not fit into memory", *count);
@@ -175,13 +218,23 @@ Tensor Tensor::of_strings(std::vector<int64_t> dims, std::vector<std::string> va
   t.dtype_ = DType::string;
   t.count_ = static_cast<int64_t>(values.size());
   t.dims_ = std::move(dims);
-  t.strings_ = std::make_shared<std::vector<std::string>>(std::move(values));
+  auto share = MemoryMeter::share();
+  if (MemoryMeter::counts()) share.add(bytes_of(values));
+  t.strings_ = counted(std::move(values), std::move(share));
   return t;
 }
 
+void Tensor::put_string(int64_t i, std::string_view text, std::string_view more) {
+  std::string& to = (*strings_)[static_cast<size_t>(i)];
+  if (auto* list = std::get_deleter<CountedStrings>(strings_))
+    if (!list->share.take(heap_bytes(text.size() + more.size()) - heap_bytes(to.capacity()))) throw std::bad_alloc();
+  to.assign(text).append(more);
+}
+
 Tensor Tensor::of_ints(std::vector<int64_t> dims, std::span<const int64_t> values) {
+  ANYSHAPE_CHECK(element_count(dims) == static_cast<int64_t>(values.size()));
   auto t = allocate(DType::i64, dims);
-  ANYSHAPE_CHECK(t && t->count() == static_cast<int64_t>(values.size()));
+  if (!t) throw std::bad_alloc();
   if (!values.empty()) std::memcpy(t->data(), values.data(), values.size_bytes());
   return *std::move(t);
 }

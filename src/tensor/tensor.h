@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
@@ -29,7 +30,7 @@ class Tensor {
   ANYSHAPE_SPECIAL_MEMBERS(Tensor);
 
   // Zero-filled, aligned to 64 bytes. In the scope of a TemporaryMemory it is made there and must not outlive it.
-  // Errors: "tensor.dims", "tensor.memory".
+  // Errors: "tensor.dims", "tensor.memory", "run.memory" where a MemoryMeter says no.
   static Result<Tensor> allocate(DType dtype, std::span<const int64_t> dims);
   static Result<Tensor> allocate(DType dtype, std::initializer_list<int64_t> dims) {
     return allocate(dtype, std::span(dims.begin(), dims.size()));
@@ -38,7 +39,7 @@ class Tensor {
   static Tensor borrow(DType dtype, std::vector<int64_t> dims, std::span<const std::byte> bytes,
                        std::shared_ptr<const void> owner);
   static Tensor of_strings(std::vector<int64_t> dims, std::vector<std::string> values);
-  static Tensor of_ints(std::vector<int64_t> dims, std::span<const int64_t> values);  // i64
+  static Tensor of_ints(std::vector<int64_t> dims, std::span<const int64_t> values);  // i64; throws bad_alloc
   static Tensor scalar(int64_t value);
 
   // Makes this a tensor over `data`, kept alive by `owner` if there is one. Allocates nothing when it had as many axes
@@ -77,6 +78,8 @@ class Tensor {
   }
   const std::vector<std::string>& strings() const { return *strings_; }
   std::vector<std::string>& strings_mutable() { return *strings_; }
+  // Entry i becomes one text after the other. Throws std::bad_alloc, also where a MemoryMeter says no.
+  void put_string(int64_t i, std::string_view text, std::string_view more = {});
 
   // Any integer or bool type, widened (u64 past int64 wraps to negative). Sub-byte types too, of floats the code.
   int64_t int_at(int64_t i) const;
@@ -89,8 +92,9 @@ class Tensor {
   Tensor reshaped(std::initializer_list<int64_t> dims) const { return reshaped(std::span(dims.begin(), dims.size())); }
 
  private:
-  // Error "tensor.memory".
+  // Errors "tensor.memory", "run.memory".
   Status take_memory(size_t bytes);
+  Status take_strings(int64_t count);
 
   DType dtype_ = DType::undefined;
   std::vector<int64_t> dims_;

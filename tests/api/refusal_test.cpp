@@ -242,12 +242,35 @@ TEST(Refusal, WorkOfAThread) {
     EXPECT_EQ(check_work().error().code, "work.cancelled");
     cancel = false;
     EXPECT_TRUE(check_work());
-    const WorkScope inner({nullptr, 0, 0, 4096});
+    const WorkScope inner({nullptr, 0, 0, 30000});
     EXPECT_EQ(refused(context, {number(100000), filled({8})}).code, "run.memory");
   }
   cancel = true;
   EXPECT_TRUE(check_work());
   EXPECT_EQ(run(context, {number(2), filled({2})}).size(), 2u);
+}
+
+// What was cut short is asked for again, not remembered.
+TEST(Refusal, ModelThatIsAskedAgain) {
+  const auto model = Model::load(model_path("mlp"));
+  ASSERT_TRUE(model);
+  const Shapes shapes{{"x", {2, 8}}};
+  const std::atomic<bool> cancel = true;
+  {
+    const WorkScope stopped({&cancel});
+    EXPECT_EQ(check(*model).error().code, "work.cancelled");
+    EXPECT_EQ(require(*model, {"x=[1..4, 8]"}).error().code, "work.cancelled");
+    EXPECT_EQ(explain(*model, "x:0").error().code, "work.cancelled");
+    EXPECT_EQ(model->with_value_info().error().code, "work.cancelled");
+    EXPECT_EQ(Session::from_model(*model).error().code, "work.cancelled");
+    const Answer answer = accepts(*model, shapes);
+    EXPECT_EQ(answer.kind, Answer::Kind::unknown);
+    EXPECT_EQ(answer.code, "work.cancelled");
+  }
+  EXPECT_TRUE(check(*model));
+  EXPECT_EQ(require(*model, {"x=[1..4, 8]"})->kind, Proof::Kind::proved);
+  EXPECT_EQ(accepts(*model, shapes).kind, Answer::Kind::accept);
+  EXPECT_TRUE(Session::from_model(*model));
 }
 
 TEST(Refusal, CancelledBeforeItBegins) {
@@ -267,7 +290,7 @@ TEST(Refusal, LimitOfMemory) {
   const Session session = load("mlp");
   Context context(session, 1);
   RunOptions options;
-  options.max_bytes = 10000;
+  options.max_bytes = 30000;
   run(context, {filled({20, 8})}, options);
   const int64_t before = context.memory();
   {
@@ -286,11 +309,36 @@ TEST(Refusal, LimitOfMemoryOfBodies) {
   const Session session = load("loop");
   Context context(session, 1);
   RunOptions options;
-  options.max_bytes = 4096;
+  options.max_bytes = 30000;
   run(context, {number(3), filled({8})}, options);
   EXPECT_EQ(refused(context, {number(3), filled({100000})}, options).code, "run.memory");
   EXPECT_EQ(refused(context, {number(100000), filled({8})}, options).code, "run.memory");
   run(context, {number(3), filled({8})}, options);
+  // Memory that a run without a limit has left behind counts, too.
+  run(context, {number(3), filled({100000})});
+  EXPECT_EQ(refused(context, {number(3), filled({100000})}, options).code, "run.memory");
+}
+
+// All that the run makes counts, outputs that are not given too.
+TEST(Refusal, LimitOfMemoryOfOutputs) {
+  const Session session = load("mlp");
+  Context context(session, 1);
+  RunOptions options;
+  options.max_bytes = 1000000;
+  std::vector<AnyValue> held;
+  for (int i = 0; i < 100; ++i) held.push_back(run(context, {filled({1000, 8})}, options)[0]);
+  Floats memory(4000 * 4);
+  std::vector<AnyValue> given{tensor({4000, 4}, memory)};
+  options.max_bytes = 0;
+  ASSERT_TRUE(context.run_into(std::vector{filled({4000, 8})}, given, options));
+  for (int64_t bytes = 1000;; bytes += 1000) {
+    options.max_bytes = bytes;
+    if (!context.run_into(std::vector{filled({4000, 8})}, given, options)) continue;
+    EXPECT_EQ(refused(context, {filled({4000, 8})}, options).code, "run.memory");
+    options.max_bytes += 4000 * 4 * int64_t{sizeof(float)};
+    EXPECT_EQ(run(context, {filled({4000, 8})}, options).size(), 1u);
+    return;
+  }
 }
 
 TEST(Refusal, LimitOfMemoryOfValuesWhoseSizeDependsOnData) {

@@ -70,7 +70,7 @@ Result<Case> read_case(const fs::path& folder) {
     Value& value = graph->values[required[i]];
     TRY(Datum datum, read_data(*graph, required[i], folder / "test_data_set_0" / fmt::format("input_{}.pb", i)));
     if (value.shape_relevant && datum.is_tensor()) {
-      value.constant = Fact::of(datum);
+      value.constant = std::make_shared<const Fact>(Fact::of(datum));
       value.is_initializer = true;
     } else {
       if (value.declared && value.declared->dims) value.declared->dims->assign(value.declared->dims->size(), {});

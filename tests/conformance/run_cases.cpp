@@ -135,10 +135,10 @@ Status run_set(const std::string& mode, const std::shared_ptr<const Graph>& shar
 
 // The file as simplified for any size of its inputs, written and read again.
 Result<onnx::ModelFile> simplified(const onnx::ModelFile& file, const Graph& graph) {
-  const Typed typed = solve(without_sizes(graph));
-  if (typed.refusal()) return file;
+  const auto open = without_sizes(graph);
+  if (solve(open).refusal()) return file;
   fixes::Edit edit(file.proto);
-  TRY_OK(fixes::simplify(typed, edit));
+  TRY_OK(fixes::simplify(open, edit));
   return onnx::read_model_bytes(onnx::serialize(edit.proto).bytes());
 }
 

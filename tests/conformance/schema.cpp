@@ -41,6 +41,8 @@ template <class T>
 struct TypeName<std::vector<T>> {
   static std::string get() { return "repeated " + type_name<T>(); }
 };
+template <class T>
+struct TypeName<Few<T>> : TypeName<std::vector<T>> {};
 
 // clang-format off
 #define ANYSHAPE_MESSAGES(X) \

@@ -18,7 +18,7 @@ void visit(const Pickled& value, std::unordered_set<const Pickled*>& seen, int d
   must(depth <= kMaxDepth);
   must(value.kind != Pickled::Kind::global && value.kind != Pickled::Kind::storage);
   if (!seen.insert(&value).second) return;
-  if (value.kind == Pickled::Kind::tensor) must(value.tensor.view.sizes.size() == value.tensor.view.strides.size());
+  if (value.kind == Pickled::Kind::tensor) must(value.tensor->view.sizes.size() == value.tensor->view.strides.size());
   for (const Pickled* item : value.items) visit(*item, seen, depth + 1);
   static_cast<void>(value.find("forward"));
 }

@@ -4,16 +4,13 @@ ONNX Runtime runs one node at a time, without its optimizer: so the values in be
 """
 
 import dataclasses
-import re
 
 import numpy as np
 import onnxruntime
 from onnx import helper, numpy_helper
 
 from graph_draw import BITS, elem, reads
-
-# When these have no entries, ONNX Runtime gives other shapes than the operator's text, or memory as it finds it, or dies.
-NOT_ON_NOTHING = re.compile("Reduce|Arg|MatMul|Gemm|LSTM|GRU|RNN|Einsum|Conv|Softmax|TopK|Unique|Pool|Norm|CumSum")
+from sound_lax import doubt_of, not_asked
 
 
 def options():
@@ -130,31 +127,6 @@ def captures(node):
     return names
 
 
-def operators(node):
-    """The types of a node and of those in its bodies."""
-    yield node.op_type
-    for attribute in node.attribute:
-        for inner in attribute.g.node if attribute.HasField("g") else ():
-            yield from operators(inner)
-
-
-def not_asked(node, arrays):
-    """Why ONNX Runtime is not asked to run the node; arrays: its inputs by name."""
-    if any(not array.size for array in arrays.values()):
-        wrong = [op for op in operators(node) if NOT_ON_NOTHING.search(op)]
-        return f"{wrong[0]} of nothing" if wrong else ""
-    return ""
-
-
-def doubt_of(node, arrays):
-    """Why ONNX Runtime's answer may be wrong; arrays: inputs and outputs by name."""
-    if node.op_type == "Resize" and arrays[node.output[0]].shape == arrays[node.input[0]].shape:
-        return "ONNX Runtime copies, whatever the scale"
-    if node.op_type == "Loop" and any(not arrays[name].size for name in node.output[len(node.input) - 2:]):
-        return "what a loop of no rounds collects has no shape"
-    return ""
-
-
 class Bench:
     """Runs nodes one by one. Sequences are never seen: their nodes run with the one that makes a tensor of them."""
 
@@ -232,7 +204,8 @@ def run_node(bench, node, names, known, done, runs, case, rng):
             continue
         for name, array in zip(names, got):
             known[name][b] = shaken(array, rng if name in case.rough else None)
-        run.doubt = run.doubt or doubt_of(node, {n: known[n][b] for n in {*captures(node), *names} if n in known})
+        row = doubt_of(node, {n: known[n][b] for n in {*captures(node), *names} if n in known})
+        run.doubt = run.doubt or (row.why if row else "")
 
 
 def replayed(case):

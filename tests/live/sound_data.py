@@ -13,6 +13,7 @@ ENTRIES = {
     "Squeeze": (1,), "Unsqueeze": (1,), "CenterCropPad": (1,), "HannWindow": (0,), "HammingWindow": (0,),
     "BlackmanWindow": (0,), "Div": (1,), "Mod": (1,), "Trilu": (1,), "LSTM": (4,), "GRU": (4,), "RNN": (4,), "If": (0,),
     "Loop": (0, 1), "ReduceSum": (1,), "ReduceMax": (1,), "ReduceMin": (1,), "ReduceMean": (1,),
+    "NonMaxSuppression": (0, 1, 2, 3, 4),
 }
 
 
@@ -102,7 +103,7 @@ class Seen:
             given = after
 
     def data(self, names):
-        """Whether one of these nodes sees data; those that nobody knows do not. Those of a function have its call before them."""
+        """Whether one of these nodes sees data; unknown ones do not. In a function, the call's name comes first."""
         return any(self.nodes.get(name.rpartition("/")[2], False) for name in names)
 
 

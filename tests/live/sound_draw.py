@@ -12,7 +12,8 @@ import numpy as np
 from onnx import helper
 
 from graph_draw import ANY, BITS, BOOL, F32, I64, LIMIT, U8, Drawer, Refused, Value, reads
-from sound_case import Bench, Case, Run, captures, doubt_of, not_asked, session_of
+from sound_case import Bench, Case, Run, captures, session_of
+from sound_lax import doubt_of, not_asked
 
 LARGEST = 20000
 NAMES = ("batch", "seq", "h", "w", "n", "m")
@@ -153,12 +154,20 @@ class SoundDrawer(Drawer):
                 self.feed(name, [self.inputs[name]] * self.count, [])
         outs = [self.fresh("v") for _ in results]
         node = helper.make_node(op, names, outs, name=f"{op}_{self.made}", **attributes)
+        self.name_inner(node)
         seen = self.evaluate(node, [np.dtype(r[0]) for r in results])
         values = [self.seen(name, arrays, np.dtype(result[0]), result[3])
                   for name, arrays, result in zip(outs, seen, results)]
         self.nodes.append(node)
         self.values += values
         return values
+
+    def name_inner(self, node):
+        """An error that names a node of a body is to be found again."""
+        for attribute in node.attribute:
+            for inner in attribute.g.node if attribute.HasField("g") else ():
+                inner.name = inner.name or self.fresh(f"{inner.op_type}_")
+                self.name_inner(inner)
 
     def seen(self, name, arrays, dtype, grain):
         self.arrays[name] = arrays
@@ -210,8 +219,10 @@ class SoundDrawer(Drawer):
     def doubt(self, node, rows):
         known = {n: self.arrays[n] for n in captures(node) if n in self.arrays} | dict(zip(node.output, rows))
         for b in self.live():
-            if rows[0][b] is not None:
-                self.doubts[b] = self.doubts[b] or doubt_of(node, {n: a[b] for n, a in known.items()})
+            row = doubt_of(node, {n: a[b] for n, a in known.items()}) if rows[0][b] is not None else None
+            if row and row.forbidden and b == 0:
+                raise Refused
+            self.doubts[b] = self.doubts[b] or (row.why if row else "")
 
     def lose(self, errors):
         if self.bodies:  # whether a body runs at all is another question
@@ -246,6 +257,9 @@ class SoundDrawer(Drawer):
             if rank >= 3 or self.rng.random() < 0.4:
                 axes[1 if rank == 4 else rank - 1] = self.number(pick([1, 2, 3, 4, 6, 8]))
             self.add_input(self.rng.choices([F32, I64, U8, BOOL, *ANY], [12, 2, 1, 0.5] + [0.3] * len(ANY))[0], axes)
+        if self.rng.random() < 0.35:
+            image = [self.axis(name) for name in self.rng.sample(self.symbols.names, 2)]
+            self.add_input(F32, [self.number(pick([1, 2])), self.number(pick([2, 4, 8])), *image])
 
     def draw(self, operators):
         self.first_inputs()

@@ -35,7 +35,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import graph_ops_more  # noqa: E402, F401: adds its own
 import graph_ops_movement  # noqa: E402, F401: adds its own
-import sound_ops_pair  # noqa: E402, F401: adds its own
+import sound_ops_rare  # noqa: E402, F401: adds its own
 from graph_ops import OPERATORS  # noqa: E402
 from sound_draw import SoundDrawer  # noqa: E402
 from sound_graph import PLANS, Graph, judge, peer_problems  # noqa: E402

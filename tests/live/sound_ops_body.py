@@ -68,7 +68,7 @@ def condition(d):
     return c
 
 
-@sized(3)
+@sized(4)
 def if_(d):
     c, bodies, kept = condition(d), {}, None
     for key in ("then_branch", "else_branch"):
@@ -106,7 +106,7 @@ def still_going(d, i, going):
     return name
 
 
-@sized(3)
+@sized(5)
 def loop(d):
     count = trips(d)
     states = [d.pick((F32, F64, I64), ranks=range(0, 4)) for _ in range(d.rng.randint(1, 2))]
@@ -142,7 +142,7 @@ def grow(d):
     d.put("Loop", [trips(d), scalar(d, True, bool), x], x.dtype, grain=x.grain, body=body)
 
 
-@sized(2)
+@sized(4)
 def scan(d):
     x = d.pick((F32, F64, I64), ranks=range(1, 4), where=lambda v: v.shape[0] > 0)
     state = d.pick((F32, F64, I64), ranks=range(0, 3))
@@ -164,8 +164,10 @@ def scan(d):
 
 def sequence(d, op, inputs, **attributes):
     name = d.fresh("s")
-    d.nodes.append(helper.make_node(op, [i if isinstance(i, str) else i.name for i in inputs], [name],
-                                    name=f"{op}_{d.made}", **attributes))
+    names = [i if isinstance(i, str) else i.name for i in inputs]
+    node = helper.make_node(op, names, [name], name=f"{op}_{d.made}", **attributes)
+    d.name_inner(node)
+    d.nodes.append(node)
     return name
 
 
@@ -201,3 +203,25 @@ def gathered(d):
         d.put("Range", [scalar(d, 0), n, scalar(d, 1)], I64, grain=0)
     else:
         d.put("SequenceAt", [many, scalar(d, 0)], x.dtype, grain=x.grain)
+
+
+@sized(2)
+def collect(d):
+    """A loop that puts one value after the other into a sequence."""
+    x = d.pick((F32, I64), ranks=range(1, 4), where=lambda v: 0 not in v.shape)
+    i, going, many, more, still = (d.fresh("b") for _ in range(5))
+    nodes, value = [helper.make_node("Identity", [going], [still])], x.name
+    if d.rng.random() < 0.4:  # one row longer with every round
+        value, end, one = (d.fresh("b") for _ in range(3))
+        nodes += [helper.make_node("Add", [i, scalar(d, 1)], [one]), helper.make_node("Reshape", [one, d.ints(1)], [end]),
+                  helper.make_node("Slice", [x.name, d.ints(0), end, d.ints(0)], [value])]
+    nodes.append(helper.make_node("SequenceInsert", [many, value], [more]))
+    kind, scalars = helper.make_tensor_sequence_value_info, helper.make_tensor_value_info
+    given = [scalars(i, elem(I64), []), scalars(going, elem(BOOL), []), kind(many, elem(x.dtype), None)]
+    body = helper.make_graph(nodes, "body", given, [scalars(still, elem(BOOL), []), kind(more, elem(x.dtype), None)])
+    start = sequence(d, "SequenceEmpty", [], dtype=elem(x.dtype))
+    joined = sequence(d, "Loop", [trips(d), scalar(d, True, bool), start], body=body)
+    if d.rng.random() < 0.3:
+        joined = sequence(d, "SequenceErase", [joined, scalar(d, 0)])
+    new = {"new_axis": 1} if d.rng.random() < 0.4 else {}
+    d.put("ConcatFromSequence", [joined], x.dtype, grain=x.grain, axis=0, **new)

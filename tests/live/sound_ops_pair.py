@@ -24,25 +24,35 @@ def concat(d):
     d.put("Concat", [x, *others], x.dtype, grain=None if None in grains else max(grains), axis=as_axis(d, axis, x.rank))
 
 
-@sized(3)
+# Ways down and up again: (operator, scale or mode, the size it makes of another).
+DOWN = [("MaxPool", 0, lambda n: n // 2), ("AveragePool", 1, lambda n: -(-n // 2)), ("Conv", 0, lambda n: -(-n // 2)),
+        *[("Resize", s, lambda n, s=s: int(np.float32(n) * np.float32(s))) for s in (0.5, 0.6, 0.75)]]
+UP = [("ConvTranspose", 0, lambda n: 2 * n), *[("Resize", s, lambda n, s=s: int(np.float32(n) * np.float32(s)))
+                                               for s in (2.0, 1.5, 1.7, 1.3333334)]]
+
+
+def moved(d, x, op, how):
+    c = x.shape[1]
+    if op == "Conv":
+        return d.put(op, [x, d.weight(F32, (c, c, 3, 3))], F32, pads=[1] * 4, strides=[2, 2])
+    if op == "ConvTranspose":
+        return d.put(op, [x, d.weight(F32, (c, c, 2, 2))], F32, strides=[2, 2])
+    if op == "Resize":
+        scales = d.constant(np.array([1, 1, how, how], F32))
+        return d.put(op, [x, "", scales], F32, mode="linear", coordinate_transformation_mode="asymmetric")
+    return d.put(op, [x], F32, kernel_shape=[2, 2], strides=[2, 2], ceil_mode=how)
+
+
+@sized(4)
 def skip(d):
     """Down, up again, and beside what went in: a U-Net's step."""
     x = d.pick((F32,), ranks=[4], where=lambda v: min(v.shape[2:]) >= 2 and v.shape[0] * v.shape[1])
-    c = x.shape[1]
-    down = d.rng.choice(["MaxPool", "AveragePool", "Conv", "Resize"])
-    if down == "Conv":
-        y = d.put("Conv", [x, d.weight(F32, (c, c, 3, 3))], F32, pads=[1] * 4, strides=[2, 2])
-    elif down == "Resize":
-        scales = d.constant(np.array([1, 1, *[d.rng.choice([0.5, 0.6, 0.75])] * 2], F32))
-        y = d.put("Resize", [x, "", scales], F32, mode="linear", coordinate_transformation_mode="asymmetric")
-    else:
-        more = {"ceil_mode": 1} if d.rng.random() < 0.3 else {}
-        y = d.put(down, [x], F32, kernel_shape=[2, 2], strides=[2, 2], **more)
-    if d.rng.random() < 0.3:
-        y = d.put("ConvTranspose", [y, d.weight(F32, (c, c, 2, 2))], F32, strides=[2, 2])
-    else:
-        scales = d.constant(np.array([1, 1, *[d.rng.choice([2.0, 2.0, 1.5, 1.7])] * 2], F32))
-        y = d.put("Resize", [y, "", scales], F32, mode="linear", coordinate_transformation_mode="asymmetric")
+    ways = [(a, b) for a in DOWN for b in UP if all(b[2](a[2](n)) == n for n in x.shape[2:])]
+    if not ways:
+        raise Refused
+    d.losses = max(d.losses, 5)  # it fits few sizes
+    (down, how, _), (up, again, _) = d.rng.choice(ways)
+    y = moved(d, moved(d, x, down, how), up, again)
     op = d.rng.choice(["Concat", "Concat", "Add"])
     d.put(op, [y, x], F32, **({"axis": 1} if op == "Concat" else {}))
 

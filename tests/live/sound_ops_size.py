@@ -4,8 +4,9 @@ sizes. Many of these sizes no formula of the algebra holds."""
 import numpy as np
 from onnx import numpy_helper
 
-from graph_draw import ANY, BOOL, F32, F64, I32, I64, NUMBERS, Refused, elem
+from graph_draw import ANY, BOOL, F16, F32, F64, I32, I64, NUMBERS, U8, Refused, elem
 from graph_ops import as_axis
+from graph_ops_more import I8
 
 SIZED = []
 FRACTIONS = (0.37, 0.5, 0.75, 1.5, 1.7, 0.3333, 2.0, 0.1, 1.25)
@@ -62,13 +63,16 @@ def arithmetic(d, s):
                               ("Mul", scalar(d, d.rng.randint(1, 3))), ("Div", scalar(d, d.rng.randint(2, 3))),
                               ("Mod", scalar(d, d.rng.randint(2, 5))), ("Max", scalar(d, d.rng.randint(1, 4))),
                               ("Min", scalar(d, d.rng.randint(2, 6))), ("Add", None), ("Sub", None), ("Mul", None),
-                              ("Max", None), ("Min", None), ("Where", None)])
+                              ("Max", None), ("Min", None), ("Where", None), ("Abs", ""), ("Neg", ""),
+                              ("BitwiseAnd", scalar(d, d.rng.randint(1, 7)))])
     if op == "Where":
         less = d.put(d.rng.choice(["Less", "Greater", "Equal"]), [s, scalar(d, d.rng.randint(2, 6))], BOOL, grain=0)
         out = d.put("Where", [less, s, any_size(d)], I64, grain=0)
         d.hide(less, out)
         return out
-    out = d.put(op, [s, other or any_size(d)], I64, grain=0)
+    if op == "BitwiseAnd" and d.opset < 18:
+        raise Refused
+    out = d.put(op, [s] if other == "" else [s, other or any_size(d)], I64, grain=0)
     d.hide(out)
     return out
 
@@ -86,7 +90,8 @@ def any_size(d):
     for _ in range(d.rng.choice([0, 0, 1, 1, 2])):
         s = d.rng.choice([through_floats, through_floats, arithmetic])(d, s)
     if d.rng.random() < 0.15:
-        narrow = d.put("Cast", [s], I32, grain=0, to=elem(I32))
+        dtype = d.rng.choice([I32, I32, I8, U8, F16])
+        narrow = d.put("Cast", [s], dtype, grain=0, to=elem(dtype))
         s = d.put("Cast", [narrow], I64, grain=0, to=elem(I64))
         d.hide(narrow, s)
     d.sizes.append(s)
@@ -305,9 +310,8 @@ def resize(d):
     """By fractions, or to sizes."""
     x = d.pick((F32,), ranks=[3, 4], where=lambda v: 0 not in v.shape)
     spatial = x.rank - 2
-    mode = d.rng.choice(["nearest", "linear"])
-    where = d.rng.choice(["asymmetric", "half_pixel"]) if mode == "linear" else "asymmetric"
-    more = {"nearest_mode": "floor"} if mode == "nearest" else {}
+    mode, where = d.rng.choice(["nearest", "linear"]), d.rng.choice(["asymmetric", "half_pixel"])
+    more = {"nearest_mode": d.rng.choice(["floor", "ceil", "round_prefer_floor", "round_prefer_ceil"])}
     if d.rng.random() < 0.65:
         scales = [1.0] * 2 + [d.rng.choice([0.5, 2.0, 1.5, 0.7, 0.75, 1.3]) for _ in range(spatial)]
         inputs = [x, "", d.constant(np.array(scales, F32))]
@@ -317,11 +321,8 @@ def resize(d):
         sizes = d.put("Concat", [front, back], I64, grain=0, axis=0)
         d.hide(front, sizes)
         inputs = [x, "", "", sizes]
-    y = d.put("Resize", inputs, F32, mode=mode, coordinate_transformation_mode=where, **more)
-    if mode == "nearest":  # which entry is taken depends on how its place is computed
-        d.hide(y)
-        d.hidden.add(y.name)
-        d.put("Mul", [y, scalar(d, 0, F32)], F32)
+    more = more if mode == "nearest" else {}
+    d.put("Resize", inputs, F32, grain=x.grain if more else None, mode=mode, coordinate_transformation_mode=where, **more)
 
 
 @sized(3)

@@ -2,8 +2,8 @@
 
 from collections import Counter
 
-from sound_case import operators
 from sound_judge import holds
+from sound_lax import operators
 
 # From this many graphs on, each of these must have been drawn, and the shares below must be there.
 ENOUGH = 1000
@@ -83,8 +83,9 @@ class Tally:
         lacking = self.lacking()
         for what in lacking:
             print(f"FAIL {what}")
+        said = f"{self.failed} failed" + (", too little seen" if lacking else "")
         graphs, bindings = self.drawn - self.died, sum(self.verdicts.values())
         print(f"{self.drawn} graphs of {self.nodes // max(1, graphs)} nodes drawn ({self.died} killed ONNX Runtime), "
-              f"{len(self.operators)} operators, {bindings} bindings, {self.judged} values compared, {self.exact} sets exact: "
-              f"{graphs - self.failed} passed, {self.failed} failed{', too little seen' if lacking else ''}")
+              f"{len(self.operators)} operators, {bindings} bindings, {self.judged} values compared, "
+              f"{self.exact} sets exact: {graphs - self.failed} passed, {said}")
         return 1 if self.failed or lacking or not graphs else 0

@@ -23,6 +23,16 @@ class CheckTest(unittest.TestCase):
         self.assertIn("120", refused.why)
         self.assertIn("/r1/Reshape", refused.place)
 
+    def test_target(self):
+        baked = anyshape.check(EXAMPLES / "lstm_baked.onnx", target="mql5")
+        self.assertIn("policy.batch-only", [finding["rule"] for finding in baked.data["findings"]])
+        batch = anyshape.check(EXAMPLES / "lstm_batch.onnx", target="mql5")
+        self.assertEqual([finding for finding in batch.data["findings"] if finding["severity"] == "error"], [])
+        with self.assertRaises(anyshape.Error) as caught:
+            anyshape.check(EXAMPLES / "lstm_batch.onnx", target="mql4")
+        self.assertEqual((caught.exception.code, caught.exception.kind), ("target.unknown", "usage"))
+        self.assertIn("mql5", caught.exception.hint)
+
     def test_unknown_input(self):
         with self.assertRaises(anyshape.Error) as caught:
             self.baked.accepts(y=(1, 2))

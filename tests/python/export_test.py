@@ -39,8 +39,15 @@ class SavedProgramTest(unittest.TestCase):
         made = anyshape.export(PROGRAMS / "linear.pt2", static=True)
         self.assertEqual(made.check().inputs, {"x": "f32[2, 3]"})
 
+    def test_target(self):
+        made = anyshape.export(PROGRAMS / "linear.pt2", dynamic_axes={"x": {0: "batch"}}, opset_version=21, target="mql5")
+        self.assertEqual(made.check().data["opset"], 18)
+
     def test_refusals(self):
         rows = [
+            ({"target": "mql4"}, "target.unknown"),
+            ({"target": "mql5", "external_data": True}, "target.external-data"),
+            ({"target": "mql5", "dynamic_axes": {"x": {0: "batch", 1: "features"}}}, "export."),
             ({"dynamic_axes": {"y": {0: "batch"}}}, "dynamic."),
             ({"dynamic_axes": {"x": {7: "batch"}}}, "dynamic."),
             ({"input_names": ["a", "b"]}, "names.inputs"),

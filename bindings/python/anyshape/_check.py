@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any, Union
+from typing import Any, Optional, Union
 
 from . import _anyshape
 from ._errors import shown
@@ -156,13 +156,15 @@ def load(source: Source) -> _anyshape.Model:
 
 
 def check(source: Source, *, batch_only: bool = False, allow: Sequence[str] = (), ignore: Sequence[str] = (),
-          ignore_assumed: bool = False) -> CheckReport:  # fmt: skip
+          ignore_assumed: bool = False, target: Optional[str] = None) -> CheckReport:  # fmt: skip
     """Which input shapes the ONNX model takes, which node demands what, and what is wrong with its axes.
 
     source: a path, or the bytes of a model.
     batch_only: report every dynamic axis but the batch; `allow` waives some, "NAME:AXIS".
     ignore: findings to leave out, "RULE" or "RULE@NODE".
     ignore_assumed: conditions recorded by the exporter demand nothing.
+    target: "mql5", as `anyshape check --target`: also report what that target does not take.
     """
-    options = {"batch_only": batch_only, "allow": list(allow), "ignore": list(ignore), "ignore_assumed": ignore_assumed}
+    options = {"batch_only": batch_only, "allow": list(allow), "ignore": list(ignore), "ignore_assumed": ignore_assumed,
+               "target": target or ""}  # fmt: skip
     return CheckReport(load(source), options)

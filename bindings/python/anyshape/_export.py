@@ -270,7 +270,8 @@ def export(model: Any, args: Any = (), f: Any = None, *, kwargs: Optional[Mappin
            external_data: Union[bool, str] = False, guards: str = "auto", compare: bool = True, static: bool = False,
            freeze: Optional[Mapping[str, int]] = None, batch_only: bool = False, allow: Sequence[str] = (),
            ir_version: Optional[int] = None, custom: Optional[Mapping[str, str]] = None,
-           custom_shapes: Optional[Mapping[str, str]] = None, inputs: Sequence[str] = (), **ignored: Any) -> Exported:  # fmt: skip
+           custom_shapes: Optional[Mapping[str, str]] = None, inputs: Sequence[str] = (), target: Optional[str] = None,
+           **ignored: Any) -> Exported:  # fmt: skip
     """Writes a PyTorch model as an ONNX file `f`; the call is that of torch.onnx.export.
 
     model: an nn.Module, a ScriptModule, an ExportedProgram, or the path of a .pt2 or .pt file (then torch is not
@@ -285,7 +286,8 @@ def export(model: Any, args: Any = (), f: Any = None, *, kwargs: Optional[Mappin
     guards: what becomes of conditions PyTorch captured the model under: "auto" (the live model decides: those that
         matter are embedded), "record", "embed", "drop".
     compare: run file and live model at boundary sizes, and raise where they differ.
-    static, freeze, batch_only, allow, ir_version, custom, custom_shapes, inputs: as the options of `anyshape export`.
+    static, freeze, batch_only, allow, ir_version, custom, custom_shapes, inputs, target: as the options of `anyshape
+        export`.
 
     The model is captured by torch.export with recurrent layers kept whole, with fallbacks to torch.jit; the capture
     whose file takes more shapes wins. Other arguments of torch.onnx.export are accepted; those that would change the
@@ -298,7 +300,9 @@ def export(model: Any, args: Any = (), f: Any = None, *, kwargs: Optional[Mappin
     options = {"opset": 17 if opset_version is None else integer(opset_version, "opset_version"), "static": static,
                "freeze": [(name, integer(size, f'freeze "{name}"')) for name, size in (freeze or {}).items()], "batch_only": batch_only, "allow": list(allow),
                "custom": list((custom or {}).items()), "custom_shapes": list((custom_shapes or {}).items()),
-               "training": _keeps_training(training), "inputs": list(inputs)}  # fmt: skip
+               "training": _keeps_training(training), "inputs": list(inputs), "target": target or ""}  # fmt: skip
+    if target and external_data:
+        raise usage("target.external-data", "a model for a target is one file, external_data asks for two")
     if ir_version is not None:
         options["ir_version"] = integer(ir_version, "ir_version")
     common = {"input_names": input_names, "output_names": output_names, "dynamic_axes": dynamic_axes,

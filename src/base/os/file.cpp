@@ -43,7 +43,7 @@ int open_retry(const char* path, int flags, mode_t mode = 0) {
   int fd;
   do {
     fd = ::open(path, flags | O_CLOEXEC, mode);
-  } while (fd < 0 && errno == EINTR);
+  } while (fd < 0 && errno == EINTR && !Work::stopped());
   return fd;
 }
 
@@ -172,6 +172,7 @@ Result<AtomicFile> AtomicFile::create(const std::filesystem::path& path) {
   if (file.fd_ < 0) {
     const int number = errno;
     file.temporary_.clear();
+    TRY_OK(Work::check());
     return create_failed(path, reason(number));
   }
   if (exists && !file.temporary_.empty()) static_cast<void>(::fchmod(file.fd_, info.st_mode & 0777U));

@@ -61,8 +61,8 @@ AttributeProto Writer::attribute(const Attribute& attribute) {
     out.f = *f, as(AttributeType::float_);
   } else if (const auto* s = std::get_if<std::string>(&attribute.value)) {
     out.s = *s, as(AttributeType::string);
-  } else if (const auto* t = std::get_if<Tensor>(&attribute.value)) {
-    out.t = tensor_proto(*t), as(AttributeType::tensor);
+  } else if (const auto* t = std::get_if<Box<Tensor>>(&attribute.value)) {
+    out.t = tensor_proto(**t), as(AttributeType::tensor);
   } else if (const auto* g = std::get_if<std::shared_ptr<Graph>>(&attribute.value)) {
     out.g = graph(**g, nullptr), as(AttributeType::graph);
   } else if (const auto* ints = std::get_if<std::vector<int64_t>>(&attribute.value)) {
@@ -86,7 +86,7 @@ NodeProto Writer::node(const Graph& graph, const Node& node) {
   out.op_type = node.type;
   if (!node.domain.empty()) out.domain = node.domain;
   for (const Attribute& one : node.attributes) out.attribute.push_back(attribute(one));
-  out.metadata_props = entries(node.metadata);
+  if (node.metadata) out.metadata_props = entries(*node.metadata);
   return out;
 }
 
@@ -111,7 +111,7 @@ GraphProto Writer::graph(const Graph& graph, const Facts* facts) {
   for (ValueId id : graph.inputs) out.input.push_back(value(graph, id, facts));
   for (ValueId id : graph.outputs) out.output.push_back(value(graph, id, facts));
   for (const Value& one : graph.values)
-    if (one.is_initializer) out.initializer.push_back(tensor_proto(*one.constant.constant, one.name));
+    if (one.is_initializer) out.initializer.push_back(tensor_proto(*one.constant->constant, one.name));
   for (const Node& one : graph.nodes) out.node.push_back(node(graph, one));
   return out;
 }

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <map>
 #include <unordered_map>
-#include <unordered_set>
 
 #include "base/work.h"
 #include "format/onnx/import_tensor.h"
+#include "format/onnx/names.h"
 #include "format/onnx/order.h"
 
 namespace anyshape::onnx {
@@ -25,10 +25,10 @@ std::string_view canonical(std::string_view domain) { return domain == "ai.onnx"
 struct Scope {
   Graph& graph;
   Scope* parent = nullptr;
-  std::unordered_map<std::string_view, ValueId> names;
+  Names names;
 
   std::optional<ValueId> find(std::string_view name) {
-    if (const auto it = names.find(name); it != names.end()) return it->second;
+    if (const ValueId* id = names.find(name)) return *id;
     const auto outer = parent ? parent->find(name) : std::nullopt;
     if (!outer || *outer == kNoValue) return outer;
     const ValueId inner = add(name);
@@ -41,11 +41,21 @@ struct Scope {
     Value value;
     value.name = std::string(name);
     graph.values.push_back(std::move(value));
-    names.emplace(name, id);
+    names.add(name, id);
     return id;
+  }
+  void reserve(size_t values) {
+    names.reserve(values);
+    graph.values.reserve(values);
   }
   bool visible(std::string_view name) const { return names.contains(name) || (parent && parent->visible(name)); }
 };
+
+size_t count_outputs(const std::vector<NodeProto>& nodes) {
+  size_t count = 0;
+  for (const NodeProto& node : nodes) count += node.output.size();
+  return count;
+}
 
 class Importer {
  public:
@@ -119,21 +129,21 @@ Status Importer::add_inputs(const GraphProto& proto, Scope& scope) {
 
 Status Importer::add_initializers(const GraphProto& proto, Scope& scope) {
   const auto place = [&](std::string_view name) -> Result<ValueId> {
-    const auto it = scope.names.find(name);
-    if (it == scope.names.end()) {
+    const ValueId* id = scope.names.find(name);
+    if (!id) {
       TRY_OK(define(scope, name));
       return scope.add(name);
     }
-    if (scope.graph.values[it->second].is_initializer)
+    if (scope.graph.values[*id].is_initializer)
       return refuse("graph.duplicate", "initializer {:?} is defined twice", name);
-    return it->second;
+    return *id;
   };
   for (const auto& initializer : proto.initializer) {
     TRY_OK(Work::check());
     TRY(const ValueId id, place(initializer.name));
     auto tensor = import_tensor(initializer, source_);
     if (!tensor) return at(fmt::format("initializer {:?}", initializer.name), std::move(tensor).error());
-    scope.graph.values[id].constant = Fact::of_constant(*std::move(tensor));
+    scope.graph.values[id].constant = std::make_shared<const Fact>(Fact::of_constant(*std::move(tensor)));
     scope.graph.values[id].is_initializer = true;
   }
   for (const auto& initializer : proto.sparse_initializer) {
@@ -141,9 +151,9 @@ Status Importer::add_initializers(const GraphProto& proto, Scope& scope) {
     TRY(const ValueId id, place(name));
     auto sparse = import_sparse(initializer, source_);
     if (!sparse) return at(fmt::format("sparse initializer {:?}", name), std::move(sparse).error());
-    scope.graph.values[id].constant =
-        Fact::tensor(sparse->values.dtype(), Dims(sparse->dims.begin(), sparse->dims.end()));
-    scope.graph.values[id].constant.from_shapes = true;
+    Fact fact = Fact::tensor(sparse->values.dtype(), Dims(sparse->dims.begin(), sparse->dims.end()));
+    fact.from_shapes = true;
+    scope.graph.values[id].constant = std::make_shared<const Fact>(std::move(fact));
     scope.graph.values[id].is_initializer = true;
   }
   return {};
@@ -151,15 +161,20 @@ Status Importer::add_initializers(const GraphProto& proto, Scope& scope) {
 
 Status Importer::declare(const std::vector<ValueInfoProto>& infos, Scope& scope) {
   for (const auto& info : infos) {
-    const auto it = scope.names.find(info.name);
-    if (it == scope.names.end() || it->second == kNoValue || !info.type) continue;
-    Value& value = scope.graph.values[it->second];
+    const ValueId* id = scope.names.find(info.name);
+    if (!id || *id == kNoValue || !info.type) continue;
+    Value& value = scope.graph.values[*id];
     if (value.declared) continue;
     auto declared = import_type(*info.type);
     if (!declared) return at(fmt::format("value {:?}", info.name), std::move(declared).error());
     value.declared = *std::move(declared);
   }
   return {};
+}
+
+// What a body gives may be read outside of it.
+void mark_results(Graph& body) {
+  for (ValueId id : body.outputs) body.values[id].shape_relevant = true;
 }
 
 Result<std::shared_ptr<Graph>> Importer::import_graph(const GraphProto& proto, Scope* parent, const Opsets& opsets,
@@ -169,6 +184,7 @@ Result<std::shared_ptr<Graph>> Importer::import_graph(const GraphProto& proto, S
   graph->ops = ops_;
   graph->name = std::string(proto.name);
   Scope scope{*graph, parent, {}};
+  scope.reserve(proto.input.size() + proto.initializer.size() + count_outputs(proto.node));
   TRY_OK(add_inputs(proto, scope));
   TRY_OK(add_initializers(proto, scope));
   TRY_OK(add_nodes(proto.node, scope, opsets, bound));
@@ -179,6 +195,7 @@ Result<std::shared_ptr<Graph>> Importer::import_graph(const GraphProto& proto, S
   }
   TRY_OK(declare(proto.output, scope));
   TRY_OK(declare(proto.value_info, scope));
+  if (parent) mark_results(*graph);
   graph->finish();
   --depth_;
   return graph;
@@ -193,9 +210,10 @@ Status Importer::add_nodes(const std::vector<NodeProto>& nodes, Scope& scope, co
   scope.graph.nodes.reserve(nodes.size());
   for (size_t i : order) {
     const NodeProto& node = nodes[i];
-    const std::string label = node.name.empty() ? fmt::format("{}_{}", node.op_type, i) : std::string(node.name);
-    if (auto status = add_node(node, scope, opsets, bound); !status)
+    if (auto status = add_node(node, scope, opsets, bound); !status) {
+      const std::string label = node.name.empty() ? fmt::format("{}_{}", node.op_type, i) : std::string(node.name);
       return at(fmt::format("node {:?}", label), std::move(status).error());
+    }
   }
   return {};
 }
@@ -206,14 +224,14 @@ Status Importer::add_node(const NodeProto& proto, Scope& scope, const Opsets& op
   node.name = std::string(proto.name);
   node.domain = std::string(canonical(proto.domain));
   node.type = std::string(proto.op_type);
-  node.overload = std::string(proto.overload);
+  node.in.reserve(proto.input.size());
   for (std::string_view name : proto.input) {
     const auto id = name.empty() ? std::optional(kNoValue) : scope.find(name);
     if (!id) return refuse("graph.missing", "input {:?} is defined nowhere", name);
     node.in.push_back(*id);
   }
   TRY_OK(add_attributes(proto, scope, opsets, bound, node));
-  const auto function = functions_.find(FunctionKey(node.domain, node.type, node.overload));
+  const auto function = functions_.find(FunctionKey(node.domain, node.type, proto.overload));
   const auto opset = opsets.find(node.domain);
   if (function != functions_.end()) {
     TRY(node.body, instantiate(*function->second, node));
@@ -229,6 +247,7 @@ Status Importer::add_node(const NodeProto& proto, Scope& scope, const Opsets& op
 }
 
 Status Importer::add_outputs(const NodeProto& proto, Scope& scope, Node& node) {
+  node.out.reserve(proto.output.size());
   for (std::string_view name : proto.output) {
     if (name.empty()) {
       node.out.push_back(kNoValue);
@@ -240,11 +259,23 @@ Status Importer::add_outputs(const NodeProto& proto, Scope& scope, Node& node) {
   return {};
 }
 
+// The first attribute whose name another one before it has.
+const AttributeProto* given_again(const std::vector<AttributeProto>& attributes) {
+  constexpr size_t kFew = 16;
+  Names seen;
+  for (auto it = attributes.begin(); it != attributes.end(); ++it) {
+    const auto is_it = [&](const AttributeProto& other) { return other.name == it->name; };
+    if (attributes.size() <= kFew ? std::any_of(attributes.begin(), it, is_it) : !seen.add(it->name, 0)) return &*it;
+  }
+  return nullptr;
+}
+
 Status Importer::add_attributes(const NodeProto& proto, Scope& scope, const Opsets& opsets, const Bound* bound,
                                 Node& node) {
+  if (const AttributeProto* again = given_again(proto.attribute))
+    return refuse("node.attribute", "attribute {:?} is given twice", again->name);
+  node.attributes.reserve(proto.attribute.size());
   for (const auto& attribute : proto.attribute) {
-    if (node.attribute(attribute.name))
-      return refuse("node.attribute", "attribute {:?} is given twice", attribute.name);
     if (!attribute.ref_attr_name.empty()) {
       if (!bound)
         return refuse("node.attribute", "attribute {:?} refers to a function's, outside of one", attribute.name);
@@ -286,7 +317,7 @@ Result<Attribute::Value> Importer::import_attribute(const AttributeProto& proto,
     case AttributeType::string:
       return std::string(proto.s);
     case AttributeType::floats:
-      return proto.floats;
+      return proto.floats.get();
     case AttributeType::ints:
       return proto.ints;
     case AttributeType::strings:
@@ -344,6 +375,7 @@ Result<std::shared_ptr<const Graph>> Importer::instantiate(const FunctionProto& 
   auto graph = std::make_shared<Graph>();
   graph->ops = ops_;
   graph->name = std::string(function.name);
+  graph->overload = std::string(function.overload);
   Scope scope{*graph, nullptr, {}};
   TRY(const Opsets opsets,
       opsets_of(function.opset_import.empty() ? model_.proto.opset_import : function.opset_import));
@@ -357,7 +389,7 @@ Result<std::shared_ptr<const Graph>> Importer::instantiate(const FunctionProto& 
     if (i < node.in.size() && node.in[i] != kNoValue) {
       graph->inputs.push_back(scope.add(function.input[i]));
     } else {
-      scope.names.emplace(function.input[i], kNoValue);
+      scope.names.add(function.input[i], kNoValue);
     }
   }
   TRY_OK(add_nodes(function.node, scope, opsets, &bound));
@@ -368,6 +400,7 @@ Result<std::shared_ptr<const Graph>> Importer::instantiate(const FunctionProto& 
     graph->outputs.push_back(*id);
   }
   TRY_OK(declare(function.value_info, scope));
+  mark_results(*graph);
   graph->finish();
   --depth_;
   return std::shared_ptr<const Graph>(std::move(graph));

@@ -206,7 +206,7 @@ class Reader {
     return true;
   }
 
-  void keep_chunk(std::vector<Bytes>& chunks, Bytes chunk) {
+  void keep_chunk(Few<Bytes>& chunks, Bytes chunk) {
     if (charge(sizeof(Bytes))) chunks.push_back(chunk);
   }
 
@@ -226,6 +226,11 @@ class Reader {
     member.emplace_back();
     read_nested(in, name, member.size() - 1, member.back());
     return true;
+  }
+
+  template <class T>
+  bool read(pbf_reader& in, const char* name, Few<T>& member) {
+    return read(in, name, member.edit());
   }
 
   bool charge(uint64_t bytes) {

@@ -2,14 +2,15 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "base/box.h"
 #include "base/error.h"
+#include "base/few.h"
 #include "base/special_members.h"
 
 // The messages of onnx.proto and onnx-data.proto (onnx 1.23, IR version 14) as plain structs, field by field, with the
@@ -22,40 +23,13 @@
 namespace anyshape::onnx {
 
 using Bytes = std::span<const std::byte>;
-using UnknownFields = std::vector<Bytes>;
-
-// An optional message: a value, copied deeply, that may be absent and may contain its own type.
-template <class T>
-class Box {
- public:
-  Box() = default;
-  Box(T value) : value_(std::make_unique<T>(std::move(value))) {}
-  Box(const Box& other) : value_(other ? std::make_unique<T>(*other) : nullptr) {}
-  Box(Box&& other) noexcept = default;
-  Box& operator=(const Box& other) {
-    if (this != &other) value_ = other ? std::make_unique<T>(*other) : nullptr;
-    return *this;
-  }
-  Box& operator=(Box&& other) noexcept = default;
-  ~Box() = default;
-
-  explicit operator bool() const { return value_ != nullptr; }
-  T& operator*() { return *value_; }
-  const T& operator*() const { return *value_; }
-  T* operator->() { return value_.get(); }
-  const T* operator->() const { return value_.get(); }
-  T& emplace() { return *(value_ = std::make_unique<T>()); }
-  void reset() { value_.reset(); }
-
- private:
-  std::unique_ptr<T> value_;
-};
+using UnknownFields = Few<Bytes>;
 
 // A repeated number as it lies in the file: the concatenation of the chunks is the field's packed encoding
 // (little-endian for float and double, varints for integers). decode() in tensor.h gives the numbers.
 template <class T>
 struct Packed {
-  std::vector<Bytes> chunks;
+  Few<Bytes> chunks;
   bool empty() const { return chunks.empty(); }
 };
 
@@ -127,7 +101,7 @@ struct StringStringEntryProto {
   std::string_view value;
   UnknownFields unknown;
 };
-using Metadata = std::vector<StringStringEntryProto>;
+using Metadata = Few<StringStringEntryProto>;
 
 struct OperatorSetIdProto {
   std::string_view domain;
@@ -147,12 +121,12 @@ struct TensorProto {
   Box<Segment> segment;
   Packed<float> float_data;
   Packed<int32_t> int32_data;
-  std::vector<std::string_view> string_data;
+  Few<std::string_view> string_data;
   Packed<int64_t> int64_data;
   std::string_view name;
   std::string_view doc_string;
   Bytes raw_data;
-  std::vector<StringStringEntryProto> external_data;
+  Few<StringStringEntryProto> external_data;
   std::optional<int32_t> data_location;
   Packed<double> double_data;
   Packed<uint64_t> uint64_data;
@@ -282,7 +256,7 @@ struct NodeProto {
   std::string_view domain;
   std::string_view overload;
   Metadata metadata_props;
-  std::vector<NodeDeviceConfigurationProto> device_configurations;
+  Few<NodeDeviceConfigurationProto> device_configurations;
   UnknownFields unknown;
 
   ANYSHAPE_SPECIAL_MEMBERS(NodeProto);
@@ -317,18 +291,18 @@ struct AttributeProto {
   std::string_view s;
   Box<TensorProto> t;
   Box<GraphProto> g;
-  std::vector<float> floats;
+  Few<float> floats;
   std::vector<int64_t> ints;
-  std::vector<std::string_view> strings;
-  std::vector<TensorProto> tensors;
-  std::vector<GraphProto> graphs;
+  Few<std::string_view> strings;
+  Few<TensorProto> tensors;
+  Few<GraphProto> graphs;
   std::string_view doc_string;
   Box<TypeProto> tp;
-  std::vector<TypeProto> type_protos;
+  Few<TypeProto> type_protos;
   std::optional<int32_t> type;
   std::string_view ref_attr_name;
   Box<SparseTensorProto> sparse_tensor;
-  std::vector<SparseTensorProto> sparse_tensors;
+  Few<SparseTensorProto> sparse_tensors;
   UnknownFields unknown;
 
   ANYSHAPE_SPECIAL_MEMBERS(AttributeProto);

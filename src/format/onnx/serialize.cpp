@@ -63,6 +63,10 @@ struct Sizer {
   void add(uint32_t number, Bytes member) {
     if (member.data() != nullptr) size += tag_size(number) + block_size(member.size());
   }
+  template <class T>
+  void add(uint32_t number, const Few<T>& member) {
+    add(number, member.get());
+  }
   void add(uint32_t number, const std::vector<std::string_view>& member) {
     for (std::string_view text : member) size += tag_size(number) + block_size(text.size());
   }
@@ -161,6 +165,10 @@ struct Encoder {
   }
   void add(uint32_t number, Bytes member) {
     if (member.data() != nullptr) put_block(number, member);
+  }
+  template <class T>
+  void add(uint32_t number, const Few<T>& member) {
+    add(number, member.get());
   }
   void add(uint32_t number, const std::vector<std::string_view>& member) {
     for (std::string_view text : member) put_block(number, as_bytes(text));

@@ -2,7 +2,10 @@
 
 #include <simdjson.h>
 
+#include <algorithm>
 #include <limits>
+
+#include "base/work.h"
 
 namespace anyshape::pt2 {
 namespace {
@@ -10,6 +13,24 @@ namespace {
 namespace dom = simdjson::dom;
 
 constexpr size_t kDepth = 512;
+
+// Bytes that the parser takes for one of the text, and that a value takes when it is decoded; and what both may take,
+// for each byte of the file, and some more.
+constexpr uint64_t kPerByte = 12, kPerValue = 192, kTimes = 256, kMore = uint64_t{512} << 20;
+
+// Every value but the first has one of these before it.
+uint64_t most_values(std::span<const std::byte> text) {
+  const auto separates = [](std::byte b) {
+    const char c = static_cast<char>(b);
+    return c == ',' || c == '[' || c == '{' || c == ':';
+  };
+  return static_cast<uint64_t>(std::count_if(text.begin(), text.end(), separates)) + 1;
+}
+
+Status check_size(uint64_t bytes, uint64_t values, uint64_t most) {
+  if (bytes < most / kPerByte && values < most / kPerValue && bytes * kPerByte + values * kPerValue <= most) return {};
+  return refuse("pt2.size", "{} bytes of JSON are more than an archive of this size needs", bytes);
+}
 
 std::string_view kind_of(const Json& json) {
   switch (json.type()) {
@@ -57,6 +78,14 @@ Status with_json(std::span<const std::byte> text, const OnItem& use) {
   return use(root);
 }
 
+Status with_json(const ZipReader& archive, const ZipMember& member, const OnItem& use) {
+  const uint64_t most = kMore + kTimes * archive.file_bytes();
+  TRY_OK(check_size(member.size, 0, most));
+  TRY(const ZipContent content, archive.read(member));
+  TRY_OK(check_size(member.size, most_values(content.bytes), most));
+  return with_json(content.bytes, use);
+}
+
 Result<int64_t> json_integer(const Json& json) {
   int64_t value = 0;
   if (json.get_int64().get(value)) return expected("an integer", json);
@@ -94,6 +123,7 @@ Status json_items(const Json& array, const OnItem& use) {
   if (array.get_array().get(items)) return expected("a list", array);
   size_t i = 0;
   for (const Json item : items) {
+    TRY_OK(Work::check());
     if (auto status = use(item); !status) return within(fmt::format("[{}]", i), std::move(status).error());
     ++i;
   }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/zip.h"
 
 namespace simdjson::dom {
 class element;
@@ -22,8 +23,10 @@ using Json = simdjson::dom::element;
 using OnItem = std::function<Status(const Json&)>;
 using OnMember = std::function<Status(std::string_view key, const Json&)>;
 
-// Parses and hands the root to `use`; no Json outlives the call. Codes: pt2.json, and those of `use`.
+// Parses and hands the root to `use`; no Json outlives the call. Codes: pt2.json, work.*, and those of `use`.
 Status with_json(std::span<const std::byte> text, const OnItem& use);
+// The same with a member of an archive. Codes also: zip.*, pt2.size (it would take too much memory for that file).
+Status with_json(const ZipReader& archive, const ZipMember& member, const OnItem& use);
 
 Result<int64_t> json_integer(const Json& json);
 Result<double> json_real(const Json& json);  // also "Infinity", "-Infinity", "NaN"

@@ -137,8 +137,8 @@ struct Program {
 std::optional<size_t> input_named(const Program& program, std::string_view name);
 
 // Codes: zip.*, pt2.layout (an older or foreign layout; the hint says how to save it again), pt2.json, pt2.schema (a
-// member is missing or has another type; the place is its path), pt2.weight, pt2.expression. Memory beside the mapped
-// file is bounded by a small multiple of the size of the program's JSON.
+// member is missing or has another type; the place is its path), pt2.weight, pt2.expression, pt2.size (more JSON than a
+// file of this size needs), work.*. Memory beside the mapped file is bounded in proportion to its size.
 Result<Program> read_program(const std::filesystem::path& path);
 Result<Program> read_program(std::shared_ptr<const MappedFile> file);
 

@@ -15,9 +15,8 @@ namespace {
 constexpr uint64_t kWrittenOut = uint64_t{1} << 28;
 
 Result<Program> read_json(const ZipReader& archive, const ZipMember& member) {
-  TRY(const ZipContent text, archive.read(member));
   Program out;
-  auto status = with_json(text.bytes, json_into(out, read_exported_program));
+  auto status = with_json(archive, member, json_into(out, read_exported_program));
   if (!status) return at(member.name, std::move(status).error());
   return out;
 }

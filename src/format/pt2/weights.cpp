@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/work.h"
 #include "format/pt2/decode.h"
 
 namespace anyshape::pt2 {
@@ -151,6 +152,7 @@ class Loader {
       : archive_(archive), folder_(folder), budget_(budget) {}
 
   Result<Weight> load(const Payload& payload) {
+    TRY_OK(Work::check());
     if (payload.pickled || !payload.meta) {
       return refuse("pt2.weight", "it is stored as a pickle (a tensor subclass or a custom object), which is not read");
     }
@@ -191,13 +193,12 @@ class Loader {
 
 Status read_weights(const ZipReader& archive, const ZipMember& config, const std::string& folder, uint64_t& budget,
                     std::map<std::string, Weight>& out) {
-  TRY(const ZipContent text, archive.read(config));
   Loader loader(archive, folder, budget);
   const auto read_one = [&](const Json& json) -> Result<Weight> {
     TRY(const Payload payload, read_payload(json));
     return loader.load(payload);
   };
-  auto status = with_json(text.bytes,
+  auto status = with_json(archive, config,
                           [&](const Json& root) { return json_member(root, "config", json_map_into(out, read_one)); });
   if (!status) return at(config.name, std::move(status).error());
   return {};

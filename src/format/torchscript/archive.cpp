@@ -9,6 +9,8 @@ namespace anyshape::torchscript {
 namespace {
 
 constexpr uint64_t kExtraCopies = uint64_t{1} << 28;
+// Bytes of source, which becomes a hundred times as much in memory: so many for each byte of the file, and some more.
+constexpr uint64_t kCodePerByte = 8, kMoreCode = uint64_t{4} << 20;
 
 Error with_hint(tl::unexpected<Error> error, std::string hint) {
   error.value().hint = std::move(hint);
@@ -123,15 +125,19 @@ class Archive {
     Storages storages(zip_, root_ + name + "/", stored);
     TensorSource source;
     if (with_bytes) source = [&](const StorageView& view) { return storages.window(view); };
-    auto made = unpickle(content.bytes, source);
+    auto made = unpickle(content.bytes, source, pickle_limit(zip_.file_bytes()));
     if (!made) return at(file, std::move(made).error());
     return made;
   }
 
   Status read_code(Script& script) const {
     const std::string folder = root_ + "code/";
+    const uint64_t most = kMoreCode + kCodePerByte * zip_.file_bytes();
+    uint64_t total = 0;
     for (const ZipMember& m : zip_.members()) {
       if (!m.name.starts_with(folder) || !m.name.ends_with(".py")) continue;
+      total += m.size;
+      if (total > most) return refuse("script.size", "the archive's code is longer than {} bytes", most);
       TRY(const ZipContent content, zip_.read(m));
       const std::string file = m.name.substr(root_.size());
       TRY(Source source, parse_source(as_text(content.bytes), file));

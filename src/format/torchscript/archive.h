@@ -27,8 +27,8 @@ struct Script {
 };
 
 // Codes: zip.*, pickle.*, script.syntax, script.legacy, script.state_dict, script.layout (another kind of file; the
-// hint says how to save it again), script.byteorder, script.storage, script.class. Weights stay in the mapped file
-// unless their strides are not row-major.
+// hint says how to save it again), script.byteorder, script.storage, script.class, script.size (more code than a file
+// of this size has), work.*. Weights stay in the mapped file unless their strides are not row-major.
 Result<Script> read_script(const std::filesystem::path& path);
 Result<Script> read_script(std::shared_ptr<const MappedFile> file);
 

@@ -20,7 +20,7 @@ Script script(const char* file) {
 const PickledTensor& tensor(const Pickled* value) {
   static const PickledTensor kNone;
   EXPECT_NE(value, nullptr);
-  return value == nullptr ? kNone : value->tensor;
+  return value == nullptr || !value->tensor ? kNone : *value->tensor;
 }
 
 TEST(Archive, TracedLinear) {
@@ -35,8 +35,8 @@ TEST(Archive, TracedLinear) {
   EXPECT_NE(weight.at<float>(0), 0.0f);
   EXPECT_TRUE(tensor(s.data.root->find("weight")).requires_grad);
   ASSERT_EQ(s.example_inputs().size(), 1u);
-  EXPECT_EQ(s.example_inputs()[0]->tensor.view.sizes, (std::vector<int64_t>{2, 3}));
-  EXPECT_FALSE(s.example_inputs()[0]->tensor.tensor);
+  EXPECT_EQ(s.example_inputs()[0]->tensor->view.sizes, (std::vector<int64_t>{2, 3}));
+  EXPECT_FALSE(s.example_inputs()[0]->tensor->tensor);
 }
 
 TEST(Archive, TracedLstm) {
@@ -44,7 +44,7 @@ TEST(Archive, TracedLstm) {
   const Pickled* lstm = s.data.root->find("lstm");
   ASSERT_NE(lstm, nullptr);
   EXPECT_EQ(tensor(lstm->find("weight_hh_l1")).tensor.dims(), (std::vector<int64_t>{12, 3}));
-  EXPECT_EQ(s.example_inputs().at(0)->tensor.view.sizes, (std::vector<int64_t>{1, 5, 2}));
+  EXPECT_EQ(s.example_inputs().at(0)->tensor->view.sizes, (std::vector<int64_t>{1, 5, 2}));
   EXPECT_GT(s.version, 0);
 }
 

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <unordered_map>
 
+#include "base/work.h"
 #include "format/torchscript/rebuild.h"
 
 namespace anyshape::torchscript {
@@ -26,19 +27,37 @@ using Kind = Pickled::Kind;
 
 class Machine {
  public:
-  Machine(std::span<const std::byte> bytes, const TensorSource& source) : bytes_(bytes), source_(source) {}
+  Machine(std::span<const std::byte> bytes, const TensorSource& source, uint64_t most)
+      : bytes_(bytes), source_(source), most_(most) {}
 
   Result<Pickle> run() {
-    while (!stopped_) TRY_OK(step());
+    while (!stopped_) {
+      TRY_OK(Work::check());
+      TRY_OK(step());
+      TRY_OK(count());
+    }
     if (stack_.size() != 1 || !marks_.empty()) return malformed("it leaves more than one value");
     pickle_.root = stack_[0];
-    TRY_OK(check_tree(pickle_));
+    TRY_OK(check_tree(pickle_, most_ / kWalked));
     return std::move(pickle_);
   }
 
  private:
   tl::unexpected<Error> malformed(std::string_view what) const {
     return refuse("pickle.malformed", "the pickle is damaged at byte {}: {}", at_, what);
+  }
+
+  // Counts what a step has made: one value at most.
+  Status count() {
+    if (pickle_.values.size() > counted_) {
+      const Pickled& made = pickle_.values[counted_++];
+      used_ += sizeof(Pickled) + kHeld + made.text.size() + made.items.size() * kHeld;
+      if (made.tensor)
+        used_ += sizeof(PickledTensor) + made.tensor->view.key.size() +
+                 (made.tensor->view.sizes.size() + made.tensor->view.strides.size()) * sizeof(int64_t);
+    }
+    if (used_ <= most_) return {};
+    return refuse("pickle.size", "the pickle makes more than the {} bytes that a file of this size is worth", most_);
   }
 
   Result<uint64_t> number(size_t width) {
@@ -112,6 +131,7 @@ class Machine {
     TRY(Pickled * container, top(kind));
     if (kind == Kind::dict && items.size() % 2 != 0) return malformed("a key has no value");
     container->items.insert(container->items.end(), items.begin(), items.end());
+    used_ += items.size() * kHeld;
     return {};
   }
 
@@ -159,6 +179,7 @@ class Machine {
     TRY(const uint64_t slot, number(width));
     if (stack_.empty()) return malformed("nothing to remember");
     memo_[slot] = stack_.back();
+    used_ += kRemembered;
     return {};
   }
 
@@ -167,6 +188,7 @@ class Machine {
     const auto found = memo_.find(slot);
     if (found == memo_.end()) return malformed("it recalls what it never stored");
     stack_.push_back(found->second);
+    used_ += kHeld;
     return {};
   }
 
@@ -198,7 +220,7 @@ class Machine {
   Status persistent() {
     TRY(const Pickled* id, pop());
     TRY(StorageView view, storage_of(*id));
-    push(Kind::storage).storage = std::move(view);
+    push(Kind::storage).tensor = std::make_shared<PickledTensor>(PickledTensor{std::move(view), {}, false});
     return {};
   }
 
@@ -238,6 +260,7 @@ class Machine {
         return {};
       case '(':
         marks_.push_back(stack_.size());
+        used_ += kHeld;
         return {};
       case '.':
         stopped_ = true;
@@ -322,8 +345,13 @@ class Machine {
     }
   }
 
+  // Bytes: a pointer in a list that grows, an entry of a table; and of the walk through the values, for each place.
+  static constexpr uint64_t kHeld = 2 * sizeof(void*), kRemembered = 64, kWalked = 64;
+
   std::span<const std::byte> bytes_;
   const TensorSource& source_;
+  uint64_t most_, used_ = 0;
+  size_t counted_ = 0;  // values that are
   size_t at_ = 0;
   bool stopped_ = false;
   Pickle pickle_;
@@ -334,8 +362,8 @@ class Machine {
 
 }  // namespace
 
-Result<Pickle> unpickle(std::span<const std::byte> bytes, const TensorSource& source) {
-  return Machine(bytes, source).run();
+Result<Pickle> unpickle(std::span<const std::byte> bytes, const TensorSource& source, uint64_t most) {
+  return Machine(bytes, source, most).run();
 }
 
 }  // namespace anyshape::torchscript

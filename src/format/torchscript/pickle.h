@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -54,8 +55,7 @@ struct Pickled {
   double real = 0, imaginary = 0;
   std::string text;
   std::vector<const Pickled*> items;
-  PickledTensor tensor;
-  StorageView storage;
+  std::shared_ptr<PickledTensor> tensor;  // of a tensor; its view of a storage
 
   // The attribute of an object, the entry of a dict with string keys; null where there is none. Of two entries with
   // one name the last counts.
@@ -72,10 +72,17 @@ struct Pickle {
 // Gives the bytes of a window on a storage; a null one leaves PickledTensor::tensor empty.
 using TensorSource = std::function<Result<Tensor>(const StorageView&)>;
 
+// What a pickle may take in memory, in proportion to the file it is from. A value takes a hundred bytes and one at
+// least of the pickle, which PyTorch does not pack.
+constexpr uint64_t pickle_limit(uint64_t file_bytes) { return (uint64_t{64} << 20) + 128 * file_bytes; }
+
 // Runs the opcodes that PyTorch writes; nothing is called and nothing but the globals PyTorch writes is known, so a
-// pickle can only make data. Memory is a small multiple of the size of `bytes` beside what `source` hands out.
-// Codes: pickle.truncated, pickle.opcode, pickle.global (names it), pickle.malformed, pickle.tensor, pickle.depth,
-// and those of `source`.
-Result<Pickle> unpickle(std::span<const std::byte> bytes, const TensorSource& source);
+// pickle can only make data. `most`: bytes that it may take beside what `source` hands out. Codes: pickle.truncated,
+// pickle.opcode, pickle.global (names it), pickle.malformed, pickle.tensor, pickle.depth, pickle.size (beyond `most`,
+// or values held in so many places that nobody can walk through all of them), work.*, and those of `source`.
+Result<Pickle> unpickle(std::span<const std::byte> bytes, const TensorSource& source, uint64_t most);
+inline Result<Pickle> unpickle(std::span<const std::byte> bytes, const TensorSource& source) {
+  return unpickle(bytes, source, pickle_limit(bytes.size()));
+}
 
 }  // namespace anyshape::torchscript

@@ -110,13 +110,14 @@ Result<Pickled> rebuild_tensor(const Pickled& arguments, bool v3, const TensorSo
   }
   Pickled value;
   value.kind = Kind::tensor;
-  value.tensor.view = items[0]->storage;
-  StorageView& view = value.tensor.view;
+  value.tensor = std::make_shared<PickledTensor>();
+  StorageView& view = value.tensor->view;
+  view = items[0]->tensor->view;
   view.offset = items[1]->integer;
   TRY(view.sizes, integers(*items[2]));
   TRY(view.strides, integers(*items[3]));
   if (view.sizes.size() != view.strides.size()) return bad_tensor("not one stride per size");
-  value.tensor.requires_grad = items[4]->kind == Kind::boolean && items[4]->integer != 0;
+  value.tensor->requires_grad = items[4]->kind == Kind::boolean && items[4]->integer != 0;
   if (v3) {
     const StorageType* type = lookup(kDTypes, of_torch(*items[6]));
     if (type == nullptr) return bad_tensor("its element type is unknown");
@@ -125,7 +126,7 @@ Result<Pickled> rebuild_tensor(const Pickled& arguments, bool v3, const TensorSo
   }
   if (view.dtype == DType::undefined) return bad_tensor("its element type is unknown");
   if (source) {
-    TRY(value.tensor.tensor, source(view));
+    TRY(value.tensor->tensor, source(view));
   }
   return value;
 }
@@ -134,7 +135,8 @@ Result<Pickled> rebuild_parameter(const Pickled& arguments) {
   const auto& items = arguments.items;
   if (items.size() < 2 || items[0]->kind != Kind::tensor) return bad_tensor("a parameter holds no tensor");
   Pickled value = *items[0];
-  value.tensor.requires_grad = items[1]->kind == Kind::boolean && items[1]->integer != 0;
+  value.tensor = std::make_shared<PickledTensor>(*items[0]->tensor);
+  value.tensor->requires_grad = items[1]->kind == Kind::boolean && items[1]->integer != 0;
   return value;
 }
 
@@ -219,10 +221,21 @@ Result<Pickled> rebuild(const Pickled& function, const Pickled& arguments, const
 
 namespace {
 
+// What is known of a value when all in it has been seen.
+struct Size {
+  int height = 1;
+  uint64_t values = 1;
+};
+
 struct Visit {
   const Pickled* value;
   size_t next = 0;
-  int height = 0;  // of the deepest item seen so far
+  Size size = {};  // of what was seen so far
+
+  void add(const Size& item) {
+    size.height = std::max(size.height, item.height + 1);
+    if (__builtin_add_overflow(size.values, item.values, &size.values)) size.values = ~uint64_t{0};
+  }
 };
 
 Status check_leaf(const Pickled& value) {
@@ -233,27 +246,28 @@ Status check_leaf(const Pickled& value) {
 
 }  // namespace
 
-Status check_tree(const Pickle& pickle) {
-  constexpr int kOpen = -1;
-  std::unordered_map<const Pickled*, int> heights;  // kOpen while the value is on the path
+Status check_tree(const Pickle& pickle, uint64_t most) {
+  std::unordered_map<const Pickled*, std::optional<Size>> sizes;  // none while the value is on the path
   std::vector<Visit> path = {{pickle.root}};
-  heights[pickle.root] = kOpen;
+  sizes[pickle.root] = std::nullopt;
   TRY_OK(check_leaf(*pickle.root));
   while (!path.empty()) {
     Visit& visit = path.back();
     if (visit.next == visit.value->items.size()) {
-      const int height = visit.height + 1;
-      heights[visit.value] = height;
+      const Size size = visit.size;
+      sizes[visit.value] = size;
       path.pop_back();
-      if (!path.empty()) path.back().height = std::max(path.back().height, height);
-      if (height > kMaxDepth) return refuse("pickle.depth", "the pickle nests more than {} levels", kMaxDepth);
+      if (!path.empty()) path.back().add(size);
+      if (size.height > kMaxDepth) return refuse("pickle.depth", "the pickle nests more than {} levels", kMaxDepth);
+      if (size.values > most)
+        return refuse("pickle.size", "the pickle has more than {} values, those held twice counted twice", most);
       continue;
     }
     const Pickled* item = visit.value->items[visit.next++];
-    const auto [place, fresh] = heights.emplace(item, kOpen);
-    if (!fresh && place->second == kOpen) return refuse("pickle.malformed", "a value of the pickle holds itself");
+    const auto [place, fresh] = sizes.emplace(item, std::nullopt);
+    if (!fresh && !place->second) return refuse("pickle.malformed", "a value of the pickle holds itself");
     if (!fresh) {
-      visit.height = std::max(visit.height, place->second);
+      visit.add(*place->second);
       continue;
     }
     TRY_OK(check_leaf(*item));

@@ -21,7 +21,8 @@ Result<StorageView> storage_of(const Pickled& id);
 const Pickled* passed_through(const Pickled& function, const Pickled& arguments);
 Result<Pickled> rebuild(const Pickled& function, const Pickled& arguments, const TensorSource& source);
 
-// Refuses cycles, nesting beyond kMaxDepth, and globals and storages left as values.
-Status check_tree(const Pickle& pickle);
+// Refuses cycles, nesting beyond kMaxDepth, globals and storages left as values, and more than `most` values, where one
+// that is held in two places counts twice.
+Status check_tree(const Pickle& pickle, uint64_t most);
 
 }  // namespace anyshape::torchscript

@@ -1,5 +1,6 @@
 #include "format/torchscript/source.h"
 
+#include "base/work.h"
 #include "format/torchscript/parser.h"
 
 namespace anyshape::torchscript {
@@ -125,6 +126,7 @@ class FileParser {
     TRY_OK(open_block());
     std::vector<Statement> statements;
     while (!in_.take(Token::Kind::dedent)) {
+      TRY_OK(Work::check());
       TRY(Statement made, statement());
       statements.push_back(std::move(made));
     }

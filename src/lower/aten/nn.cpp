@@ -90,8 +90,8 @@ bool is_zero(Lowering& l, Ref x) {
     if (!made) return false;
     if (made->type == "ConstantOfShape") {
       if (made->attributes.empty()) return true;
-      const auto* value = std::get_if<Tensor>(&made->attributes[0].value);
-      return value && all_zero(*value);
+      const auto* value = std::get_if<Box<Tensor>>(&made->attributes[0].value);
+      return value && all_zero(**value);
     }
     static constexpr std::string_view kSameEntries[] = {"Expand",  "Cast",    "Slice",    "Unsqueeze", "Squeeze",
                                                         "Reshape", "Flatten", "Identity", "Transpose", "Gather"};

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "run/cpu/executor.h"
 #include "run/cpu/own.h"
@@ -156,18 +157,20 @@ Status Executor::enter_stage(size_t stage) {
     }
     if (const auto* guard = binding_->evaluate(stage))
       return at(fmt::format("node {:?}", guard->node), refuse(guard->code, "{}", guard->sentence).value());
+    needs_source_ = !binding_->has_sizes(stage) && !writes_inputs();
     TRY_OK(binding_->lay_out(stage));
     for (uint32_t value : plan_->stages[stage].values)
       if (plan_->values[value].kind == Kind::dynamic) TRY_OK(check_made(value));
     TRY_OK(size_steps(stage));
   }
   const int64_t bytes = binding_->stage_bytes(stage);
-  if (run_) TRY_OK(charge(bytes));
+  TRY_OK(charge(bytes));
   if (bytes > blocks_[stage].size()) written_ = nullptr;
   TRY_OK(blocks_[stage].reserve(bytes));
   const size_t end = stage + 1 < plan_->stages.size() ? plan_->stages[stage + 1].first_step : plan_->steps.size();
   int64_t scratch = 0;
   for (size_t i = plan_->stages[stage].first_step; i < end; ++i) scratch = std::max(scratch, binding_->step(i).scratch);
+  if (scratch > charged_scratch_) TRY_OK(charge(scratch - std::exchange(charged_scratch_, scratch)));
   TRY_OK(scratch_.reserve(scratch));
   if (stage > 0 || written_ != binding_) write_computed(stage);
   if (stage == 0) written_ = binding_;

@@ -68,7 +68,6 @@ Executor::Executor(std::shared_ptr<const Plan> plan, Workers& workers)
 
 Executor::Executor(std::shared_ptr<const Plan> plan, const Executor& outer)
     : Executor(std::move(plan), outer.workers_) {
-  meter_ = outer.meter_;
   is_body_ = true;
 }
 
@@ -83,10 +82,15 @@ Status Executor::run(const Run& run) {
   TRY_OK(check_inputs(run.inputs));
   run_ = &run;
   seed_ = run.seed;
-  if (!is_body_) meter_start_ = *meter_;
+  std::shared_ptr<MemoryMeter> meter;
+  if (!is_body_ && run.limits.max_bytes > 0) meter = std::make_shared<MemoryMeter>(run.limits.max_bytes);
+  std::optional<MemoryMeter::Scope> scope;
+  if (meter) scope.emplace(meter.get());
+  charged_ = MemoryMeter::share();
+  charged_scratch_ = 0;
   Status status = run_bound();
   for (uint32_t value : dynamic_values_) forget(data_[value]);
-  *meter_ -= std::exchange(charged_, 0);
+  charged_.reset();
   run_ = nullptr;
   return status;
 }
@@ -94,9 +98,12 @@ Status Executor::run(const Run& run) {
 Status Executor::run_bound() {
   try {
     TRY(binding_, bind(run_->inputs, run_->refusal));
-    return binding_ ? run_steps() : run_whole_by_reference(*run_);
+    if (!binding_) return run_whole_by_reference(*run_);
+    needs_source_ = false;
+    Status status = run_steps();
+    return needs_source_ ? run_whole_by_reference(*run_) : status;
   } catch (const std::bad_alloc&) {
-    return system_error("tensor.memory", "out of memory");
+    return MemoryMeter::out_of_memory();
   } catch (const std::length_error&) {
     return system_error("tensor.memory", "out of memory: a list is needed that is larger than any memory");
   }
@@ -120,7 +127,7 @@ Status Executor::run_steps() {
     auto ran = run_step(i);
     if (!ran) return at(fmt::format("node {:?}", plan_->steps[i].label), std::move(ran).error());
     if (run_->observer) (*run_->observer)({&plan_->steps[i], begin, now_ns(), binding_});
-    for (uint32_t value : release_after_[i]) release(value);
+    for (uint32_t value : release_after_[i]) forget(data_[value]);
   }
   while (stage + 1 < plan_->stages.size()) {
     TRY_OK(enter_stage(++stage));
@@ -130,8 +137,8 @@ Status Executor::run_steps() {
 }
 
 Status Executor::run_whole_by_reference(const Run& run) {
-  TRY(std::vector<Datum> outputs, run_reference(*plan_->source, {run.inputs.begin(), run.inputs.end()}, run.seed,
-                                                run.limits, *meter_ - meter_start_));
+  TRY(std::vector<Datum> outputs,
+      run_reference(*plan_->source, {run.inputs.begin(), run.inputs.end()}, run.seed, run.limits));
   // All before the first is written: memory of an output may be that of an input which is an output itself.
   for (Datum& output : outputs) {
     TRY(output, own(output, true));
@@ -147,16 +154,8 @@ Status Executor::run_whole_by_reference(const Run& run) {
 }
 
 Status Executor::charge(int64_t bytes) {
-  charged_ += bytes;
-  return run_->limits.check_bytes((*meter_ += bytes) - meter_start_);
-}
-
-void Executor::release(uint32_t value) {
-  // Inputs were never counted.
-  const int64_t bytes = plan_->values[value].index == kNone ? bytes_in(data_[value]) : 0;
-  charged_ -= bytes;
-  *meter_ -= bytes;
-  forget(data_[value]);
+  if (!charged_.take(bytes)) return MemoryMeter::out_of_memory();
+  return {};
 }
 
 }  // namespace anyshape

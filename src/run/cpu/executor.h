@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/memory_meter.h"
 #include "base/temporary.h"
 #include "base/workers.h"
 #include "ir/call.h"
@@ -30,7 +31,7 @@ using StepObserver = std::function<void(const StepTime&)>;
 //   run -> check_inputs -> bind (the sizes: found again, or formulas evaluated) -> run_steps      executor.cpp,
 //   bind.cpp run_steps: for each stage  enter_stage (formulas, memory, computed integers), prepare_outputs   bind.cpp,
 //   outputs.cpp
-//              for each step   run_step (kernel over views, reference kernel, body), release        steps.cpp
+//              for each step   run_step (kernel over views, reference kernel, body)                 steps.cpp
 //              hand_over (outputs that were not written in place)                                   outputs.cpp
 //   run_whole_by_reference: where bind finds the sizes outside of what the plan is for              reference.cpp
 class Executor {
@@ -121,9 +122,8 @@ class Executor {
   void set_datum(Datum& datum, uint32_t value);
   Call node_call(size_t index) const;
   Result<std::byte*> own_output(size_t output, int64_t bytes);
-  // Counts bytes of intermediate values; error "run.memory" past the limit of the run.
+  // Counts bytes until the end of the run; error "run.memory" past its limit.
   Status charge(int64_t bytes);
-  void release(uint32_t value);
 
   std::shared_ptr<const Plan> plan_;
   Workers& workers_;
@@ -144,9 +144,11 @@ class Executor {
   std::vector<OutputMemory> output_memory_;
   std::map<const Graph*, std::unique_ptr<Executor>> bodies_;
   const Run* run_ = nullptr;
-  std::shared_ptr<Meter> meter_ = std::make_shared<Meter>(0);
   bool is_body_ = false;
-  int64_t meter_start_ = 0, charged_ = 0;
+  // A later stage has sizes without a value: some rule refuses the run, and the source graph tells which.
+  bool needs_source_ = false;
+  MemoryMeter::Share charged_;
+  int64_t charged_scratch_ = 0;
   uint64_t seed_ = 0;
 };
 

@@ -8,15 +8,13 @@
 namespace anyshape {
 
 struct RunLimits {
-  int64_t max_bytes = 0;                      // of intermediate values of one run, bodies included; 0: no limit
+  int64_t max_bytes = 0;                      // of all that one run makes, bodies included; 0: no limit
   const std::atomic<bool>* cancel = nullptr;  // looked at between steps
 
   // Errors "run.cancelled" once somebody has set the flag, "work.*" where all work of this thread is to end.
   Status check_cancelled() const { return check_cancelled(Work::scope()); }
   // The same, asked by another thread than that of the run.
   Status check_cancelled(const WorkScope* scope) const;
-  // Error "run.memory" when that many bytes are in use and it is too many.
-  Status check_bytes(int64_t used) const;
 };
 
 }  // namespace anyshape

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -9,18 +8,17 @@
 
 namespace anyshape {
 
-// Bytes in use by a run and its bodies.
-using Meter = std::atomic<int64_t>;
-
 // Memory aligned to 64 bytes that only grows.
 class Block {
  public:
   // Bytes; what is more is an error before anybody asks for it.
   static constexpr int64_t kLargest = int64_t{1} << 46;
 
-  // At least that many bytes; what was in it is lost when it grows. Error "tensor.memory".
-  // `meter` counts the bytes for as long as somebody holds them.
-  Status reserve(int64_t bytes, const std::shared_ptr<Meter>& meter = nullptr);
+  // At least that many bytes; what was in it is lost when it grows. Error "tensor.memory". `counted`: they count where
+  // this thread's memory does for as long as somebody holds them; error "run.memory".
+  Status reserve(int64_t bytes, bool counted = false);
+  // Counts it anew where this thread's memory counts now. Error "run.memory".
+  Status count();
   std::byte* data() const { return static_cast<std::byte*>(memory_.get()); }
   int64_t size() const { return size_; }
   // Keeps the memory for as long as somebody holds it.

@@ -38,18 +38,20 @@ Status Executor::reserve_outputs() {
 
 Result<std::byte*> Executor::own_output(size_t output, int64_t bytes) {
   auto& blocks = output_memory_[output].blocks;
+  // Those of a body count as long as somebody holds them.
+  if (!is_body_) TRY_OK(charge(bytes));
   // Memory that a caller still holds is left alone.
   for (Block& block : blocks)
     if (block.size() >= std::max<int64_t>(bytes, 1) && block.unused()) {
+      if (is_body_) TRY_OK(block.count());
       std::swap(block, blocks.back());
       return blocks.back().data();
     }
   std::erase_if(blocks, [](const Block& block) { return block.unused(); });
   if (blocks.size() >= OutputMemory::kKept) blocks.erase(blocks.begin());
   Block fresh;
-  TRY_OK(fresh.reserve(std::max<int64_t>(bytes, 1), is_body_ ? meter_ : nullptr));
+  TRY_OK(fresh.reserve(std::max<int64_t>(bytes, 1), is_body_));
   blocks.push_back(std::move(fresh));
-  if (is_body_) TRY_OK(charge(0));
   return blocks.back().data();
 }
 

@@ -37,12 +37,6 @@ Result<Datum> own(const Datum& datum, bool always) {
   }
 }
 
-int64_t bytes_in(const Datum& datum) {
-  int64_t total = static_cast<int64_t>(datum.tensor().bytes().size());
-  for (const Datum& item : datum.items()) total += bytes_in(item);
-  return total;
-}
-
 void forget(Datum& datum) {
   Tensor tensor = std::move(datum.tensor());
   tensor.point_at(DType::undefined, {}, nullptr);

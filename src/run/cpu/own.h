@@ -11,8 +11,6 @@ namespace anyshape {
 // are, because memory that somebody shares is about to be written.
 Result<Datum> own(const Datum& datum, bool always = false);
 
-int64_t bytes_in(const Datum& datum);
-
 // Makes it absent, but keeps its memory for sizes: a tensor of as many axes can be put there without allocating.
 void forget(Datum& datum);
 

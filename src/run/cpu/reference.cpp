@@ -1,38 +1,25 @@
 #include "run/cpu/reference.h"
 
-#include <algorithm>
-#include <utility>
-
+#include "base/memory_meter.h"
 #include "ir/call.h"
 #include "ir/infer.h"
-#include "run/cpu/own.h"
 
 namespace anyshape {
 namespace {
 
 constexpr int kDepthLimit = 64;
 
-// What a run and its bodies may use, and do use.
-struct Usage {
-  const RunLimits& limits;
-  int64_t bytes;
-};
-
 // The values of one graph while it runs.
 class Frame final : public BodyRunner {
  public:
-  Frame(const Graph& graph, const Frame* outer, uint64_t seed, Usage& usage)
+  Frame(const Graph& graph, const Frame* outer, uint64_t seed, const RunLimits& limits)
       : graph_(graph),
         seed_(seed),
         depth_(outer ? outer->depth_ + 1 : 0),
-        usage_(usage),
-        values_(graph.values.size()),
-        charged_(graph.values.size(), 0) {
+        limits_(limits),
+        values_(graph.values.size()) {
     if (!outer) return;
     for (const auto& capture : graph.captures) values_[capture.inner] = outer->values_[capture.outer];
-  }
-  ~Frame() override {
-    for (int64_t bytes : charged_) usage_.bytes -= bytes;
   }
 
   Result<std::vector<Datum>> evaluate(std::vector<Datum> inputs) {
@@ -42,9 +29,9 @@ class Frame final : public BodyRunner {
     for (ValueId id = 0; id < values_.size(); ++id) TRY_OK(load_constant(id));
     for (size_t i = 0; i < inputs.size(); ++i) values_[required[i]] = std::move(inputs[i]);
     count_uses();
-    TRY_OK(usage_.limits.check_cancelled());
+    TRY_OK(limits_.check_cancelled());
     for (const Node& node : graph_.nodes) {
-      TRY_OK(usage_.limits.check_cancelled());
+      TRY_OK(limits_.check_cancelled());
       auto ran = run_node(node);
       if (!ran) return at(fmt::format("node {:?}", graph_.label(node)), std::move(ran).error());
       for (ValueId id : node.in) release(id);
@@ -56,14 +43,14 @@ class Frame final : public BodyRunner {
 
   Result<std::vector<Datum>> run(const Graph& body, std::vector<Datum> inputs) override {
     if (depth_ >= kDepthLimit) return refuse("graph.depth", "bodies are nested more than {} deep", kDepthLimit);
-    return Frame(body, this, seed_++, usage_).evaluate(std::move(inputs));
+    return Frame(body, this, seed_++, limits_).evaluate(std::move(inputs));
   }
 
  private:
   Status load_constant(ValueId id) {
     const Value& value = graph_.values[id];
-    if (!value.is_initializer || !value.constant.constant) return {};
-    TRY(Tensor tensor, value.constant.constant->aligned());
+    if (!value.is_initializer || !value.constant->constant) return {};
+    TRY(Tensor tensor, value.constant->constant->aligned());
     values_[id] = std::move(tensor);
     return {};
   }
@@ -86,16 +73,6 @@ class Frame final : public BodyRunner {
     if (id == kNoValue || uses_[id] == kAlways) return;
     if (--uses_[id] != 0) return;
     values_[id] = {};
-    usage_.bytes -= std::exchange(charged_[id], 0);
-  }
-
-  Status set(ValueId id, Datum datum) {
-    values_[id] = std::move(datum);
-    const auto& outputs = graph_.outputs;
-    if (depth_ == 0 && std::find(outputs.begin(), outputs.end(), id) != outputs.end()) return {};
-    charged_[id] = bytes_in(values_[id]);
-    usage_.bytes += charged_[id];
-    return usage_.limits.check_bytes(usage_.bytes);
   }
 
   Status run_node(const Node& node) {
@@ -103,7 +80,7 @@ class Frame final : public BodyRunner {
     for (ValueId id : node.in) in.push_back(id == kNoValue ? Datum() : values_[id]);
     TRY(std::vector<Datum> out, node.body ? call_function(node, std::move(in)) : call_kernel(node, in));
     for (size_t i = 0; i < node.out.size() && i < out.size(); ++i)
-      if (node.out[i] != kNoValue) TRY_OK(set(node.out[i], std::move(out[i])));
+      if (node.out[i] != kNoValue) values_[node.out[i]] = std::move(out[i]);
     return {};
   }
 
@@ -133,18 +110,21 @@ class Frame final : public BodyRunner {
   const Graph& graph_;
   uint64_t seed_;
   int depth_;
-  Usage& usage_;
+  const RunLimits& limits_;
   std::vector<Datum> values_;
-  std::vector<int64_t> charged_;  // by value
   std::vector<uint32_t> uses_;
 };
 
 }  // namespace
 
 Result<std::vector<Datum>> run_reference(const Graph& graph, std::vector<Datum> inputs, uint64_t seed,
-                                         const RunLimits& limits, int64_t used) {
-  Usage usage{limits, used};
-  return Frame(graph, nullptr, seed, usage).evaluate(std::move(inputs));
+                                         const RunLimits& limits) {
+  const auto evaluate = [&] { return Frame(graph, nullptr, seed, limits).evaluate(std::move(inputs)); };
+  // Within a run all that it makes counts already.
+  if (limits.max_bytes == 0 || MemoryMeter::counts()) return evaluate();
+  const auto meter = std::make_shared<MemoryMeter>(limits.max_bytes);
+  const MemoryMeter::Scope scope(meter.get());
+  return evaluate();
 }
 
 }  // namespace anyshape

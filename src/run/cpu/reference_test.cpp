@@ -4,6 +4,7 @@
 
 #include <atomic>
 
+#include "base/memory_meter.h"
 #include "ops/graph_maker.h"
 
 namespace anyshape {
@@ -129,17 +130,43 @@ TEST(ReferenceLimits, CancelAndMemory) {
   ASSERT_FALSE(endless);
   EXPECT_EQ(endless.error().code, "run.cancelled");
 
-  // The scan output of four rounds and the state of each.
-  const auto code = [&](int64_t bytes, int64_t used) -> std::string {
+  // The scan output of four rounds, the states it is made of.
+  const auto code = [&](int64_t bytes) -> std::string {
     cancel = false;
     limits.max_bytes = bytes;
-    const auto out =
-        run_reference(*loop(false), {truth(true), ints({1000}, std::vector<int64_t>(1000))}, 0, limits, used);
+    const auto out = run_reference(*loop(false), {truth(true), ints({1000}, std::vector<int64_t>(1000))}, 0, limits);
     return out ? "" : out.error().code;
   };
-  EXPECT_EQ(code(30000, 0), "");
-  EXPECT_EQ(code(30000, 20000), "run.memory");
-  EXPECT_EQ(code(10000, 0), "run.memory");
+  EXPECT_EQ(code(100000), "");
+  EXPECT_EQ(code(40000), "run.memory");
+  // What counts already counts together with it.
+  const auto meter = std::make_shared<MemoryMeter>(100000);
+  const MemoryMeter::Scope scope(meter.get());
+  auto share = MemoryMeter::share();
+  EXPECT_EQ(code(1), "");
+  ASSERT_TRUE(share.take(60000));
+  EXPECT_EQ(code(1), "run.memory");
+}
+
+// Strings, and lists of what takes no memory by itself.
+TEST(ReferenceLimits, StringsAndSequencesCount) {
+  const auto code = [](const std::string& grow, const std::vector<std::string>& in, int64_t version, int64_t rounds) {
+    GraphMaker main;
+    main.input("m").input("x").input("start");
+    GraphMaker body(&main);
+    body.input("i").input("cond").input("v").node(grow, in, {"w"}, "", {}, version);
+    main.node("Loop", {"m", "", "start"}, {"y"}, "", {{"body", body.finish({"cond", "w"})}});
+    RunLimits limits;
+    limits.max_bytes = 100000;
+    const bool text = grow == "StringConcat";
+    const Datum start = text ? Datum(Tensor::of_strings({2}, {"a", "b"})) : Datum::sequence(DType::i64, {});
+    const auto out = run_reference(*main.finish({"y"}), {ints({}, {rounds}), ints({0}, {}), start}, 0, limits);
+    return out ? "" : out.error().code;
+  };
+  EXPECT_EQ(code("StringConcat", {"v", "v"}, 20, 14), "");
+  EXPECT_EQ(code("StringConcat", {"v", "v"}, 20, INT64_MAX), "run.memory");
+  EXPECT_EQ(code("SequenceInsert", {"v", "x"}, 17, 100), "");
+  EXPECT_EQ(code("SequenceInsert", {"v", "x"}, 17, INT64_MAX), "run.memory");
 }
 
 TEST(ReferenceScan, AxesAndDirections) {

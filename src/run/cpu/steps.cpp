@@ -34,7 +34,6 @@ class Executor::Bodies final : public BodyRunner {
     run.inputs = inputs;
     run.outputs = outputs;
     run.limits = outer_.run_->limits;
-    executor->meter_start_ = outer_.meter_start_;
     run.seed = outer_.seed_++;
     TRY_OK(executor->run(run));
     return outputs;
@@ -215,12 +214,7 @@ Status Executor::run_dynamic(const PlanStep& step, size_t index) {
   for (size_t k = 0; k < in.size(); ++k) pointers.push_back(in[k] ? &facts[k] : nullptr);
   Facts out_facts;
   if (!node.has_graph_attribute()) {
-    auto inferred = infer_node(*plan_->graph, node, pointers);
-    if (!inferred) {
-      inferred.error().place.clear();
-      return tl::unexpected(std::move(inferred).error());
-    }
-    out_facts = *std::move(inferred);
+    TRY(out_facts, infer_node(*plan_->graph, node, pointers));
   }
   Bodies bodies(*this);
   TRY(std::vector<Datum> out, run_reference(Call(node, step.label, pointers), in, out_facts, &bodies, seed_++));
@@ -228,7 +222,6 @@ Status Executor::run_dynamic(const PlanStep& step, size_t index) {
     if (step.out[k] == kNone) continue;
     TRY(data_[step.out[k]], own(out[k]));
     if (plan_->stages[plan_->values[step.out[k]].stage].first_step <= index) TRY_OK(check_made(step.out[k]));
-    TRY_OK(charge(bytes_in(data_[step.out[k]])));
   }
   return {};
 }

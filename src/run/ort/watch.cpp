@@ -4,6 +4,8 @@
 #include <chrono>
 #include <system_error>
 
+#include "base/os/signal_shield.h"
+
 namespace anyshape::ort {
 
 Watcher::~Watcher() {
@@ -18,6 +20,7 @@ Watcher::~Watcher() {
 Status Watcher::add(Run& run) {
   const std::lock_guard lock(mutex_);
   if (!thread_.joinable()) {
+    const os::SignalShield shield;
     try {
       thread_ = std::thread([this] { loop(); });
     } catch (const std::system_error& e) {

@@ -7,6 +7,8 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
+import target_models
+
 F32, I64 = TensorProto.FLOAT, TensorProto.INT64
 
 
@@ -153,6 +155,41 @@ def twice_reshaped(sizes, *targets):
     return model(nodes, [info("x", sizes)], [info(value, None)], [ints(f"target{i}", target) for i, target in enumerate(targets)])
 
 
+def compares_size(nodes, inputs, made, axis, wanted=("x", None), constants=()):
+    """Whether an axis of a value is as large as that axis of another one, or as a part of it: what rules would conclude."""
+    other, divisor = wanted
+    compare = [node("Shape", [made], ["made_shape"], "/shape_made"), node("Gather", ["made_shape", "axis"], ["made_size"], "/gather_made"),
+               node("Shape", [other], ["other_shape"], "/shape_other"), node("Gather", ["other_shape", "axis"], ["other_size"], "/gather_other")]
+    size = "other_size"
+    if divisor:
+        compare, size = compare + [node("Div", ["other_size", "divisor"], ["part"])], "part"
+    extra = [ints("axis", axis)] + ([ints("divisor", divisor)] if divisor else [])
+    return model([*nodes, *compare, node("Equal", ["made_size", size], ["same"])], inputs, [info("same", None, TensorProto.BOOL)],
+                 [*constants, *extra])
+
+
+def certainties():
+    """Sizes that are equal by a rule, and not always in ONNX Runtime."""
+    two = [info("x", ["a", "b"]), info("z", ["c", "d"])]
+    mystery = helper.make_node("Mystery", ["x"], ["y"], name="/mystery", domain="custom")
+    claimed = model([mystery, node("Shape", ["y"], ["s"])], [info("x", ["n"])], [info("s", None, I64)], value_info=[info("y", [4])])
+    claimed.opset_import.append(helper.make_opsetid("custom", 1))
+    return {
+        "tied_names": compares_size([], [info("x", ["n", 4]), info("z", ["n", 4])], "z", 0),
+        "tied_square": compares_size([node("Transpose", ["x"], ["t"])], [info("x", ["n", "n"])], "t", 0),
+        "stretched_prelu": compares_size([node("PRelu", ["x", "z"], ["y"])], two, "y", 0),
+        "stretched_einsum": compares_size([node("Einsum", ["x", "z"], ["y"], equation="ij,ij->ij")], two, "y", 0),
+        "skipped_concat": compares_size([node("Concat", ["x", "z"], ["y"], axis=1)], two, "y", 0),
+        "filled_concat": compares_size([node("Concat", ["x", "z"], ["y"], axis=1)], [info("x", [2, 3]), info("z", ["c", "d"])], "y", 0),
+        "small_pool": compares_size([node("MaxPool", ["x"], ["y"], kernel_shape=[2], strides=[2])], [info("x", [1, 1, "h"])], "y", 2, ("x", 2)),
+        "dropped_demand": compares_size([node("MatMul", ["x", "w"], ["y"]), node("Relu", ["x"], ["r"])], [info("x", ["a", "b"])], "r", 1,
+                                        ("v", None), [weights("w", 120, 4), weights("v", 4, 120)]),
+        "claimed": claimed,
+        "overridable": model([node("Shape", ["w"], ["s"]), node("Expand", ["x", "s"], ["y"])], [info("x", ["n"]), info("w", ["k"])],
+                             [info("y", None)], [weights("w", 3)]),
+    }
+
+
 def resized_reshape(target):
     """A size that no formula gives goes into a Reshape."""
     return model([node("Resize", ["x", "", "scales"], ["r"], mode="nearest"), node("Reshape", ["r", "target"], ["y"])],
@@ -206,6 +243,28 @@ def looped(turn, start, grown, before=(), opset=17):
     return out
 
 
+def hoards():
+    """Loops that keep more and more: items of a sequence, the letters of strings, the rows of a scan output."""
+    def items(name):
+        return helper.make_tensor_sequence_value_info(name, F32, None)
+
+    def texts(name):
+        return info(name, ["n"], TensorProto.STRING)
+
+    empty, words = node("SequenceEmpty", [], ["none"]), node("Cast", ["x"], ["words"], to=TensorProto.STRING)
+    scanned = looped([], "x", lambda name: info(name, ["n"]))
+    scanned.graph.node[0].attribute[0].g.output.append(info("all", ["n"]))
+    scanned.graph.node[0].output.append("rows")
+    scanned.graph.output.append(info("rows", None))
+    return {
+        "hoard": looped([node("SequenceInsert", ["all", "x"], ["next"])], "none", items, [empty]),
+        "hoard_sums": looped([node("Add", ["x", "x"], ["sum"]), node("SequenceInsert", ["all", "sum"], ["next"])], "none",
+                             items, [empty]),
+        "hoard_words": looped([node("StringConcat", ["all", "all"], ["next"])], "words", texts, [words], opset=20),
+        "hoard_rows": scanned,
+    }
+
+
 def limited(rows):
     """The first rows of a table, as many as the input has."""
     return model([node("Shape", ["x"], ["count"]), node("Slice", ["table", "start", "count"], ["t"]),
@@ -226,12 +285,33 @@ def picked(nodes, inputs, outputs, initializers, axis=0):
     return model([node("Compress", ["x", "mask"], ["picked"], axis=axis), *nodes], inputs, outputs, [mask, *initializers])
 
 
-def scaled_size(nodes, inputs):
-    """`size` is 0.37 of axis 0 of x, by way of float32; the nodes make y of it."""
+def scaled_size(nodes, inputs, scale=None):
+    """`size` is 0.37 of axis 0 of x, by way of float32; the nodes make y of it. scale: makes "part" of "real"."""
     factor = numpy_helper.from_array(np.array([0.37], np.float32), "factor")
     return model([node("Shape", ["x"], ["sizes"], end=1), node("Cast", ["sizes"], ["real"], "/real", to=F32),
-                  node("Mul", ["real", "factor"], ["part"]), node("Floor", ["part"], ["whole"]),
+                  scale or node("Mul", ["real", "factor"], ["part"]), node("Floor", ["part"], ["whole"]),
                   node("Cast", ["whole"], ["size"], "/size", to=I64), *nodes], inputs, [info("y", None)], [factor])
+
+
+def scaled_in_function():
+    """An Expand to a size that a local function scales."""
+    call = helper.make_node("Scale", ["real", "factor"], ["part"], name="/scale", domain="local")
+    out = scaled_size([node("Expand", ["z", "size"], ["y"])], [info("x", ["n"]), info("z", ["m"])], call)
+    out.opset_import.append(helper.make_opsetid("local", 1))
+    out.functions.append(helper.make_function("local", "Scale", ["a", "b"], ["c"], [node("Mul", ["a", "b"], ["c"])],
+                                              [helper.make_opsetid("", 17)]))
+    return out
+
+
+def scaled_in_branch():
+    """An Expand to a size that one branch scales."""
+    yes = helper.make_tensor("yes", TensorProto.BOOL, [], [True])
+    branches = {key: helper.make_graph([node(op, ["real", "factor"], [key])], key, [], [info(key, None)])
+                for key, op in (("then_branch", "Mul"), ("else_branch", "Div"))}
+    out = scaled_size([node("Expand", ["z", "size"], ["y"])], [info("x", ["n"]), info("z", ["m"])],
+                      node("If", ["yes"], ["part"], **branches))
+    out.graph.initializer.append(yes)
+    return out
 
 
 def computed_zero(target):
@@ -251,6 +331,62 @@ def doubled():
     return model([node("Shape", ["x"], ["sizes"]), node("Squeeze", ["sizes"], ["trips"]),
                   node("Loop", ["trips", "yes", "x"], ["grown"], body=body), node("Add", ["grown", "z"], ["y"])],
                  [info("x", ["n"]), info("z", ["m"])], [info("y", None)], [yes])
+
+
+def unrun():
+    """A loop of no rounds whose body fits three entries only; the rank of what it would collect is not declared."""
+    body = helper.make_graph([node("Identity", ["c"], ["go"]), node("Reshape", ["v", "three"], ["same"]),
+                              node("Add", ["z", "same"], ["row"])], "body",
+                             [info("i", [], I64), info("c", [], TensorProto.BOOL), info("v", None)],
+                             [info("go", [], TensorProto.BOOL), info("same", None), info("row", None)])
+    return model([node("Loop", ["none", "", "x"], ["kept", "rows"], body=body), node("NonZero", ["kept"], ["y"]),
+                  node("Shape", ["rows"], ["sizes"])],
+                 [info("x", ["n"]), info("z", ["m", "n"])], [info("y", None, I64), info("sizes", None, I64)],
+                 [helper.make_tensor("none", I64, [], [0]), ints("three", [3])])
+
+
+def boxed():
+    """The entry of x after as many as there are boxes left of m equal ones."""
+    corners = numpy_helper.from_array(np.array([0, 0, 1, 1], np.float32), "corners")
+    return model([node("Shape", ["z"], ["count"]), node("Concat", ["one", "count", "four"], ["all"], "/all", axis=0),
+                  node("Concat", ["one", "one", "count"], ["each"], "/each", axis=0), node("ConstantOfShape", ["all"], ["none"], "/none"),
+                  node("ConstantOfShape", ["each"], ["scores"], "/scores"), node("Add", ["none", "corners"], ["boxes"]),
+                  node("NonMaxSuppression", ["boxes", "scores", "most"], ["left"]), node("Shape", ["left"], ["at"], "/at", end=1),
+                  node("Gather", ["x", "at"], ["y"])], [info("x", ["n"]), info("z", ["m"])], [info("y", None)],
+                 [ints("one", [1]), ints("four", [4]), ints("most", [3]), corners])
+
+
+def unused_in_branch():
+    """Two branches that fit three entries only, by nodes whose results nobody reads."""
+    then_branch = helper.make_graph([node("Reshape", ["x", "three"], ["seen"]), node("Relu", ["x"], ["yes"])], "then", [],
+                                    [info("yes", None)])
+    else_branch = helper.make_graph([node("Unsqueeze", ["x", "front"], ["row"]), node("Add", ["row", "w"], ["sum"]),
+                                     node("Abs", ["x"], ["no"])], "else", [], [info("no", None)])
+    return model([node("If", ["c"], ["y"], then_branch=then_branch, else_branch=else_branch)],
+                 [info("c", [], TensorProto.BOOL), info("x", ["n"])], [info("y", None)],
+                 [ints("three", [3]), ints("front", [0]), weights("w", 1, 3)])
+
+
+def unswept():
+    """A Scan over an axis that may have no entries; its body fits three entries of z only."""
+    body = helper.make_graph([node("Identity", ["s"], ["same"]), node("Reshape", ["z", "three"], ["seen"]), node("Identity", ["x"], ["row"], "/row")],
+                             "body", [info("s", None), info("entry", None)], [info("same", None), info("row", [None, None])])
+    return model([node("Scan", ["z", "x"], ["kept", "rows"], body=body, num_scan_inputs=1)],
+                 [info("x", ["n", 7]), info("z", ["m"])], [info("rows", None)], [ints("three", [3])])
+
+
+def erased():
+    """As many prefixes of x as z is long, but one, put together."""
+    body = helper.make_graph([node("Identity", ["c"], ["go"]), node("Add", ["i", "one"], ["next"]),
+                              node("Reshape", ["next", "one"], ["end"]), node("Slice", ["x", "zero", "end"], ["part"]),
+                              node("SequenceInsert", ["s", "part"], ["more"])], "body",
+                             [info("i", [], I64), info("c", [], TensorProto.BOOL), helper.make_tensor_sequence_value_info("s", F32, None)],
+                             [info("go", [], TensorProto.BOOL), helper.make_tensor_sequence_value_info("more", F32, None)])
+    return model([node("SequenceEmpty", [], ["none"], dtype=F32), node("Size", ["z"], ["trips"]),
+                  node("Loop", ["trips", "", "none"], ["many"], body=body), node("SequenceErase", ["many", "first"], ["fewer"]),
+                  node("ConcatFromSequence", ["fewer"], ["all"], "/join", axis=0), node("Size", ["all"], ["y"], "/entries")],
+                 [info("x", ["n"]), info("z", ["m"])], [info("y", None, I64)],
+                 [ints("one", [1]), ints("zero", [0]), helper.make_tensor("first", I64, [], [0])])
 
 
 def all_models():
@@ -303,6 +439,7 @@ def all_models():
         "joined": baked([2, 12], [4, 6]),
         "joined_and_back": twice_reshaped([2, 120, 8], [240, 8], [2, 120, 8]),
         "joined_and_turned": twice_reshaped([6, 2, 8], [12, 8], [2, 6, 8]),
+        **certainties(),
         "resized": resized_reshape([8, 4]),
         "resized_glued": resized_reshape([4, -1]),
         "branch_view": reshape_in_branch([-1, 2, 2]),
@@ -317,7 +454,13 @@ def all_models():
         "lstm_of_one": lstm_of_one(),
         "counted": counted(),
         "limited": limited(50),
+        "late_split": late_split(),
+        "sliced_unique": sliced_unique(),
+        "added_to_either": added_to_either(),
+        "refused_branch": refused_branch(),
+        "perhaps_scanned": perhaps_scanned(),
         "endless": looped([], "x", lambda name: info(name, ["n"])),
+        **hoards(),
         "negated": model([node("Neg", ["x"], ["y"])], any2, [info("y", ["batch", "seq"])]),
         "renamed": model([node("Relu", ["input"], ["output"])], [info("input", ["batch", "seq"])], [info("output", None)]),
         "assumed": assumed("n >= 2"),
@@ -336,6 +479,13 @@ def all_models():
         "scaled_expand": scaled_size([node("Expand", ["z", "size"], ["y"])], [info("x", ["n"]), info("z", ["m"])]),
         "scaled_resize": scaled_size([node("Resize", ["x", "", "", "size"], ["small"], mode="nearest"),
                                       node("Add", ["small", "z"], ["y"])], [info("x", ["n"]), info("z", ["m"])]),
+        "scaled_in_function": scaled_in_function(),
+        "scaled_in_branch": scaled_in_branch(),
+        "unrun": unrun(),
+        "unswept": unswept(),
+        "erased": erased(),
+        "boxed": boxed(),
+        "unused_in_branch": unused_in_branch(),
         "unused_add": model([node("NonZero", ["x"], ["found"]), node("Add", ["found", "z"], ["sum"]), node("Relu", ["x"], ["y"])],
                             [info("x", ["n"]), info("z", ["k"], I64)], [info("y", None)]),
         "zero_last": computed_zero([-1, "seq"]),
@@ -362,6 +512,50 @@ def gathered():
 
 
 FORGED = '/x" (MatMul): fine\nerror[forged] \x1b[2J\u202e'
+
+
+def late_split():
+    """A part below nothing, in a stage after one whose sizes depend on data."""
+    nodes = [node("Unique", ["x"], ["u"], sorted=1), node("Relu", ["u"], ["r"]), node("Concat", ["twelve", "e"], ["parts"], axis=0),
+             node("Split", ["x", "parts"], ["a", "b"], axis=0), node("Neg", ["b"], ["y"])]
+    return model(nodes, [info("x", ["p", 2]), info("e", [1], I64)], [info("r", None), info("y", None)], [ints("twelve", [12])])
+
+
+def perhaps_scanned():
+    """Where the body runs, its slice has 1 row; where it does not, none."""
+    body = helper.make_graph([node("Identity", ["go"], ["on"]), node("Identity", ["part"], ["row"], "/row")], "body",
+                             [info("i", [], I64), info("go", [], TensorProto.BOOL)],
+                             [info("on", [], TensorProto.BOOL), info("row", [None, 2])])
+    nodes = [node("Shape", ["x"], ["s"], end=1), node("Min", ["s", "two"], ["last"]), node("Slice", ["z", "one", "last"], ["part"]),
+             node("Shape", ["part"], ["rows"], "/rows", end=1), node("Squeeze", ["rows"], ["count"]),
+             node("Loop", ["count", ""], ["y"], body=body)]
+    return model(nodes, [info("x", ["n"]), info("z", [3, 2])], [info("y", None)], [ints("one", [1]), ints("two", [2])])
+
+
+def sliced_unique():
+    """A size that depends on data, of one that does."""
+    return model([node("Unique", ["x"], ["u"]), node("Slice", ["u", "zero", "e"], ["s"]), node("Gather", ["s", "first"], ["y"])],
+                 [info("x", ["n"]), info("e", [1], I64)], [info("y", [])],
+                 [ints("zero", [0]), helper.make_tensor("first", I64, [], [0])])
+
+
+def branches(then, otherwise, after, inputs, outputs, initializers=()):
+    """An If on the input c whose branches give b; then `after`."""
+    bodies = {name: helper.make_graph(nodes, name, [], [info(result, None)])
+              for name, nodes, result in (("then_branch", then, "yes"), ("else_branch", otherwise, "no"))}
+    return model([node("If", ["c"], ["b"], **bodies), *after], [info("c", [], TensorProto.BOOL), *inputs], outputs, initializers)
+
+
+def added_to_either():
+    """x is added to a or to b, of the same rank and other sizes."""
+    return branches([node("Relu", ["a"], ["yes"])], [node("Abs", ["o"], ["no"])], [node("Add", ["x", "b"], ["y"])],
+                    [info("a", ["k"]), info("o", ["m"]), info("x", ["n"])], [info("y", None)])
+
+
+def refused_branch():
+    """A branch that no shape suits, because of a node that nobody reads."""
+    return branches([node("Reshape", ["x", "three"], ["unread"]), node("Relu", ["x"], ["yes"])], [node("Abs", ["x"], ["no"])], [],
+                    [info("x", [5])], [info("b", [5])], [ints("three", [3])])
 
 
 def forged():
@@ -396,6 +590,7 @@ def write_values(folder):
     np.save(folder / "w4.npy", np.array([10, 20, 30, 40], np.float32))
     np.save(folder / "sizes.npy", np.array([3, -1], np.int64))
     np.save(folder / "x4.npy", np.array([[5, 6, 7, 8]], np.float32))
+    np.save(folder / "true.npy", np.array(True))
     np.save(folder / "mask.npy", np.array([[7, 0, 255, 0]], np.uint8).view(np.bool_))
     np.savez(folder / "defaults.npz", x=x, w=np.array([7], np.float32))
     (folder / "x.pb").write_bytes(numpy_helper.from_array(x).SerializeToString())
@@ -432,6 +627,7 @@ def write_all(folder):
     folder = Path(folder)
     write_values(folder)
     write_tests(folder)
+    target_models.write_all(folder)
     for name, proto in all_models().items():
         if name == "opaque":
             proto.opset_import.append(helper.make_opsetid("custom", 1))

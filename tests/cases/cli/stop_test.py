@@ -72,10 +72,18 @@ def has_mapped(name):
     return lambda pid: name in Path(f"/proc/{pid}/maps").read_text()
 
 
+def status_of(pid):
+    return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+
+
 def has_computed(pid):
     """For a tenth of a second."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
-    return int(fields[11]) >= os.sysconf("SC_CLK_TCK") / 10
+    return int(status_of(pid)[11]) >= os.sysconf("SC_CLK_TCK") / 10
+
+
+def catches(pid):
+    line = next(line for line in Path(f"/proc/{pid}/status").read_text().splitlines() if line.startswith("SigCgt"))
+    return int(line.split()[1], 16) >> (signal.SIGINT - 1) & 1
 
 
 def expect_stop(cli, folder, number, under_way, *arguments):
@@ -88,6 +96,29 @@ def expect_stop(cli, folder, number, under_way, *arguments):
     assert out == "", out
     assert err.startswith("error[work.cancelled] ") and err.count("\n") == 1, err
     assert sorted(folder.rglob("*")) == before, sorted(folder.rglob("*"))
+
+
+def expect_end(cli, folder):
+    """The second signal ends the process by itself: both are there before the process goes on."""
+    process = begin(cli, folder, "run", "loop.onnx", "--random", "x=2")
+    wait_until(process, has_computed)
+    process.send_signal(signal.SIGSTOP)
+    wait_until(process, lambda pid: status_of(pid)[0] == "T")
+    for number in signal.SIGINT, signal.SIGTERM, signal.SIGCONT:
+        process.send_signal(number)
+    process.communicate(timeout=120)
+    assert process.returncode == -signal.SIGTERM, process.returncode
+
+
+def expect_stop_without_reader(cli, folder):
+    """A pipe that nobody reads."""
+    os.mkfifo(folder / "pipe")
+    process = begin(cli, folder, "check", "loop.onnx", "-o", "pipe")
+    wait_until(process, lambda pid: catches(pid) and status_of(pid)[0] == "S")
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=120)
+    assert process.returncode == 130, process.returncode
+    (folder / "pipe").unlink()
 
 
 def main():
@@ -107,6 +138,8 @@ def main():
                     "fixed.onnx")
         expect_stop(cli, folder, signal.SIGINT, has_computed, "export", "program.pt", "--input", "x=f32[n]", "-o",
                     "out.onnx", "--external-data", "data/out.bin")
+        expect_end(cli, folder)
+        expect_stop_without_reader(cli, folder)
     print("signals end the work")
 
 
