@@ -1,11 +1,11 @@
-# What `cmake --install` puts under the prefix: headers, libanyshape.so, the command line, CMake and pkg-config files.
+# What `cmake --install` puts under the prefix: headers, the libraries, the command line, CMake and pkg-config files.
 include(CMakePackageConfigHelpers)
 
 # Builds what is installed, without tests and benchmarks.
 add_custom_target(anyshape_package)
-add_dependencies(anyshape_package anyshape anyshape_static)
+add_dependencies(anyshape_package anyshape anyshape_static anyshape_mql5)
 
-install(TARGETS anyshape EXPORT anyshape-targets)
+install(TARGETS anyshape anyshape_mql5 EXPORT anyshape-targets)
 install(TARGETS anyshape_static EXPORT anyshape-static-targets)
 install(DIRECTORY include/anyshape TYPE INCLUDE FILES_MATCHING PATTERN "*.h")
 if(TARGET anyshape_cli)
@@ -33,5 +33,7 @@ install(FILES ${CMAKE_BINARY_DIR}/package/anyshape-config.cmake
 
 # The .pc file finds its prefix from its own place, so a moved installation still works.
 file(RELATIVE_PATH prefix_from_pc /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
-configure_file(cmake/anyshape.pc.in ${CMAKE_BINARY_DIR}/package/anyshape.pc @ONLY)
-install(FILES ${CMAKE_BINARY_DIR}/package/anyshape.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+foreach(name anyshape anyshape-mql5)
+  configure_file(cmake/${name}.pc.in ${CMAKE_BINARY_DIR}/package/${name}.pc @ONLY)
+  install(FILES ${CMAKE_BINARY_DIR}/package/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endforeach()

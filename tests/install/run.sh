@@ -16,6 +16,7 @@ echo "-- find_package"
 "$cmake" --build "$work/consumer"
 "$work/consumer/consumer"
 "$work/consumer/static_consumer"
+"$work/consumer/mql5_consumer"
 
 echo "-- pkg-config"
 pc=$(find "$prefix" -name anyshape.pc)
@@ -23,7 +24,11 @@ export PKG_CONFIG_PATH=${pc%/*}
 version=$(pkg-config --modversion anyshape)
 read -ra flags <<<"$(pkg-config --cflags --libs anyshape)"
 "$cxx" -std=c++20 -DEXPECTED_VERSION="\"$version\"" "$consumer/main.cpp" "${flags[@]}" -o "$work/with_pkg_config"
-LD_LIBRARY_PATH=$(pkg-config --variable=libdir anyshape) "$work/with_pkg_config"
+libdir=$(pkg-config --variable=libdir anyshape)
+LD_LIBRARY_PATH=$libdir "$work/with_pkg_config"
+read -ra flags <<<"$(pkg-config --cflags --libs anyshape-mql5)"
+"$cxx" -std=c++20 "$consumer/mql5.cpp" "${flags[@]}" -o "$work/mql5_with_pkg_config"
+LD_LIBRARY_PATH=$libdir "$work/mql5_with_pkg_config"
 
 if [[ -x $prefix/bin/anyshape ]]; then
   echo "-- command line"
