@@ -11,7 +11,7 @@ namespace anyshape {
 // types of the outputs. Declared types stay where no inferred fact contradicts them.
 void write_value_info(const Typed& typed, DimText dims, TextPool& texts, onnx::ModelProto& model);
 // The same, but of inner values only what is certain (SolveOptions::certain): ONNX Runtime relies on these types when
-// it shares memory, and fails where they are wrong.
+// it shares memory, and fails where they are wrong. None where what is certain refuses the model.
 void write_value_info(const Typed& typed, const Typed& certain, DimText dims, TextPool& texts, onnx::ModelProto& model);
 
 }  // namespace anyshape

@@ -5,8 +5,10 @@ from collections import Counter
 from sound_judge import holds
 from sound_lax import operators
 
-# From this many graphs on, each of these must have been drawn, and the shares below must be there.
-ENOUGH = 1000
+# From this many graphs on, so many operators must have been drawn, and the shares below must be there.
+ENOUGH, VARIETY = 1000, 120
+# From this many on, each of these.
+MANY = 10000
 LISTED = """
 Abs Add And ArgMax ArgMin AveragePool BatchNormalization BitShift Cast CastLike Ceil CenterCropPad Clip Compress Concat
 ConcatFromSequence ConstantOfShape Conv ConvInteger ConvTranspose CumSum DepthToSpace DequantizeLinear Div Dropout
@@ -62,7 +64,8 @@ class Tally:
         """What should have been seen, and was not."""
         if self.drawn < ENOUGH:
             return []
-        out = [f"no {op}" for op in LISTED if not self.operators[op]]
+        out = [f"no {op}" for op in LISTED if self.drawn >= MANY and not self.operators[op]]
+        out += ["too few operators"] * (len(self.operators) < VARIETY)
         bindings = sum(self.verdicts.values())
         shares = {"accept": 3, "refused by a printed condition": 50, "refused by the walk alone": 100,
                   "refused by declared sizes": 200}
