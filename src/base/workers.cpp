@@ -1,127 +1,219 @@
 #include "base/workers.h"
 
 #include <algorithm>
-#include <condition_variable>
+#include <array>
+#include <atomic>
 #include <mutex>
+#include <optional>
 #include <system_error>
 #include <thread>
-#include <vector>
 
 #include "base/os/fork.h"
 #include "base/os/signal_shield.h"
+#include "base/spin.h"
 
 namespace anyshape {
+namespace {
 
-class Workers::Pool {
- public:
-  explicit Pool(int threads);
-  ~Pool();
+constexpr int kMostThreads = 256;
+constexpr size_t kMostJobs = 64;
+constexpr std::chrono::microseconds kPatience(100);
 
-  int threads() const { return static_cast<int>(pool_.size()) + 1; }
-  void run(int64_t tasks, Work work, void* state);
+// What is left of a piece of work, in one word: who takes a range, or a seat, takes it of the work at hand and no
+// other.
+struct Ticket {
+  uint64_t generation, seats, ranges, next;
 
- private:
-  void loop();
-  void take_ranges();
-
-  std::vector<std::thread> pool_;
-  std::mutex mutex_;
-  std::condition_variable wake_, done_;
-  int seats_ = 0;   // how many more may join the work at hand
-  int active_ = 0;  // how many have joined and are not done
-  bool stop_ = false;
-  Work work_ = nullptr;
-  void* state_ = nullptr;
-  int64_t tasks_ = 0, next_ = 0, chunk_ = 1;
+  static constexpr int kRangeBits = 16, kSeatBits = 8;
+  static Ticket of(uint64_t word) {
+    constexpr uint64_t kRange = (1u << kRangeBits) - 1, kSeat = (1u << kSeatBits) - 1;
+    return {word >> (2 * kRangeBits + kSeatBits), word >> (2 * kRangeBits) & kSeat, word >> kRangeBits & kRange,
+            word & kRange};
+  }
+  uint64_t word() const {
+    return generation << (2 * kRangeBits + kSeatBits) | seats << (2 * kRangeBits) | ranges << kRangeBits | next;
+  }
+  bool open() const { return next < ranges; }
 };
 
-Workers::Pool::Pool(int threads) {
-  constexpr int kMost = 256;
+// A piece of work that is being done. What it consists of is read by those only who have taken a range, and written
+// only when all ranges are done.
+struct alignas(64) Job {
+  std::atomic<bool> taken = false;
+  std::atomic<uint64_t> ticket = 0;
+  Workers::Work work = nullptr;
+  void* state = nullptr;
+  int64_t tasks = 0, chunk = 1;
+  alignas(64) std::atomic<uint32_t> done = 0;
+
+  // The ticket as it was before `change`; nothing where `may` does not hold of it.
+  template <class May, class Change>
+  std::optional<Ticket> update(May may, Change change) {
+    uint64_t word = ticket.load(std::memory_order_acquire);
+    for (;;) {
+      const Ticket before = Ticket::of(word);
+      if (!may(before)) return std::nullopt;
+      Ticket after = before;
+      change(after);
+      if (ticket.compare_exchange_weak(word, after.word(), std::memory_order_acq_rel, std::memory_order_acquire))
+        return before;
+    }
+  }
+
+  // Ranges of this generation, one after the other.
+  void work_on(uint64_t generation) {
+    const auto is_open = [&](const Ticket& t) { return t.generation == generation && t.open(); };
+    while (const auto at = update(is_open, [](Ticket& t) { ++t.next; })) {
+      const int64_t first = static_cast<int64_t>(at->next) * chunk;
+      work(state, first, std::min(tasks, first + chunk));
+      if (done.fetch_add(1, std::memory_order_acq_rel) + 1 == at->ranges) done.notify_one();
+    }
+  }
+
+  // True: there was a seat, and now there is no range left.
+  bool join() {
+    const auto at = update([](const Ticket& t) { return t.open() && t.seats > 0; }, [](Ticket& t) { --t.seats; });
+    if (at) work_on(at->generation);
+    return at.has_value();
+  }
+
+  void wait_for(uint32_t ranges) {
+    if (spin_until([&] { return done.load(std::memory_order_acquire) == ranges; }, kPatience)) return;
+    for (uint32_t now; (now = done.load(std::memory_order_acquire)) != ranges;) done.wait(now);
+  }
+};
+
+// The threads of this process. Never destroyed: at its end nobody waits for them.
+class Pool {
+ public:
+  static Pool& here() {
+    static std::mutex mutex;
+    static std::atomic<Pool*> pool = nullptr;
+    static std::atomic<uint64_t> made_in = 0;
+    if (Pool* known = pool.load(std::memory_order_acquire); known && made_in == fork_count()) return *known;
+    const std::lock_guard lock(mutex);
+    if (!pool || made_in != fork_count()) {
+      pool.store(new Pool, std::memory_order_release);
+      made_in = fork_count();
+    }
+    return *pool;
+  }
+
+  int helpers() const { return helpers_.load(std::memory_order_relaxed); }
+  // At least so many threads, as far as the system gives them.
+  void grow(int helpers);
+  void wake(int helpers);
+  void run(int helpers, int64_t tasks, Workers::Work work, void* state);
+
+ private:
+  [[noreturn]] void loop();
+  bool help();
+  void rest(uint32_t seen);
+  Job* free_job();
+
+  std::array<Job, kMostJobs> jobs_;
+  std::atomic<size_t> jobs_used_ = 0;  // those behind never had work
+  alignas(64) std::atomic<uint32_t> news_ = 0;
+  std::atomic<int> sleeping_ = 0, spinning_ = 0;
+  std::atomic<int> helpers_ = 0;
+  std::mutex growing_;
+  // More threads than cores only take them from each other while they wait.
+  const int most_spinning_ = static_cast<int>(std::max(1u, std::thread::hardware_concurrency())) - 1;
+};
+
+// Set in threads of the pool.
+thread_local bool is_helper = false;
+
+void Pool::grow(int helpers) {
+  if (this->helpers() >= helpers) return;
+  const std::lock_guard lock(growing_);
   const os::SignalShield shield;
   try {
-    for (int i = 1; i < std::min(threads, kMost); ++i) pool_.emplace_back([this] { loop(); });
+    for (; this->helpers() < helpers; ++helpers_) std::thread([this] { loop(); }).detach();
   } catch (const std::system_error&) {
     // Those that are there do the work.
   }
 }
 
-Workers::Pool::~Pool() {
-  {
-    std::lock_guard lock(mutex_);
-    stop_ = true;
-  }
-  wake_.notify_all();
-  for (std::thread& thread : pool_) thread.join();
-}
-
-void Workers::Pool::take_ranges() {
+void Pool::loop() {
+  is_helper = true;
   for (;;) {
-    std::unique_lock lock(mutex_);
-    if (next_ >= tasks_) return;
-    const int64_t first = next_, last = std::min(tasks_, first + chunk_);
-    next_ = last;
-    lock.unlock();
-    work_(state_, first, last);
+    const uint32_t seen = news_.load(std::memory_order_acquire);
+    if (!help()) rest(seen);
   }
 }
 
-void Workers::Pool::loop() {
-  std::unique_lock lock(mutex_);
-  for (;;) {
-    wake_.wait(lock, [&] { return stop_ || seats_ > 0; });
-    if (stop_) return;
-    --seats_;
-    ++active_;
-    lock.unlock();
-    take_ranges();
-    lock.lock();
-    if (--active_ == 0) done_.notify_one();
+bool Pool::help() {
+  bool any = false;
+  const size_t used = jobs_used_.load(std::memory_order_acquire);
+  for (size_t i = 0; i < used; ++i) any |= jobs_[i].join();
+  return any;
+}
+
+void Pool::rest(uint32_t seen) {
+  const auto is_news = [&] { return news_.load(std::memory_order_acquire) != seen; };
+  const bool spins = spinning_.fetch_add(1) < most_spinning_;
+  const bool work = spins && spin_until(is_news, kPatience);
+  spinning_.fetch_sub(1);
+  if (work) return;
+  sleeping_.fetch_add(1);
+  news_.wait(seen);
+  sleeping_.fetch_sub(1);
+}
+
+void Pool::wake(int helpers) {
+  news_.fetch_add(1);
+  for (int i = std::min(helpers, sleeping_.load()); i > 0; --i) news_.notify_one();
+}
+
+Job* Pool::free_job() {
+  for (size_t i = 0; i < kMostJobs; ++i) {
+    if (jobs_[i].taken.exchange(true, std::memory_order_acquire)) continue;
+    for (size_t used = jobs_used_; used <= i && !jobs_used_.compare_exchange_weak(used, i + 1);) {
+    }
+    return &jobs_[i];
   }
+  return nullptr;
 }
 
-void Workers::Pool::run(int64_t tasks, Work work, void* state) {
-  if (pool_.empty()) return work(state, 0, tasks);
-  const int helpers = static_cast<int>(std::min<int64_t>(static_cast<int64_t>(pool_.size()), tasks - 1));
-  {
-    std::lock_guard lock(mutex_);
-    work_ = work;
-    state_ = state;
-    tasks_ = tasks;
-    next_ = 0;
-    chunk_ = std::max<int64_t>(1, tasks / (int64_t{4} * threads()));
-    seats_ = helpers;
-  }
-  for (int i = 0; i < helpers; ++i) wake_.notify_one();
-  take_ranges();
-  // All ranges are taken: who has not joined by now is not waited for.
-  std::unique_lock lock(mutex_);
-  seats_ = 0;
-  done_.wait(lock, [&] { return active_ == 0; });
+void Pool::run(int helpers, int64_t tasks, Workers::Work work, void* state) {
+  Job* job = free_job();
+  if (!job) return work(state, 0, tasks);
+  job->work = work;
+  job->state = state;
+  job->tasks = tasks;
+  job->chunk = std::max<int64_t>(1, tasks / (int64_t{4} * (helpers + 1)));
+  job->done.store(0, std::memory_order_relaxed);
+  Ticket ticket = Ticket::of(job->ticket.load(std::memory_order_relaxed));
+  ticket.generation++;
+  ticket.seats = static_cast<uint64_t>(helpers);
+  ticket.ranges = static_cast<uint64_t>((tasks + job->chunk - 1) / job->chunk);
+  ticket.next = 0;
+  job->ticket.store(ticket.word(), std::memory_order_release);
+  wake(helpers);
+  job->work_on(Ticket::of(ticket.word()).generation);
+  job->wait_for(static_cast<uint32_t>(ticket.ranges));
+  job->taken.store(false, std::memory_order_release);
 }
 
-Workers::Workers(int threads)
-    : wanted_(threads), pool_(threads > 1 ? std::make_unique<Pool>(threads) : nullptr), fork_count_(fork_count()) {}
+}  // namespace
 
-Workers::~Workers() {
-  if (fork_count_ != fork_count()) leave_pool_of_parent();
+Workers::Workers(int threads) : wanted_(std::clamp(threads, 1, kMostThreads)) {
+  if (wanted_ > 1) Pool::here().grow(wanted_ - 1);
 }
 
-int Workers::threads() const { return pool_ ? pool_->threads() : 1; }
+int Workers::threads() const { return wanted_ > 1 ? std::min(wanted_, Pool::here().helpers() + 1) : 1; }
 
-// It is not destroyed, only forgotten: that would wait for its threads.
-void Workers::leave_pool_of_parent() {
-  static_cast<void>(pool_.release());
-  fork_count_ = fork_count();
+void Workers::wake() {
+  if (wanted_ > 1) Pool::here().wake(wanted_ - 1);
 }
 
 void Workers::run(int64_t tasks, Work work, void* state) {
   if (tasks <= 0) return;
-  if (!pool_ || tasks == 1) return work(state, 0, tasks);
-  if (fork_count_ != fork_count()) {
-    leave_pool_of_parent();
-    pool_ = std::make_unique<Pool>(wanted_);
-  }
-  pool_->run(tasks, work, state);
+  if (wanted_ == 1 || tasks == 1 || is_helper) return work(state, 0, tasks);
+  Pool& pool = Pool::here();
+  pool.grow(wanted_ - 1);
+  pool.run(static_cast<int>(std::min<int64_t>(wanted_ - 1, tasks - 1)), tasks, work, state);
 }
 
 }  // namespace anyshape

@@ -2,8 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <optional>
+#include <thread>
+#include <vector>
 
 #include "base/os/dying_test.h"
 
@@ -54,6 +58,63 @@ TEST(Workers, AnyNumberOfThreads) {
   Counts counts;
   workers.run(100, count, &counts);
   for (const auto& done : counts.done) EXPECT_EQ(done, 1);
+}
+
+TEST(Workers, SeveralCallers) {
+  Workers shared(3);
+  std::vector<std::thread> callers;
+  for (int me = 0; me < 4; ++me)
+    callers.emplace_back([&] {
+      Workers own(4);
+      for (int round = 0; round < 300; ++round) {
+        Counts counts;
+        (round % 2 ? own : shared).run(100, count, &counts);
+        for (const auto& done : counts.done) ASSERT_EQ(done, 1);
+        ASSERT_LE(counts.most, round % 2 ? 4 : 3);
+      }
+    });
+  for (std::thread& caller : callers) caller.join();
+}
+
+// More pieces of work at once than there are places for: the others are done by their callers.
+TEST(Workers, ManyCallers) {
+  std::vector<std::thread> callers;
+  std::atomic<int> right = 0;
+  for (int me = 0; me < 100; ++me)
+    callers.emplace_back([&] {
+      Workers own(2);
+      Counts counts;
+      own.run(100, count, &counts);
+      right += std::all_of(std::begin(counts.done), std::end(counts.done), [](const auto& done) { return done == 1; });
+    });
+  for (std::thread& caller : callers) caller.join();
+  EXPECT_EQ(right, 100);
+}
+
+TEST(Workers, WorkInsideOfWork) {
+  Workers workers(3);
+  struct Outer {
+    Workers* workers;
+    Counts counts[20];
+  } outer{&workers, {}};
+  const auto nested = [](void* state, int64_t first, int64_t last) {
+    auto& all = *static_cast<Outer*>(state);
+    for (int64_t i = first; i < last; ++i) all.workers->run(100, count, &all.counts[i]);
+  };
+  workers.run(20, nested, &outer);
+  for (const Counts& counts : outer.counts)
+    for (const auto& done : counts.done) ASSERT_EQ(done, 1);
+}
+
+TEST(Workers, AfterSleep) {
+  Workers workers(3);
+  for (int round = 0; round < 20; ++round) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    if (round % 2) workers.wake();
+    Counts counts;
+    workers.run(100, count, &counts);
+    for (const auto& done : counts.done) ASSERT_EQ(done, 1);
+  }
 }
 
 // In the child of a fork there are no threads but the one that forked.

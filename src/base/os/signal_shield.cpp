@@ -2,6 +2,8 @@
 
 #include <pthread.h>
 
+#include <initializer_list>
+
 namespace anyshape::os {
 
 SignalShield::SignalShield() {
