@@ -164,7 +164,8 @@ Result<Facts> InferContext::infer_body(const Graph& body, Facts inputs, const Co
     return refuse("body.arity", "the body takes {} inputs, {} are given", body.required_inputs().size(), inputs.size());
   const size_t kept = walk_.requirements_.size();
   const size_t conditions = walk_.data_conditions_.size(), doubts = walk_.undecided_.size();
-  Assumptions::Scope scope(assumptions());
+  const size_t bounds = walk_.fresh_bounds_.size();
+  std::optional<Assumptions::Scope> scope(std::in_place, assumptions());
   if (!path.is_always()) {
     walk_.path_.push_back(path);
     assumptions().assume(path);
@@ -179,7 +180,13 @@ Result<Facts> InferContext::infer_body(const Graph& body, Facts inputs, const Co
   }
   Facts out;
   for (ValueId id : body.outputs) out.push_back((*facts)[id]);
-  if (!numeric()) walk_.reveal(body, *std::move(facts));
+  if (!numeric()) {
+    walk_.reveal(body, *std::move(facts));
+    return out;
+  }
+  // What lies between two numbers does so outside of the body, too.
+  scope.reset();
+  for (size_t i = bounds; i < walk_.fresh_bounds_.size(); ++i) assumptions().assume(walk_.fresh_bounds_[i]);
   return out;
 }
 

@@ -455,7 +455,7 @@ def all_models():
         "counted": counted(),
         "limited": limited(50),
         "late_split": late_split(),
-        "sliced_unique": sliced_unique(),
+        "unique_in_loop": unique_in_loop(), "sliced_unique": sliced_unique(),
         "added_to_either": added_to_either(),
         "refused_branch": refused_branch(),
         "perhaps_scanned": perhaps_scanned(),
@@ -537,6 +537,18 @@ def sliced_unique():
     return model([node("Unique", ["x"], ["u"]), node("Slice", ["u", "zero", "e"], ["s"]), node("Gather", ["s", "first"], ["y"])],
                  [info("x", ["n"]), info("e", [1], I64)], [info("y", [])],
                  [ints("zero", [0]), helper.make_tensor("first", I64, [], [0])])
+
+
+def unique_in_loop():
+    """How many different columns there are is counted in a body; as many less than ten are the rows of a reshape."""
+    flag = TensorProto.BOOL
+    body = helper.make_graph([node("Identity", ["more"], ["go_on"]), node("Unique", ["v"], ["u"], axis=1)], "body",
+                             [info("i", [], I64), info("more", [], flag), info("kept", None)], [info("go_on", [], flag), info("u", None)])
+    return model([node("Loop", ["rounds", "", "v"], ["last"], body=body), node("Shape", ["last"], ["sizes"]), node("Gather", ["sizes", "one"], ["columns"]),
+                  node("Sub", ["ten", "columns"], ["rows"]), node("Concat", ["rows", "rest"], ["target"], axis=0),
+                  node("Reshape", ["x", "target"], ["y"])],
+                 [info("v", [8, "n"]), info("x", ["h", "w"])], [info("y", None)],
+                 [numpy_helper.from_array(np.array(2, np.int64), "rounds"), ints("one", [1]), ints("ten", [10]), ints("rest", [-1])])
 
 
 def branches(then, otherwise, after, inputs, outputs, initializers=()):
