@@ -27,46 +27,69 @@ int64_t row_floats(const Conv& c) { return phase_width(c) * c.stride_x; }
 int64_t rows_floats(const Conv& c) { return row_floats(c) * (c.in_height + 1); }
 
 // All rows of a plane and one of zeros for those beyond it; the weights; where in a row each tap begins (two floats
-// hold an int64); a finished row of the output, as the residual may be the output itself.
-int64_t all_scratch(const Conv& c) {
-  return rows_floats(c) + c.depth() + 2 * c.kernel_width + c.out_width + kAtOnce * kLanes;
-}
+// hold an int64).
+int64_t all_scratch(const Conv& c) { return rows_floats(c) + c.depth() + 2 * c.kernel_width; }
 
 // Pointers into the scratch of one plane.
 struct Plane {
-  float *rows, *weights, *line;
+  float *rows, *weights;
   int64_t* offsets;
 
   Plane(const Conv& c, float* scratch) {
     rows = scratch;
     offsets = reinterpret_cast<int64_t*>(rows + rows_floats(c));
     weights = reinterpret_cast<float*>(offsets + c.kernel_width);
-    line = weights + c.depth();
   }
 };
 
+// Every other float from the first one on, and those between them.
+HWY_INLINE void part_pairs(const float* from, int64_t n, float* even, float* odd) {
+  int64_t i = 0;
+  for (; i + 2 * kLanes <= n; i += 2 * kLanes) {
+    V a, b;
+    hn::LoadInterleaved2(F(), from + i, a, b);
+    hn::StoreU(a, F(), even + i / 2);
+    hn::StoreU(b, F(), odd + i / 2);
+  }
+  for (; i < n; ++i) (i % 2 == 0 ? even : odd)[i / 2] = from[i];
+}
+
 void part_row(const Conv& c, const float* row, float* to) {
   std::fill_n(to, row_floats(c), 0.0f);
-  const int64_t width = phase_width(c), n = std::min(c.in_width, width * c.stride_x - c.pad_left);
-  if (c.stride_x == 1) {
+  const int64_t stride = c.stride_x, width = phase_width(c), n = std::min(c.in_width, width * stride - c.pad_left);
+  if (stride == 1) {
     if (n > 0) std::copy_n(row, n, to + c.pad_left);
     return;
   }
-  for (int64_t x = 0; x < n; ++x) {
+  if (stride == 2) {
+    // The first float is at an even position, or goes to the odd ones and the next even one is one further.
+    const int64_t at = c.pad_left / 2, shifted = c.pad_left % 2;
+    return part_pairs(row, n, to + at + shifted * width, to + at + shifted + (1 - shifted) * width);
+  }
+  for (int64_t x = 0; x < std::min(stride, n); ++x) {
     const int64_t p = x + c.pad_left;
-    to[p % c.stride_x * width + p / c.stride_x] = row[x];
+    float* phase = to + p % stride * width + p / stride;
+    for (int64_t from = x; from < n; from += stride) *phase++ = row[from];
   }
 }
 
-// N vectors of output row y from place x on.
+// A row of the output that is being made; the residual may be the output itself.
+struct Line {
+  int64_t y;
+  float bias;
+  const float* residual;
+  float* out;
+};
+
+// N vectors of it from place x on.
 template <int N>
-HWY_INLINE void convolve(const Conv& c, const Plane& p, int64_t each, int64_t y, int64_t x, float bias) {
+HWY_INLINE void convolve(const Conv& c, const Plane& p, int64_t each, const Line& line, int64_t x) {
   const float* weight = p.weights;
   V sums[N];
   ANYSHAPE_UNROLL
-  for (int i = 0; i < N; ++i) sums[i] = splat(bias);
+  for (int i = 0; i < N; ++i) sums[i] = splat(line.bias);
   for (int64_t ky = 0; ky < c.kernel_height; ++ky) {
-    const int64_t in_y = y * c.stride_y + ky * c.dilation_y - c.pad_top;
+    const int64_t in_y = line.y * c.stride_y + ky * c.dilation_y - c.pad_top;
     const float* row = p.rows + (in_y >= 0 && in_y < c.in_height ? in_y : c.in_height) * each + x;
     for (int64_t kx = 0; kx < c.kernel_width; ++kx) {
       const V w = splat(*weight++);
@@ -76,24 +99,23 @@ HWY_INLINE void convolve(const Conv& c, const Plane& p, int64_t each, int64_t y,
     }
   }
   ANYSHAPE_UNROLL
-  for (int i = 0; i < N; ++i) hn::StoreU(sums[i], F(), p.line + x + i * kLanes);
-}
-
-void convolve_row(const Conv& c, const Plane& p, int64_t each, int64_t y, float bias) {
-  for (int64_t x = 0; x < c.out_width; x += kAtOnce * kLanes) {
-    const int64_t left = c.out_width - x;
-    if (left > 2 * kLanes)
-      convolve<kAtOnce>(c, p, each, y, x, bias);
-    else if (left > kLanes)
-      convolve<2>(c, p, each, y, x, bias);
-    else
-      convolve<1>(c, p, each, y, x, bias);
+  for (int i = 0; i < N; ++i) {
+    const int64_t at = x + i * kLanes, left = c.out_width - at;
+    if (left <= 0) return;
+    store_n(line.residual ? hn::Add(sums[i], load_n(line.residual + at, left)) : sums[i], line.out + at, left);
   }
 }
 
-void add_row(const float* from, float* to, int64_t n) {
-  for (int64_t i = 0; i < n; i += kLanes)
-    store_n(hn::Add(load_n(to + i, n - i), load_n(from + i, n - i)), to + i, n - i);
+void convolve_row(const Conv& c, const Plane& p, int64_t each, const Line& line) {
+  for (int64_t x = 0; x < c.out_width; x += kAtOnce * kLanes) {
+    const int64_t left = c.out_width - x;
+    if (left > 2 * kLanes)
+      convolve<kAtOnce>(c, p, each, line, x);
+    else if (left > kLanes)
+      convolve<2>(c, p, each, line, x);
+    else
+      convolve<1>(c, p, each, line, x);
+  }
 }
 
 void plane(const Conv& c, int64_t index, float* scratch) {
@@ -106,13 +128,13 @@ void plane(const Conv& c, int64_t index, float* scratch) {
     p.offsets[kx] = kx * c.dilation_x % c.stride_x * phase_width(c) + kx * c.dilation_x / c.stride_x;
   for (int64_t y = 0; y < c.in_height; ++y) part_row(c, in + y * c.in_width, p.rows + y * each);
   std::fill_n(p.rows + c.in_height * each, each, 0.0f);
+  const int64_t start = index * c.places();
+  const float bias = c.bias ? c.bias[channel] : 0.0f;
   for (int64_t y = 0; y < c.out_height; ++y) {
-    const int64_t at = (index * c.out_height + y) * c.out_width;
-    convolve_row(c, p, each, y, c.bias ? c.bias[channel] : 0.0f);
-    if (c.residual) add_row(c.residual + at, p.line, c.out_width);
-    activate(c.activation, p.line, 1, c.out_width, c.out_width);
-    std::copy_n(p.line, c.out_width, c.out + at);
+    const int64_t at = start + y * c.out_width;
+    convolve_row(c, p, each, {y, bias, c.residual ? c.residual + at : nullptr, c.out + at});
   }
+  activate(c.activation, c.out + start, 1, c.places(), c.places());
 }
 
 }  // namespace HWY_NAMESPACE
