@@ -32,7 +32,8 @@ BELOW = {
     "verify": ["run", "check"],
     "fix": ["format/onnx", "passes"],
     "target": ["check", "fix"],
-    "api": ["format/onnx", "lower", "verify", "fix", "target"],
+    "mqh": ["check", "fix"],
+    "api": ["format/onnx", "lower", "verify", "fix", "target", "mqh"],
 }
 # base/ wraps what base/os offers, so the two may include each other.
 BELOW["base"].append("base/os")

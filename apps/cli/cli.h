@@ -11,6 +11,7 @@
 #include "anyshape/error.h"
 #include "anyshape/export.h"
 #include "anyshape/fix.h"
+#include "anyshape/mqh.h"
 #include "anyshape/printable.h"
 #include "inputs.h"
 
@@ -123,6 +124,13 @@ struct FixArguments {
   bool quiet = false;
 };
 
+struct Mql5Arguments {
+  std::string model, output, scaler;
+  std::vector<std::string> freeze;
+  MqhOptions options;
+  bool quiet = false;
+};
+
 // A target takes one file. Usage error "target.external-data".
 Status check_one_file(const std::string& target, const std::string& external_data);
 // "SYM=N". Usage error "freeze.syntax".
@@ -130,6 +138,7 @@ Result<std::pair<std::string, int64_t>> parse_freeze(const std::string& text);
 
 int run_export(ExportArguments arguments);
 int run_fix(FixArguments arguments);
+int run_mql5(Mql5Arguments arguments);
 int run_verify(const VerifyArguments& arguments);
 int run_run(const RunArguments& arguments);
 int run_test(const TestArguments& arguments);

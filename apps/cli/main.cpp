@@ -21,7 +21,6 @@ namespace {
 
 constexpr double kLargestTolerance = 1e9;
 constexpr double kShortestTimeout = 1e-3, kLongestTimeout = 1e9;
-constexpr std::string_view kLater[] = {"mql5"};
 
 // An option that may be given several times, one value each.
 template <class T>
@@ -41,6 +40,7 @@ struct Program {
   std::string model, value, output, dims = "names";
   PlanArguments plan;
   FixArguments fixing;
+  Mql5Arguments for_mql5;
   VerifyArguments verifying;
   WorkLimits limits;
   std::function<int()> command;
@@ -53,6 +53,7 @@ struct Program {
   void add_test();
   void add_bench();
   void add_fix();
+  void add_mql5();
   void add_verify();
   void add_others();
   void add_limits(CLI::App* sub);
@@ -73,6 +74,7 @@ Program::Program() {
   add_check();
   add_others();
   add_fix();
+  add_mql5();
   add_run();
   add_plan();
   add_test();
@@ -193,6 +195,23 @@ void Program::add_fix() {
       return with_custom_shapes([this] { return run_fix(fixing); });
     };
   });
+}
+
+void Program::add_mql5() {
+  CLI::App* sub =
+      app.add_subcommand("mql5", "A class for MetaTrader 5: NAME.mqh and the NAME.onnx it embeds");
+  MqhOptions& options = for_mql5.options;
+  sub->add_option("MODEL", for_mql5.model, "an ONNX file")->required();
+  sub->add_option("-o", for_mql5.output, "NAME.mqh; NAME.onnx is written beside it")->required();
+  add_repeated(sub, "--freeze", for_mql5.freeze, "SYM=N: pin one axis");
+  sub->add_option("--batch", options.batch, "rows of each call, several symbols at once; default 1")
+      ->check(CLI::Range(int64_t{1}, int64_t{1} << 24));
+  sub->add_option("--scaler", for_mql5.scaler, "JSON with mean and std of training, to be done inside of the model");
+  add_repeated(sub, "--allow", options.allow, "NAME:AXIS stays dynamic, the class sets it before a run");
+  add_custom_shapes(sub);
+  add_budget(sub);
+  sub->add_flag("--quiet", for_mql5.quiet, "print errors only");
+  sub->callback([this] { command = [this] { return with_custom_shapes([this] { return run_mql5(for_mql5); }); }; });
 }
 
 void Program::add_others() {
@@ -348,9 +367,6 @@ int run_within(WorkLimits limits, const std::function<int()>& command) {
 
 int run(int argc, char** argv) {
   const std::string_view first = argc > 1 ? argv[1] : "";
-  if (std::find(std::begin(kLater), std::end(kLater), first) != std::end(kLater))
-    return report_error(usage_error("usage.later", fmt::format("this build does not have the command {} yet", first),
-                                    "anyshape --help"));
   Program program;
   const auto commands = program.app.get_subcommands([&](CLI::App* sub) { return sub->get_name() == first; });
   if (!first.empty() && first[0] != '-' && commands.empty())

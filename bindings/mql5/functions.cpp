@@ -1,8 +1,10 @@
 #include "anyshape/mql5/functions.h"
 
 #include <atomic>
+#include <charconv>
 #include <cstdio>
 
+#include "anyshape/mqh.h"
 #include "anyshape/mql5/onnx.h"
 #include "convert.h"
 
@@ -125,6 +127,14 @@ datetime StringToTime(const string& text) {
                                &hour, &minute, &second);
   if (read < 3 || date.month < 1 || date.month > 12) return 0;
   return days_of(date) * kDay + hour * 3600 + minute * 60 + second;
+}
+
+int CryptEncode(ENUM_CRYPT_METHOD, const mql5_array<uchar>& data, const mql5_array<uchar>&, mql5_array<uchar>& result) {
+  const std::string digits = anyshape::sha256(std::as_bytes(std::span(data.data(), data.size())));
+  result.resize(digits.size() / 2);
+  for (size_t i = 0; i < result.size(); ++i)
+    std::from_chars(digits.data() + 2 * i, digits.data() + 2 * i + 2, result.data()[i], 16);
+  return ArraySize(result);
 }
 
 bool ArrayToFP16(mql5_array<ushort>& to, const mql5_array<float>& from, ENUM_FLOAT16_FORMAT format) {

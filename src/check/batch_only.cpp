@@ -107,15 +107,29 @@ bool is_first(const AxisSymbol& axis) {
 }
 
 }  // namespace
+}  // namespace anyshape::rules
+
+namespace anyshape {
+
+std::vector<AxisSymbol> batch_symbols(const Typed& typed) {
+  const auto& axes = typed.axes();
+  const bool by_name = std::any_of(axes.begin(), axes.end(), rules::called_batch);
+  std::vector<AxisSymbol> out;
+  std::copy_if(axes.begin(), axes.end(), std::back_inserter(out), by_name ? rules::called_batch : rules::is_first);
+  return out;
+}
+
+}  // namespace anyshape
+
+namespace anyshape::rules {
 
 void batch_only(const LintContext& context, Findings& out) {
   if (!context.options.batch_only) return;
-  const auto& axes = context.typed.axes();
   const Effects effects(context.typed);
-  // The axes called so, or, where no axis is, every axis 0.
-  const bool by_name = std::any_of(axes.begin(), axes.end(), called_batch);
-  for (const AxisSymbol& axis : axes) {
-    if (by_name ? called_batch(axis) : is_first(axis)) continue;
+  const std::vector<AxisSymbol> batch = batch_symbols(context.typed);
+  for (const AxisSymbol& axis : context.typed.axes()) {
+    if (std::any_of(batch.begin(), batch.end(), [&](const AxisSymbol& one) { return one.symbol == axis.symbol; }))
+      continue;
     for (const InputAxis& place : axis.axes) {
       const auto waived = [&](const InputAxis& a) { return a.input == place.input && a.axis == place.axis; };
       if (std::any_of(context.options.allow.begin(), context.options.allow.end(), waived)) continue;

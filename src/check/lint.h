@@ -63,6 +63,9 @@ const std::vector<LintRule>& lint_rules();
 std::vector<Finding> lint(const Typed& typed, const AcceptedSet& accepted, const Assumed& assumed,
                           const LintOptions& options);
 
+// The symbols that are the batch: those called so, or, where none is, those of every axis 0.
+std::vector<AxisSymbol> batch_symbols(const Typed& typed);
+
 // "NAME:AXIS" split from the right; the axis may be negative. Usage error check.allow.
 Result<InputAxis> parse_allow(const Typed& typed, std::string_view text);
 // Usage error check.rule when it names no rule.

@@ -117,17 +117,23 @@ std::vector<ValueType> input_types(const Typed& typed) {
   return out;
 }
 
-std::vector<ValueType> output_types(const Typed& typed, const AcceptedSet& accepted) {
+Facts output_facts(const Typed& typed, const AcceptedSet& accepted) {
   const Effort effort(budget::with_nodes(budget::kReport, typed.graph().nodes.size()));
   const auto known = typed.ground();
   for (const AcceptedCondition& c : accepted.conditions) known->assume(c.condition);
-  std::vector<ValueType> out;
+  Facts out;
   for (ValueId id : typed.graph().outputs) {
-    Fact fact = typed.facts()[id];
-    if (fact.dims && !typed.refusal())
-      for (Dim& dim : *fact.dims) dim = simplest(*known, dim);
-    out.push_back(value_type(typed.graph().values[id].name, fact));
+    Fact& fact = out.emplace_back(typed.facts()[id]);
+    if (!fact.dims || typed.refusal()) continue;
+    for (Dim& dim : *fact.dims) dim = simplest(*known, dim);
   }
+  return out;
+}
+
+std::vector<ValueType> output_types(const Typed& typed, const AcceptedSet& accepted) {
+  std::vector<ValueType> out;
+  for (const Fact& fact : output_facts(typed, accepted))
+    out.push_back(value_type(typed.graph().values[typed.graph().outputs[out.size()]].name, fact));
   return out;
 }
 

@@ -22,6 +22,7 @@ ValueType declared_type(const Value& value);
 // Every required input in the symbols of the accepted set.
 std::vector<ValueType> input_types(const Typed& typed);
 // Every output as expressions of the input symbols, as simple as they are at accepted shapes.
+Facts output_facts(const Typed& typed, const AcceptedSet& accepted);
 std::vector<ValueType> output_types(const Typed& typed, const AcceptedSet& accepted);
 Answer to_answer(const Graph& graph, const Verdict& verdict);
 

@@ -110,6 +110,11 @@ Result<Freed> make_dynamic(const Typed& typed, const AcceptedSet& accepted, cons
   return freed;
 }
 
+void rename_value(std::string_view from, std::string_view to, Edit& edit) {
+  const std::string_view kept = edit.keep(std::string(to));
+  onnx::for_each_graph(edit.graph(), [&](onnx::GraphProto& graph) { rename_value(graph, from, kept); });
+}
+
 Status rename(const Typed& typed, const std::string& old_name, const std::string& new_name, Edit& edit) {
   const std::string_view kept = edit.keep(new_name);
   const AxisSymbol* axis = find_symbol(typed, old_name);
@@ -130,7 +135,7 @@ Status rename(const Typed& typed, const std::string& old_name, const std::string
     return unknown_name("rename.unknown", "axis, input or output called", old_name, names);
   if (value_names(edit.graph()).contains(new_name))
     return usage("rename.taken", "another value is called {:?} already", new_name);
-  onnx::for_each_graph(edit.graph(), [&](onnx::GraphProto& graph) { rename_value(graph, old_name, kept); });
+  rename_value(old_name, kept, edit);
   return {};
 }
 

@@ -24,6 +24,9 @@ struct Freed {
 // The axis is called so. Usage errors: dynamic.input, dynamic.axis.
 Result<Freed> make_dynamic(const Typed& typed, const AcceptedSet& accepted, const DynamicAxis& wanted, Edit& edit);
 
+// The value has this name wherever it stands, in bodies, too. REQUIRES: no value has it.
+void rename_value(std::string_view from, std::string_view to, Edit& edit);
+
 // A symbol, an input or an output gets another name. Usage errors: rename.unknown, rename.taken.
 Status rename(const Typed& typed, const std::string& old_name, const std::string& new_name, Edit& edit);
 

@@ -120,6 +120,11 @@ ulong GetMicrosecondCount();
 inline void Sleep(int) {}
 inline bool IsStopped() { return false; }
 
+enum ENUM_CRYPT_METHOD : int { CRYPT_HASH_SHA256 };
+// The number of bytes of the hash; the key is not used.
+int CryptEncode(ENUM_CRYPT_METHOD method, const mql5_array<uchar>& data, const mql5_array<uchar>& key,
+                mql5_array<uchar>& result);
+
 // Numbers of 16 bits for models run with ONNX_NO_CONVERSION; rounded to the nearest, to even in the middle.
 bool ArrayToFP16(mql5_array<ushort>& to, const mql5_array<float>& from, ENUM_FLOAT16_FORMAT format);
 bool ArrayToFP16(mql5_array<ushort>& to, const mql5_array<double>& from, ENUM_FLOAT16_FORMAT format);
