@@ -198,8 +198,7 @@ void Program::add_fix() {
 }
 
 void Program::add_mql5() {
-  CLI::App* sub =
-      app.add_subcommand("mql5", "A class for MetaTrader 5: NAME.mqh and the NAME.onnx it embeds");
+  CLI::App* sub = app.add_subcommand("mql5", "A class for MetaTrader 5: NAME.mqh and the NAME.onnx it embeds");
   MqhOptions& options = for_mql5.options;
   sub->add_option("MODEL", for_mql5.model, "an ONNX file")->required();
   sub->add_option("-o", for_mql5.output, "NAME.mqh; NAME.onnx is written beside it")->required();

@@ -202,8 +202,7 @@ Status write_mqh(const MqhFiles& files, const std::filesystem::path& path) {
 }
 
 Result<std::string> mqh_name(const std::filesystem::path& path) {
-  if (path.extension() != ".mqh")
-    return usage("mql5.name", "{:?} does not end in .mqh", path.string());
+  if (path.extension() != ".mqh") return usage("mql5.name", "{:?} does not end in .mqh", path.string());
   std::string name = path.stem().string();
   TRY_OK(check_name(name));
   return name;

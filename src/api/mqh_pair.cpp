@@ -22,6 +22,9 @@ struct Range {
 };
 constexpr Range kRanges[] = {{0, 1, 8}, {0, 1, 2}, {0, 1, 1}, {1.5, 0.5, 8}, {1.5, 0.5, 1}};
 
+// Longer lists of means do not go into the class: their input is drawn as any other.
+constexpr size_t kLongestList = 512;
+
 class PairMaker {
  public:
   PairMaker(const Model& model, const std::vector<mqh::Scaling>& scalings, mqh::Program& program)
@@ -80,7 +83,7 @@ Status PairMaker::choose_sizes() {
 mqh::Recipe PairMaker::recipe(const mqh::Port& port, const Range& range) const {
   mqh::Recipe out{{range.centre}, {range.spread}, 1, range.span};
   for (const mqh::Scaling& one : scalings_) {
-    if (one.output || one.name != port.name) continue;
+    if (one.output || one.name != port.name || one.mean.size() > kLongestList) continue;
     out.centre = one.mean;
     out.spread = one.std;
     for (size_t i = static_cast<size_t>(one.axis) + 1; i < port.dims.size(); ++i)

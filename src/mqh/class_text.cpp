@@ -207,10 +207,11 @@ Status check_sizes(const Writer& w) {
   for (const Port& port : w.program.outputs)
     for (size_t i = 0; i < port.dims.size(); ++i)
       if (!mql5_expression(port.dims[i], w.members) || !mql5_expression(product(port.dims), w.members))
-        return refuse("mql5.output-size",
-                      "axis {} of the output {:?} is {}, which cannot be computed from the sizes of the inputs before a "
-                      "run",
-                      i, port.name, print(port.dims[i]));
+        return refuse(
+            "mql5.output-size",
+            "axis {} of the output {:?} is {}, which cannot be computed from the sizes of the inputs before a "
+            "run",
+            i, port.name, print(port.dims[i]));
   return {};
 }
 

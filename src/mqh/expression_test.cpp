@@ -5,7 +5,9 @@
 namespace anyshape::mqh {
 namespace {
 
-Spelling spelling_of(Symbols& symbols) { return {{symbols.symbol("s"), "m_size_s"}, {symbols.symbol("b"), "m_size_b"}}; }
+Spelling spelling_of(Symbols& symbols) {
+  return {{symbols.symbol("s"), "m_size_s"}, {symbols.symbol("b"), "m_size_b"}};
+}
 
 TEST(MqhExpression, Rows) {
   Symbols symbols;

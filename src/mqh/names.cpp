@@ -15,17 +15,17 @@ constexpr size_t kLongestName = 48;
 
 // Keywords and types of MQL5, and keywords of C++ for those who compile the class there.
 constexpr std::string_view kKeywords[] = {
-    "alignas",  "alignof", "and",      "and_eq",   "asm",       "auto",         "bitand",    "bitor",      "bool",
-    "break",    "case",    "catch",    "char",     "class",     "color",        "compl",     "complex",    "concept",
-    "const",    "consteval", "constexpr", "continue", "datetime",  "decltype",     "default",   "delete",     "do",
-    "double",   "else",    "enum",     "explicit", "export",    "extern",       "false",     "final",      "float",
-    "for",      "friend",  "goto",     "group",    "if",        "import",       "inline",    "input",      "int",
-    "interface", "long",   "matrix",   "matrixc",  "matrixf",   "mutable",      "namespace", "new",        "noexcept",
-    "not",      "not_eq",  "nullptr",  "operator", "or",        "or_eq",        "override",  "pack",       "private",
-    "protected", "public", "register", "requires", "return",    "short",        "signed",    "sinput",     "sizeof",
-    "static",   "string",  "struct",   "switch",   "template",  "this",         "throw",     "true",       "try",
-    "typedef",  "typeid",  "typename", "uchar",    "uint",      "ulong",        "union",     "unsigned",   "ushort",
-    "using",    "vector",  "vectorc",  "vectorf",  "virtual",   "void",         "volatile",  "while",      "xor",
+    "alignas",   "alignof",   "and",       "and_eq",   "asm",      "auto",     "bitand",    "bitor",    "bool",
+    "break",     "case",      "catch",     "char",     "class",    "color",    "compl",     "complex",  "concept",
+    "const",     "consteval", "constexpr", "continue", "datetime", "decltype", "default",   "delete",   "do",
+    "double",    "else",      "enum",      "explicit", "export",   "extern",   "false",     "final",    "float",
+    "for",       "friend",    "goto",      "group",    "if",       "import",   "inline",    "input",    "int",
+    "interface", "long",      "matrix",    "matrixc",  "matrixf",  "mutable",  "namespace", "new",      "noexcept",
+    "not",       "not_eq",    "nullptr",   "operator", "or",       "or_eq",    "override",  "pack",     "private",
+    "protected", "public",    "register",  "requires", "return",   "short",    "signed",    "sinput",   "sizeof",
+    "static",    "string",    "struct",    "switch",   "template", "this",     "throw",     "true",     "try",
+    "typedef",   "typeid",    "typename",  "uchar",    "uint",     "ulong",    "union",     "unsigned", "ushort",
+    "using",     "vector",    "vectorc",   "vectorf",  "virtual",  "void",     "volatile",  "while",    "xor",
     "xor_eq",
 };
 

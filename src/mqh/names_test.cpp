@@ -7,9 +7,18 @@ namespace {
 
 TEST(MqhNames, AreLegalAndNoKeywords) {
   const std::pair<std::string_view, std::string_view> rows[] = {
-      {"x", "x"},         {"input", "input_"},     {"input:0", "input_0"}, {"OnnxRun", "onnxrun"},
-      {"NULL", "null"},   {"m_handle", "t_m_handle"}, {"0", "t_0"},        {"", "t_"},
-      {"_Symbol", "t__symbol"}, {"x); Print(1", "x___print_1"}, {"\xc3\xa9", "t___"}, {"and", "and_"},
+      {"x", "x"},
+      {"input", "input_"},
+      {"input:0", "input_0"},
+      {"OnnxRun", "onnxrun"},
+      {"NULL", "null"},
+      {"m_handle", "t_m_handle"},
+      {"0", "t_0"},
+      {"", "t_"},
+      {"_Symbol", "t__symbol"},
+      {"x); Print(1", "x___print_1"},
+      {"\xc3\xa9", "t___"},
+      {"and", "and_"},
   };
   for (const auto& [like, want] : rows) EXPECT_EQ(Names().unique(like), want) << like;
 }

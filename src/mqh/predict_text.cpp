@@ -15,7 +15,8 @@ enum class Container { number, array, vector, matrix };
 
 // Vectors and matrices hold floats only; a matrix needs two axes.
 Container container_of(const Port& port, Container wanted) {
-  if (wanted == Container::number || !is_float(port.type)) return wanted == Container::number ? wanted : Container::array;
+  if (wanted == Container::number || !is_float(port.type))
+    return wanted == Container::number ? wanted : Container::array;
   return wanted == Container::matrix && port.dims.size() < 2 ? Container::vector : wanted;
 }
 
@@ -95,8 +96,7 @@ struct Overload {
 
 std::vector<std::string> parameters_of(const Program& program, const Overload& form) {
   std::vector<std::string> out;
-  for (const Port& port : program.inputs)
-    out.push_back("const " + parameter(port, container_of(port, form.inputs)));
+  for (const Port& port : program.inputs) out.push_back("const " + parameter(port, container_of(port, form.inputs)));
   for (const Port& port : program.outputs) out.push_back(parameter(port, container_of(port, form.outputs)));
   return out;
 }
@@ -144,7 +144,8 @@ std::vector<Overload> overloads(const Program& program) {
 // "vectorf x(120)".
 std::string declaration(const Writer& w, const Port& port, bool input) {
   const std::string count = input ? w.count(port) : "";
-  if (!is_float(port.type)) return fmt::format("{} {}[{}];", mql5_type(port.type), port.id, w.is_dynamic() ? "" : count);
+  if (!is_float(port.type))
+    return fmt::format("{} {}[{}];", mql5_type(port.type), port.id, w.is_dynamic() ? "" : count);
   const std::string size = count.empty() || w.is_dynamic() ? "" : fmt::format("({})", count);
   return fmt::format("vector{} {}{};", port.type == DType::f64 ? "" : "f", port.id, size);
 }
@@ -153,7 +154,8 @@ std::string declaration(const Writer& w, const Port& port, bool input) {
 
 std::string predict_methods(const Writer& w) {
   std::string out =
-      "\n   // Entries lie as in the file, the last axis first to change. Outputs are sized here; an array indexed as a\n"
+      "\n   // Entries lie as in the file, the last axis first to change. Outputs are sized here; an array indexed as "
+      "a\n"
       "   // series is read in the order of memory.";
   for (const Overload& form : overloads(w.program)) out += predict_method(w, form);
   return out;

@@ -22,7 +22,7 @@ constexpr std::string_view kDrawMembers = R"(
      }
    // centre[k]+spread[k]*u with u from -1 up to 1, k=i/inner%size.
    template<typename T>
-   static void       DrawReal(ulong &state,const double &centre[],const double &spread[],const int inner,T &to[])
+   void              DrawReal(ulong &state,const double &centre[],const double &spread[],const int inner,T &to[])
      {
       for(int i=0; i<ArraySize(to); i++)
         {
@@ -32,7 +32,7 @@ constexpr std::string_view kDrawMembers = R"(
      }
    // 0 up to span-1.
    template<typename T>
-   static void       DrawWhole(ulong &state,const ulong span,T &to[])
+   void              DrawWhole(ulong &state,const ulong span,T &to[])
      {
       for(int i=0; i<ArraySize(to); i++)
          to[i]=(T)(Next(state)%span);
@@ -41,14 +41,15 @@ constexpr std::string_view kDrawMembers = R"(
 
 constexpr std::string_view kTakeMember = R"(
    template<typename T>
-   static void       Take(const double &entries[],T &to[])
+   void              Take(const double &entries[],T &to[])
      {
       for(int i=0; i<ArraySize(to); i++)
          to[i]=(T)entries[i];
      }
 )";
 
-constexpr std::string_view kMembers = R"(   // Every step-th entry against the stored ones (EMPTY_VALUE stands for what is not finite), then the sum of
+constexpr std::string_view kMembers =
+    R"(   // Every step-th entry against the stored ones (EMPTY_VALUE stands for what is not finite), then the sum of
    // (1+i%7)*entry i divided by their number. Errors are parts of `scale`, the largest entry.
    template<typename T>
    bool              Agrees(const string name,const T &got[],const double &wanted[],const int step,const double scale,

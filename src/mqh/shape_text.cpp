@@ -26,11 +26,11 @@ std::string shape_array(const Writer& w, const Port& port, std::string_view name
 std::string set_shape(const Writer& w, const Port& port, std::string_view kind, size_t index) {
   if (port.dims.empty()) return {};
   const std::string name = fmt::format("{}{}", kind, index);
-  return shape_array(w, port, name) +
-         fmt::format(
-             "      if(!OnnxSet{}Shape(m_handle,{},{}))\n"
-             "         return(Failed({}));\n",
-             kind, index, name, quoted(fmt::format("OnnxSet{}Shape of {}", kind, port.name)));
+  return shape_array(w, port, name) + fmt::format(
+                                          "      if(!OnnxSet{}Shape(m_handle,{},{}))\n"
+                                          "         return(Failed({}));\n",
+                                          kind, index, name,
+                                          quoted(fmt::format("OnnxSet{}Shape of {}", kind, port.name)));
 }
 
 constexpr std::string_view kSetSizes = R"(
@@ -46,9 +46,10 @@ $CHECKS$SETS      m_sized=true;
 )";
 
 std::string range_check(const Size& size) {
-  return fill("      if($ID<1 || $ID>$MOST)\n"
-              "         return(Refused($NAME+\" must be 1 to $MOST, it is \"+IntegerToString($ID)));\n",
-              {{"ID", size.id}, {"MOST", fmt::format("{}", kLargestSize)}, {"NAME", quoted(size.name)}});
+  return fill(
+      "      if($ID<1 || $ID>$MOST)\n"
+      "         return(Refused($NAME+\" must be 1 to $MOST, it is \"+IntegerToString($ID)));\n",
+      {{"ID", size.id}, {"MOST", fmt::format("{}", kLargestSize)}, {"NAME", quoted(size.name)}});
 }
 
 // What cannot be written as an expression is left to the run.
