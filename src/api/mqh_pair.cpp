@@ -142,10 +142,6 @@ Status PairMaker::keep_outputs(const std::vector<AnyValue>& outputs) {
   for (size_t i = 0; i < outputs.size(); ++i) {
     mqh::Port& port = program_.outputs[i];
     if (program_.sizes.empty()) port.dims.assign(outputs[i].shape().begin(), outputs[i].shape().end());
-    for (size_t axis = 0; axis < port.dims.size(); ++axis)
-      if (value_of(port.dims[axis]) != outputs[i].shape()[axis])
-        return refuse("mql5.output-size", "axis {} of the output {:?} is {}, which is not known before a run", axis,
-                      port.name, print(port.dims[axis]));
     if (outputs[i].count() == 0) return refuse("mql5.output-size", "the output {:?} has no entries", port.name);
     program_.sample_outputs.push_back(mqh::sample_of(outputs[i].datum().tensor()));
   }

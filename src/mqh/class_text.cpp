@@ -205,13 +205,16 @@ Writer writer_of(const Program& program) {
 
 Status check_sizes(const Writer& w) {
   for (const Port& port : w.program.outputs)
-    for (size_t i = 0; i < port.dims.size(); ++i)
-      if (!mql5_expression(port.dims[i], w.members) || !mql5_expression(product(port.dims), w.members))
-        return refuse(
-            "mql5.output-size",
-            "axis {} of the output {:?} is {}, which cannot be computed from the sizes of the inputs before a "
-            "run",
-            i, port.name, print(port.dims[i]));
+    for (size_t i = 0; i < port.dims.size(); ++i) {
+      if (mql5_expression(port.dims[i], w.members) && mql5_expression(product(port.dims), w.members)) continue;
+      Error error =
+          refuse("mql5.output-size",
+                 "axis {} of the output {:?} is {}, which no program can compute from the sizes of the inputs", i,
+                 port.name, print(port.dims[i]))
+              .value();
+      error.hint = fmt::format("--freeze {}=N instead of --allow", w.program.sizes.front().name);
+      return tl::unexpected(std::move(error));
+    }
   return {};
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <string>
+#include <utility>
 
 #include "mqh/expression.h"
 #include "mqh/program.h"

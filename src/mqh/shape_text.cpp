@@ -18,7 +18,7 @@ std::string shape_array(const Writer& w, const Port& port, std::string_view name
   }
   std::string out = fmt::format("      ulong {}[{}];\n", name, port.dims.size());
   for (size_t i = 0; i < port.dims.size(); ++i)
-    out += fmt::format("      {}[{}]=(ulong){};\n", name, i, w.size(port.dims[i]));
+    out += fmt::format("      {}[{}]={};\n", name, i, w.size_as("ulong", port.dims[i]));
   return out;
 }
 
@@ -46,10 +46,21 @@ $CHECKS$SETS      m_sized=true;
 )";
 
 std::string range_check(const Size& size) {
-  return fill(
-      "      if($ID<1 || $ID>$MOST)\n"
-      "         return(Refused($NAME+\" must be 1 to $MOST, it is \"+IntegerToString($ID)));\n",
-      {{"ID", size.id}, {"MOST", fmt::format("{}", kLargestSize)}, {"NAME", quoted(size.name)}});
+  return fmt::format(
+      "      if({}<1 || {}>{})\n"
+      "         return(Refused({}+IntegerToString({})));\n",
+      size.id, size.id, kLargestSize, quoted(fmt::format("{} must be 1 to {}, it is ", size.name, kLargestSize)),
+      size.id);
+}
+
+// An array of MQL5 has an int of entries.
+std::string count_check(const Port& port, const Spelling& parameters) {
+  if (product(port.dims).is_constant()) return {};
+  const std::string count = *mql5_expression(product(port.dims), parameters);
+  return fmt::format(
+      "      if({}<1 || {}>2147483647)\n"
+      "         return(Refused({}+IntegerToString({})+\" entries\"));\n",
+      count, count, quoted(fmt::format("{} would have ", port.name)), count);
 }
 
 // What cannot be written as an expression is left to the run.
@@ -80,6 +91,8 @@ std::string size_methods(const Writer& w) {
     sets += fmt::format("      {}={};\n", w.members.at(size.symbol), size.id);
   }
   for (const Demand& demand : w.program.demands) checks += demand_check(demand, parameters);
+  for (const Port& port : w.program.inputs) checks += count_check(port, parameters);
+  for (const Port& port : w.program.outputs) checks += count_check(port, parameters);
   return fill(kSetSizes, {{"PARAMETERS", list}, {"CHECKS", checks}, {"SETS", sets}});
 }
 

@@ -104,6 +104,8 @@ void TestSizes()
    Expect(!model.Predict(x,y) && Says(model.Error(),"call SetSizes() first"),model.Error());
    Expect(!model.SetSizes(0) && Says(model.Error(),"seq must be 1 to"),model.Error());
    Expect(!model.SetSizes(10) && Says(model.Error(),"does not hold"),model.Error());
+   CCnnSizes image;
+   Expect(!image.SetSizes(65536,65536) && Says(image.Error(),"x would have 4294967296 entries"),image.Error());
    Expect(model.SetSizes(20) && model.Predict(x,y) && y.Size()==20,"twenty");
    Expect(!model.SetSizes(10) && model.Predict(x,y) && y.Size()==20,"what is refused changes nothing");
    Expect(model.SelfTest() && model.Predict(x,y) && y.Size()==20,"a test changes nothing");

@@ -5,6 +5,7 @@ models.mqh includes every class. For each there is a function that runs SelfTest
 other inputs with what `anyshape run` makes of the model. Controls are classes whose model was exchanged.
 """
 
+import hashlib
 import json
 import shutil
 import subprocess
@@ -16,8 +17,8 @@ import onnx
 from onnx import numpy_helper
 
 FIXTURES = Path(__file__).resolve().parent.parent / "fixtures"
-TYPES = {"float16": "float", "float32": "float", "float64": "double", "int8": "char", "uint8": "uchar", "int16": "short",
-         "uint16": "ushort", "int32": "int", "uint32": "uint", "int64": "long", "uint64": "ulong", "bool": "bool"}
+TYPES = {"float16": "float", "float32": "float", "float64": "double", "int8": "char", "uint8": "uchar",
+         "int16": "short", "uint16": "ushort", "int32": "int", "uint32": "uint", "int64": "long", "uint64": "ulong", "bool": "bool"}
 
 SCALERS = {
     "closes": {"mean": [1.1], "scale": [0.02], "outputs": {"output": {"mean": [1.1], "std": [0.02]}}},
@@ -59,7 +60,9 @@ MODELS = [
     ("State", "run/state.onnx", "", "", {}),
     ("Table", "mql5/table.onnx", "--freeze n=6", "", {}),
     ("Ids", "shapes/ids_lookup.onnx", "--freeze seq=4", "", {}),
+    ("Tokens", "shapes/ids_lookup.onnx", "--freeze seq=300 --batch 2", "", {}),
     ("Blocks", "mql5/blocks.onnx", "--allow x:1", "", {"seq": 20}),
+    ("Halved", "shapes/bit_shift_sizes.onnx", "--allow x:1", "", {"seq": 10}),
     ("Outputs", "shapes/several_outputs.onnx", "--freeze seq=6", "", {}),
     ("Bools", "mql5/same_bool.onnx", "--freeze n=5", "", {}),
     ("Doubles", "mql5/same_double.onnx", "--allow x:0", "", {"n": 3}),
@@ -145,8 +148,10 @@ def test_function(row, inputs, outputs):
     for i, array in enumerate(outputs):
         lines.append(f"   const double y{i}[]={{{numbers(array)}}};")
         lines.append(f'   ExpectNear("{stem} output {i}",out{i},y{i},{1e-5 if is_real(array) else 0});')
-        lines.append(f'   Expect({f"w{i}.Size()" if is_real(array) else f"ArraySize(w{i})"}=={array.size},"{stem}: size");')
-        lines.append(f'   for(int i=0; i<{array.size}; i++)\n      Expect(w{i}[i]==out{i}[i],"{stem}: vectors give what arrays give");')
+        size = f"w{i}.Size()" if is_real(array) else f"ArraySize(w{i})"
+        lines.append(f'   Expect({size}=={array.size},"{stem}: size");')
+        lines.append(f"   for(int i=0; i<{array.size}; i++)")
+        lines.append(f'      Expect(w{i}[i]==out{i}[i],"{stem}: vectors give what arrays give");')
     return "\n".join(lines + ["  }", ""])
 
 
@@ -165,7 +170,6 @@ def make_controls(cli, folder):
         old = hash_of(folder / f"{stem}.mqh")
         (folder / f"{stem}.onnx").write_bytes(nudged(folder / f"{stem}.onnx"))
         if stem == "Forged":
-            import hashlib
             new = hashlib.sha256((folder / f"{stem}.onnx").read_bytes()).hexdigest()
             text = (folder / f"{stem}.mqh").read_text(encoding="ascii")
             (folder / f"{stem}.mqh").write_text(text.replace(old, new), encoding="ascii")
@@ -188,10 +192,9 @@ def main():
         tests.append(test_function(row, *run(cli, folder, row[0], row[4], random)))
     make_controls(cli, folder)
     includes = [f'#include "{row[0]}.mqh"' for row in MODELS] + ['#include "Exchanged.mqh"', '#include "Forged.mqh"']
-    calls = "".join(f"   Test{row[0]}();\n" for row in MODELS)
-    (folder / "models.mqh").write_text(
-        "\n".join(includes) + "\n\n" + "\n".join(tests) + f"\nint TestModels(void)\n  {{\n{calls}   return({len(MODELS)});\n  }}\n",
-        encoding="ascii")
+    calls = [f"   Test{row[0]}();" for row in MODELS] + [f"   return({len(MODELS)});"]
+    lines = includes + tests + ["int TestModels(void)", "  {", *calls, "  }", ""]
+    (folder / "models.mqh").write_text("\n".join(lines), encoding="ascii")
     return 0
 
 
