@@ -43,11 +43,12 @@ Status fill_options(ExportArguments& a) {
 }
 
 void print_summary(const ExportArguments& a, const Exported& exported, double milliseconds, double writing) {
-  auto checked = check(exported.model);
+  CheckOptions shapes_only;
+  shapes_only.findings = false;
+  auto checked = check(exported.model, shapes_only);
   if (!checked) return;
   Report report = *std::move(checked);
   report.model = a.output;
-  report.findings.clear();
   fmt::print("{}", to_text(report, colour_wanted()));
   const ExportReport& told = exported.report;
   fmt::print("{} nodes that compute sizes at run time\n", told.shape_nodes);
@@ -69,14 +70,22 @@ void print_warnings(const ExportArguments& a, const ExportReport& report) {
                a.program, sentence);
 }
 
-int verify(const ExportArguments& a, const Model& model) {
+Status compare_golden(const ExportArguments& a, const Model& model) {
+  if (a.golden.empty()) return {};
+  const auto session = Session::from_model(model);
+  if (!session) return tl::unexpected(session.error());
   for (const std::string& golden : a.golden) {
-    const auto match = verify_golden(model, golden);
-    if (!match) return report_error(match.error());
+    const auto match = verify_golden(*session, golden);
+    if (!match) return tl::unexpected(match.error());
     if (!a.quiet)
       print_line(stdout, "verified: {} outputs equal those of {}, largest relative error {:.1e}", match->outputs,
                  golden, match->worst);
   }
+  return {};
+}
+
+int verify(const ExportArguments& a, const Model& model) {
+  if (const auto equal = compare_golden(a, model); !equal) return report_error(equal.error());
   if (!a.verify) return kDone;
   const auto shapes = verify_runs(model);
   if (!shapes) return report_error(shapes.error());

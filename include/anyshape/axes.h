@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "anyshape/api.h"
+#include "anyshape/dtype.h"
 #include "anyshape/error.h"
 
 namespace anyshape {
@@ -21,5 +22,16 @@ struct DynamicAxis {
 ANYSHAPE_API Result<std::vector<DynamicAxis>> parse_dynamic(std::string_view text);
 // torch.onnx.export's dynamic_axes as JSON: {"x": {"0": "batch", "1": "seq"}, "y": [0]}. Usage error dynamic.syntax.
 ANYSHAPE_API Result<std::vector<DynamicAxis>> parse_dynamic_axes(std::string_view json);
+
+// The type of an input where the file does not tell: "x=f32[batch,120,?]"; "sr=16000" for one that is no tensor.
+struct InputType {
+  std::string name;
+  DType dtype = DType::f32;
+  std::vector<std::string> sizes;  // a number, a name, or "?"
+  std::string value;               // a Python literal
+};
+
+// "NAME=f32[batch,120,?]", "NAME=VALUE". Usage error input.syntax.
+ANYSHAPE_API Result<InputType> parse_input_type(std::string_view text);
 
 }  // namespace anyshape

@@ -18,6 +18,7 @@ struct CheckOptions {
   std::vector<std::string> ignore;  // findings to leave out, "RULE" or "RULE@NODE"
   bool ignore_assumed = false;      // conditions recorded by the exporter are listed but demand nothing
   std::string target = {};          // "mql5": also what that target does not take, and the policy batch_only
+  bool findings = true;             // false: only which shapes and why, no rule is asked
 };
 
 // Which shapes the model takes, why, and what is wrong with its axes. Usage errors: check.rule, check.allow,

@@ -10,19 +10,10 @@
 
 #include "anyshape/api.h"
 #include "anyshape/axes.h"
-#include "anyshape/dtype.h"
 #include "anyshape/error.h"
 #include "anyshape/model.h"
 
 namespace anyshape {
-
-// The type of an input where the file does not tell: "x=f32[batch,120,?]"; "sr=16000" for one that is no tensor.
-struct InputType {
-  std::string name;
-  DType dtype = DType::f32;
-  std::vector<std::string> sizes;  // a number, a name, or "?"
-  std::string value;               // a Python literal
-};
 
 // What becomes of conditions the program was captured under and no operator demands.
 enum class Guards {
@@ -74,9 +65,6 @@ struct Exported {
 // target.*;
 // export.baked where an axis was asked to be dynamic and an operator needs one size.
 ANYSHAPE_API Result<Exported> export_program(const std::filesystem::path& path, const ExportOptions& options = {});
-
-// "NAME=f32[batch,120,?]", "NAME=VALUE". Usage error input.syntax.
-ANYSHAPE_API Result<InputType> parse_input_type(std::string_view text);
 
 // "ns::op: y = [x0, 2*x1]", for custom_shapes. Usage error custom.rule.
 ANYSHAPE_API Result<std::pair<std::string, std::string>> parse_custom_shape(std::string_view text);

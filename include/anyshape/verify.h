@@ -30,7 +30,7 @@ struct GoldenMatch {
 
 // Runs the model on the inputs of an .npz (named as the model's, or with "in_" or "input_" in front) and compares with
 // its outputs (named as the model's, "output_N", or "out_N"). Usage errors: golden.*; refused: verify.values.
-ANYSHAPE_API Result<GoldenMatch> verify_golden(const Model& model, const std::filesystem::path& path);
+ANYSHAPE_API Result<GoldenMatch> verify_golden(const Session& session, const std::filesystem::path& path);
 
 // One shape at which two models were run.
 struct Compared {

@@ -22,6 +22,7 @@ namespace {
 Result<LintOptions> lint_options(const Model::Impl& model, const CheckOptions& options) {
   const Typed& typed = model.typed();
   LintOptions out;
+  out.wanted = options.findings;
   out.batch_only = options.batch_only || !options.target.empty();
   if (!options.target.empty()) {
     TRY(out.of_target, target_findings(model, options.target));

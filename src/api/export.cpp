@@ -9,11 +9,8 @@
 #include "api/target.h"
 #include "base/zip.h"
 #include "check/assumed.h"
-#include "format/onnx/from_graph.h"
-#include "format/pt2/program.h"
-#include "format/torchscript/archive.h"
-#include "lower/from_pt2.h"
-#include "lower/from_torchscript.h"
+#include "ir/builder_tidy.h"
+#include "lower/from_file.h"
 #include "lower/naming.h"
 #include "ops/custom.h"
 
@@ -25,9 +22,8 @@ constexpr int64_t kFirstOpset = 11, kLastOpset = 28;
 lower::Request request_of(const ExportOptions& options) {
   lower::Request out;
   out.opset = options.opset;
-  for (const DynamicAxis& axis : options.dynamic) out.dynamic.push_back({axis.value, axis.axis, axis.name});
-  for (const InputType& input : options.inputs)
-    out.inputs.push_back({input.name, input.dtype, input.sizes, input.value});
+  out.dynamic = options.dynamic;
+  out.inputs = options.inputs;
   out.input_names = options.input_names;
   out.output_names = options.output_names;
   out.all_static = options.all_static;
@@ -38,19 +34,6 @@ lower::Request request_of(const ExportOptions& options) {
   out.forget = options.forget;
   out.insist = options.insist;
   return out;
-}
-
-// A TorchScript archive, to be told from others by what is in it; what is no archive at all is one where its name says
-// so, for the sake of the error.
-bool is_script(const std::filesystem::path& path) {
-  const auto zip = ZipReader::open(path);
-  if (!zip) return path.extension() == ".pt";
-  const auto any = [&](auto is_it) { return std::any_of(zip->members().begin(), zip->members().end(), is_it); };
-  const bool module = any([](const ZipMember& m) {
-    const size_t slash = m.name.find('/');
-    return slash != std::string::npos && m.name.substr(slash) == "/data.pkl";
-  });
-  return module && !any([](const ZipMember& m) { return m.name.ends_with("/archive_format"); });
 }
 
 // A rule of the options under the name the operator has in the model.
@@ -69,30 +52,24 @@ Result<std::vector<NamedRule>> rules_of(const ExportOptions& options) {
   return out;
 }
 
-Result<lower::Lowered> lower_with(const OpTable& ops, const std::filesystem::path& path,
-                                  const lower::Request& request) {
-  if (is_script(path)) {
-    TRY(const torchscript::Script script, torchscript::read_script(path));
-    return lower::from_torchscript(script, request, ops);
-  }
-  TRY(const pt2::Program program, pt2::read_program(path));
-  return lower::from_pt2(program, request, ops);
-}
+// What an export needs beside the file.
+struct Order {
+  lower::Request request;
+  std::shared_ptr<const OpTable> ops;
+};
 
-Result<lower::Lowered> lower_file(const std::filesystem::path& path, const ExportOptions& options) {
+Result<Order> order_of(const ExportOptions& options) {
   if (options.opset < kFirstOpset || options.opset > kLastOpset)
     return usage("export.opset", "opset {} is not one of {} to {}", options.opset, kFirstOpset, kLastOpset);
-  lower::Request request = request_of(options);
+  Order out{request_of(options), {}};
   TRY(const auto named, rules_of(options));
   std::vector<CustomRule> rules;
   for (const NamedRule& one : named) {
-    request.custom_shapes.emplace_back(fmt::format("{}::{}", one.domain, one.name), one.rule);
+    out.request.custom_shapes.emplace_back(fmt::format("{}::{}", one.domain, one.name), one.rule);
     rules.push_back({one.domain, one.name, one.rule});
   }
-  TRY(const auto ops, ops_with(rules));
-  TRY(lower::Lowered lowered, lower_with(*ops, path, request));
-  lowered.ops = ops;
-  return lowered;
+  TRY(out.ops, ops_with(rules));
+  return out;
 }
 
 std::vector<AssumedCondition> assumed_of(const lower::Lowered& lowered, const ExportOptions& options) {
@@ -118,38 +95,54 @@ onnx::ModelHeader header_of(const lower::Lowered& lowered, const ExportOptions& 
   return out;
 }
 
-// Errors of opening and reading already have the file as their place.
-tl::unexpected<Error> in_file(const std::string& name, Error error) {
-  if (error.place.starts_with(name)) return tl::unexpected(std::move(error));
-  return at(name, std::move(error));
+ExportReport report_of(const lower::Lowered& lowered, const ExportOptions& options) {
+  ExportReport out;
+  out.nodes = static_cast<int64_t>(lowered.graph->nodes.size());
+  out.assumed = assumed_of(lowered, options);
+  out.notes = lowered.notes;
+  out.unrolled = lowered.unrolled;
+  count_shape_nodes(*lowered.graph, out);
+  return out;
 }
 
 }  // namespace
 
+Result<Model> Model::Impl::make(std::shared_ptr<Graph> graph, onnx::ModelHeader header, std::string name) {
+  std::vector<std::string_view> rules;
+  for (const auto& [key, value] : header.metadata)
+    if (key == kCustomRulesKey) rules.push_back(value);
+  auto ops = ops_of_model(rules);
+  if (!ops) return at(name, std::move(ops).error());
+  resolve(*graph, *ops);
+  onnx::GraphFile made = onnx::from_graph(graph, std::move(header));
+  auto impl = std::make_shared<Impl>();
+  impl->name = std::move(name);
+  impl->file = std::move(made.file);
+  impl->file.file = MappedFile::from_bytes({});
+  impl->owners = std::move(made.owners);
+  impl->graph = std::move(graph);
+  TRY_OK(impl->going_on());
+  return Model(std::move(impl));
+}
+
 Result<Exported> export_program(const std::filesystem::path& path, const ExportOptions& options) {
   TRY_OK(check_target(options.target));
-  const std::string name = path.string();
-  auto lowered = lower_file(path, options);
-  if (!lowered) return in_file(name, std::move(lowered).error());
-  std::vector<AssumedCondition> assumed = assumed_of(*lowered, options);
-
-  auto made = onnx::from_graph(lowered->graph, lowered->facts, header_of(*lowered, options, assumed));
-  made.file.file = MappedFile::from_bytes({});
-  TRY(Model model, Model::Impl::make(std::move(made.file), name, std::move(made.owners)));
-  if (auto proved = prove_export(model, *lowered, options); !proved) return at(name, std::move(proved).error());
-
+  const auto in_file = [&](Error error) { return at(path.string(), std::move(error)); };
+  const auto order = order_of(options);
+  if (!order) return in_file(order.error());
+  TRY(auto mapped, MappedFile::open(path));
+  const auto lowered =
+      lower::from_file(ZipFile(std::move(mapped)), path.extension().string(), order->request, *order->ops);
+  if (!lowered) return in_file(lowered.error());
+  ExportReport report = report_of(*lowered, options);
+  TRY(Model model, Model::Impl::make(lowered->graph, header_of(*lowered, options, report.assumed), path.string()));
+  if (auto proved = prove_export(model, *lowered, options); !proved) return in_file(std::move(proved).error());
   if (!options.target.empty()) {
     auto fitted = for_target(model, options.target);
-    if (!fitted) return at(name, std::move(fitted).error());
+    if (!fitted) return in_file(std::move(fitted).error());
     model = std::move(fitted->first);
   }
-  Exported out{std::move(model), {}};
-  out.report.nodes = static_cast<int64_t>(lowered->graph->nodes.size());
-  out.report.assumed = std::move(assumed);
-  out.report.notes = lowered->notes;
-  out.report.unrolled = lowered->unrolled;
-  count_shape_nodes(*lowered->graph, out.report);
-  return out;
+  return Exported{std::move(model), std::move(report)};
 }
 
 }  // namespace anyshape

@@ -7,6 +7,7 @@
 #include "anyshape/model.h"
 #include "check/assumed.h"
 #include "format/onnx/file.h"
+#include "format/onnx/from_graph.h"
 #include "ir/graph.h"
 #include "solve/accepted.h"
 #include "solve/solve.h"
@@ -31,6 +32,8 @@ struct Model::Impl {
 
   static Result<Model> make(onnx::ModelFile file, std::string name,
                             std::vector<std::shared_ptr<const void>> owners = {});
+  // Of a graph that was made here: it is written out, not read again.
+  static Result<Model> make(std::shared_ptr<Graph> graph, onnx::ModelHeader header, std::string name);
 
  private:
   // What was found when work was to end may be only a part of it: it is found anew once there is time again. References

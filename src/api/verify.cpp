@@ -237,8 +237,7 @@ Result<size_t> verify_runs(const Model& model) {
   return shapes.size();
 }
 
-Result<GoldenMatch> verify_golden(const Model& model, const std::filesystem::path& path) {
-  TRY(const Session session, Session::from_model(model));
+Result<GoldenMatch> verify_golden(const Session& session, const std::filesystem::path& path) {
   TRY(const auto arrays, read_npz(path));
   const auto find = [&](std::initializer_list<std::string> names) -> const AnyValue* {
     for (const std::string& name : names)

@@ -67,6 +67,16 @@ class ZipReader {
   std::vector<uint32_t> by_name_;  // indices, sorted by name
 };
 
+// A file with the archive it is, or why it is none: found once, for all who want to know.
+struct ZipFile {
+  explicit ZipFile(std::shared_ptr<const MappedFile> mapped) : file(std::move(mapped)), zip(ZipReader::parse(file)) {}
+
+  std::span<const std::byte> bytes() const { return file->bytes(); }
+
+  std::shared_ptr<const MappedFile> file;
+  Result<ZipReader> zip;
+};
+
 // Writes an archive of stored members, each aligned to 64 bytes, so that a reader can use it in a mapping. The file
 // appears when finish() succeeds. Equal contents give equal files: no time is recorded.
 class ZipWriter {

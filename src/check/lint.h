@@ -15,6 +15,7 @@
 namespace anyshape {
 
 struct LintOptions {
+  bool wanted = true;  // false: no rule is asked
   bool batch_only = false;
   std::vector<InputAxis> allow;     // axes that may be dynamic under batch_only
   std::vector<std::string> ignore;  // "RULE" or "RULE@NODE"

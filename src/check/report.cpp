@@ -161,7 +161,7 @@ Report make_report(const Typed& typed, const AcceptedSet& accepted, const Assume
   report.data_conditions = to_reasons(typed.data_conditions());
   for (const Assumed::Entry& entry : assumed.entries) report.assumed.push_back(entry.text);
   report.error = never_error(typed, report.accepted);
-  report.findings = lint(typed, accepted, assumed, options);
+  if (options.wanted) report.findings = lint(typed, accepted, assumed, options);
   return report;
 }
 

@@ -39,38 +39,6 @@ Declared annotation(const Fact& fact) {
 
 bool has_room(const Fact& fact) { return fact.dims.has_value() && fact.is_tensor(); }
 
-void mark_live(const Node& node, std::vector<bool>& live) {
-  for (ValueId id : node.in)
-    if (id != kNoValue) live[id] = true;
-  const auto captured = [&](const Graph& body) {
-    for (const auto& capture : body.captures) live[capture.outer] = true;
-  };
-  for (const Attribute& attribute : node.attributes) {
-    if (const auto* one = std::get_if<std::shared_ptr<Graph>>(&attribute.value)) captured(**one);
-    if (const auto* many = std::get_if<std::vector<std::shared_ptr<Graph>>>(&attribute.value))
-      for (const auto& body : *many) captured(*body);
-  }
-}
-
-// Drops the nodes whose outputs nobody reads, and what bodies captured for them.
-void drop_dead(Graph& graph) {
-  std::vector<bool> live(graph.values.size());
-  for (ValueId id : graph.outputs) live[id] = true;
-  std::vector<bool> keep(graph.nodes.size());
-  for (size_t n = graph.nodes.size(); n-- > 0;) {
-    const Node& node = graph.nodes[n];
-    keep[n] = std::any_of(node.out.begin(), node.out.end(), [&](ValueId id) { return id != kNoValue && live[id]; });
-    if (keep[n]) mark_live(node, live);
-  }
-  std::vector<Node> nodes;
-  for (size_t n = 0; n < keep.size(); ++n)
-    if (keep[n]) nodes.push_back(std::move(graph.nodes[n]));
-  graph.nodes = std::move(nodes);
-  std::erase_if(graph.captures, [&](const Graph::Capture& c) { return !live[c.inner]; });
-  for (ValueId id = 0; id < graph.values.size(); ++id)
-    if (graph.values[id].is_initializer && !live[id]) graph.values[id].is_initializer = false;
-}
-
 }  // namespace
 
 Attribute attr(std::string_view name, int64_t value) { return {std::string(name), value}; }
@@ -444,11 +412,11 @@ Result<std::shared_ptr<Graph>> Builder::finish(const std::vector<std::pair<std::
     root.graph.values[value.id].name = unique(name);
     root.graph.outputs.push_back(value.id);
   }
-  auto graph = std::make_shared<Graph>(root.graph);
-  if (graph->name.empty()) graph->name = "main";
+  auto graph = std::make_shared<Graph>(std::move(root.graph));
   skip_expands(*graph, root.facts);
   drop_dead(*graph);
-  graph->finish();
+  settle(*graph, root.facts);
+  declare_ends(*graph, root.facts);
   return graph;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/among.h"
+#include "ir/builder_tidy.h"
 #include "lower/naming.h"
 
 namespace anyshape::lower {
@@ -33,7 +34,7 @@ void Assembly::guard(const Condition& condition, std::string origin, bool adviso
     guard.symbols.insert(*place);
   }
   const auto same = std::find_if(out_.guards.begin(), out_.guards.end(),
-                                 [&](const Guard& other) { return other.text == guard.text; });
+                                 [&](const Guard& other) { return other.condition == condition; });
   if (same == out_.guards.end())
     out_.guards.push_back(std::move(guard));
   else if (same->advisory && !guard.advisory)
@@ -57,10 +58,11 @@ Result<Lowered> Assembly::finish(NamedRefs outputs) {
         outputs[0].second = lowering_.guarded(outputs[0].second, guard.condition);
   }
   TRY(out_.graph, lowering_.finish(std::move(outputs)));
-  out_.facts = lowering_.facts();
+  Facts facts = lowering_.facts();
   for (const auto& [domain, version] : lowering_.domains()) out_.opsets.emplace_back(domain, version);
   std::sort(out_.opsets.begin(), out_.opsets.end());
-  TRY_OK(name_outputs(*out_.graph, request_, lowering_.assumptions(), out_.facts, out_.notes));
+  TRY_OK(name_outputs(*out_.graph, request_, lowering_.assumptions(), facts, out_.notes));
+  declare_ends(*out_.graph, facts);
   return std::move(out_);
 }
 

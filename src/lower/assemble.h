@@ -20,7 +20,7 @@ class Assembly {
  public:
   Assembly(Lowering& lowering, std::shared_ptr<Symbols> symbols, const Request& request, const Axes& axes);
 
-  // A condition over sizes of inputs; one that speaks of anything else is passed over. Of two with the same text the
+  // A condition over sizes of inputs; one that speaks of anything else is passed over. Of two that are equal the
   // one that binds is kept.
   void guard(const Condition& condition, std::string origin, bool advisory = false);
   // Each sentence is kept once.

@@ -31,7 +31,7 @@ class Namer {
 };
 
 Status Namer::check_keys(const std::vector<std::pair<std::string, size_t>>& outputs) {
-  for (const AxisName& key : request_.dynamic) {
+  for (const DynamicAxis& key : request_.dynamic) {
     std::optional<size_t> rank;
     std::vector<std::string> names;
     for (const RecordedInput& input : inputs_) {
@@ -51,7 +51,7 @@ Status Namer::check_keys(const std::vector<std::pair<std::string, size_t>>& outp
 }
 
 std::optional<std::string> Namer::wanted(const RecordedInput& input, size_t axis) const {
-  for (const AxisName& key : request_.dynamic) {
+  for (const DynamicAxis& key : request_.dynamic) {
     if (key.value != input.name) continue;
     const int64_t at = key.axis < 0 ? key.axis + static_cast<int64_t>(input.axes.size()) : key.axis;
     if (at == static_cast<int64_t>(axis)) return key.name.empty() ? fmt::format("{}.{}", input.name, axis) : key.name;
@@ -121,7 +121,7 @@ Result<Axes> Namer::run() {
     if (size < 0) return usage("freeze.size", "a size cannot be {}", size);
     std::vector<std::string> names;
     for (const auto& [known, place] : out_.places) names.push_back(known);
-    const auto is_named = [&wanted = name](const AxisName& key) { return key.name == wanted; };
+    const auto is_named = [&wanted = name](const DynamicAxis& key) { return key.name == wanted; };
     bool found = std::any_of(request_.dynamic.begin(), request_.dynamic.end(), is_named);
     for (const RecordedInput& input : inputs_)
       for (size_t k = 0; k < input.axes.size(); ++k)
@@ -149,7 +149,7 @@ Result<Axes> name_axes(const std::vector<RecordedInput>& inputs,
 
 Status name_outputs(const Graph& graph, const Request& request, Assumptions& assumptions, Facts& facts,
                     std::vector<std::string>& notes) {
-  for (const AxisName& key : request.dynamic) {
+  for (const DynamicAxis& key : request.dynamic) {
     for (ValueId id : graph.outputs) {
       if (graph.values[id].name != key.value || !facts[id].dims) continue;
       Dims& dims = *facts[id].dims;

@@ -5,6 +5,7 @@
 
 #include "lower/assemble.h"
 #include "lower/pt2_interpreter.h"
+#include "sym/node.h"
 
 namespace anyshape::lower {
 namespace {
@@ -19,10 +20,21 @@ const pt2::TensorMeta* meta_of(const pt2::Graph& graph, const Argument& argument
   return it == graph.tensors.end() ? nullptr : &it->second;
 }
 
+// `e >= 2`, where `e` has no number of its own and is no difference of sizes that may be negative.
+bool says_at_least_two(const Condition& condition, const Assumptions& known) {
+  const auto& any_of = condition.any_of();
+  if (any_of.size() != 1 || any_of[0].size() != 1 || any_of[0][0].kind != Relation::Kind::ge) return false;
+  const DimNode* left = any_of[0][0].expr.node();
+  if (!left || left->constant != -2) return false;
+  const auto positive = [](const Term& term) { return term.coefficient > 0; };
+  return std::all_of(left->terms.begin(), left->terms.end(), positive) ||
+         known.proves(Condition::ge(any_of[0][0].expr + 2, 0));
+}
+
 // The whole way from a program to a graph; each step is one method, in order.
 class Driver {
  public:
-  Driver(const pt2::Program& program, const Request& request, const OpTable& ops)
+  Driver(const pt2::ExportedProgram& program, const Request& request, const OpTable& ops)
       : program_(program),
         request_(request),
         symbols_(std::make_shared<Symbols>()),
@@ -40,7 +52,7 @@ class Driver {
   Result<NamedRefs> outputs();
   void read_guards(Assembly& assembly);
   void read_ranges(Assembly& assembly);
-  // "e >= 2" is what PyTorch notes for every size it met, also of tensors in between; what follows from that for the
+  // `e >= 2` is what PyTorch notes for every size it met, also of tensors in between; what follows from that for the
   // inputs says no more.
   bool is_zero_one_rule(const Condition& condition);
   // What PyTorch recorded of a size that is free now says nothing.
@@ -49,7 +61,7 @@ class Driver {
   void tie(const Condition& condition);
   std::optional<Dim> leaf(const Expression& expression) const;
 
-  const pt2::Program& program_;
+  const pt2::ExportedProgram& program_;
   const Request& request_;
   std::shared_ptr<Symbols> symbols_;
   Assumptions assumptions_;
@@ -216,9 +228,7 @@ bool Driver::is_of_freed(const Condition& condition) const {
 }
 
 bool Driver::is_zero_one_rule(const Condition& condition) {
-  const auto& any_of = condition.any_of();
-  const bool single = any_of.size() == 1 && any_of[0].size() == 1;
-  if (single && any_of[0][0].kind == Relation::Kind::ge && print(condition).ends_with(" >= 2")) return true;
+  if (says_at_least_two(condition, assumptions_)) return true;
   const Assumptions::Scope scope(assumptions_);
   for (const Dims& dims : axes_.dims)
     for (Dim size : dims)
@@ -276,7 +286,7 @@ Result<Lowered> Driver::run() {
 
 }  // namespace
 
-Result<Lowered> from_pt2(const pt2::Program& program, const Request& request, const OpTable& ops) {
+Result<Lowered> from_pt2(const pt2::ExportedProgram& program, const Request& request, const OpTable& ops) {
   return Driver(program, request, ops).run();
 }
 

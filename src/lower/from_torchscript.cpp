@@ -75,7 +75,7 @@ Status Driver::name_inputs() {
   // Outputs are known after the run: keys that are no inputs are taken to be outputs until then.
   constexpr size_t kAnyRank = 64;
   std::vector<std::pair<std::string, size_t>> outputs;
-  for (const AxisName& key : request_.dynamic) {
+  for (const DynamicAxis& key : request_.dynamic) {
     const bool input =
         std::any_of(recorded.begin(), recorded.end(), [&](const auto& r) { return r.name == key.value; });
     if (!input) outputs.emplace_back(key.value, kAnyRank);
@@ -209,7 +209,7 @@ Status Driver::check_dynamic(const NamedRefs& outputs) const {
   std::vector<std::string> names;
   for (const auto& tensor : inputs_.tensors) names.push_back(tensor.name);
   for (const auto& [name, ref] : outputs) names.push_back(name);
-  for (const AxisName& key : request_.dynamic)
+  for (const DynamicAxis& key : request_.dynamic)
     if (!among(key.value, names)) return unknown_value(key.value, names);
   return {};
 }

@@ -2,6 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+
+#include "base/os/file.h"
+#include "format/onnx/from_graph.h"
+#include "format/onnx/import.h"
+#include "ir/each_body.h"
 #include "ops/all.h"
 
 namespace anyshape::lower {
@@ -39,6 +45,44 @@ Script script_of(const std::string& methods) {
   return script;
 }
 
+// "f32[b, 4]".
+std::string text_of(const Declared& type) {
+  if (!type.dims) return std::string(name(type.dtype));
+  std::vector<std::string> sizes;
+  for (const DeclaredDim& size : *type.dims) sizes.push_back(size.value ? std::to_string(*size.value) : size.name);
+  return fmt::format("{}[{}]", name(type.dtype), fmt::join(sizes, ", "));
+}
+
+std::string names_of(const Graph& graph, const std::vector<ValueId>& ids) {
+  std::string out;
+  for (ValueId id : ids) out += fmt::format(" {}", id == kNoValue ? "-" : graph.values[id].name);
+  return out;
+}
+
+// All that reading a file fills in; values by their names, whatever their order.
+std::string described(const Graph& graph) {
+  std::map<std::string, std::string> values;
+  for (const Value& value : graph.values)
+    values[value.name] =
+        fmt::format("{} {}{}{}", value.declared ? text_of(*value.declared) : "undeclared",
+                    value.producer == kNoValue ? "" : graph.label(graph.nodes[value.producer]),
+                    value.is_initializer ? " initializer" : "", value.shape_relevant ? " relevant" : "");
+  std::string out =
+      fmt::format("{}({} ) ->{}\n", graph.name, names_of(graph, graph.inputs), names_of(graph, graph.outputs));
+  for (const auto& [value, text] : values) out += fmt::format("{}: {}\n", value, text);
+  for (const Node& node : graph.nodes) {
+    out += fmt::format("{} {}.{} {}:{} ->{}\n", node.name, node.domain, node.type, node.version,
+                       names_of(graph, node.in), names_of(graph, node.out));
+    EXPECT_NE(node.op, nullptr) << node.type;
+    for_each_body(node, [&](const Graph& body) {
+      out += described(body);
+      for (const auto& capture : body.captures)
+        EXPECT_EQ(graph.values[capture.outer].name, body.values[capture.inner].name);
+    });
+  }
+  return out;
+}
+
 // "OUTPUTS | NODES", or the code of the error.
 std::string lowered(const std::string& body, const std::string& signature = "x: Tensor", int64_t version = kNewest) {
   Script script = script_of("  def forward(self: __torch__.M, " + signature + ") -> Tensor:\n" + body);
@@ -50,7 +94,7 @@ std::string lowered(const std::string& body, const std::string& signature = "x: 
   if (!result) return result.error().code;
   std::string out;
   for (ValueId id : result->graph->outputs)
-    out += fmt::format("{}{}", out.empty() ? "" : " ", print(result->facts[id].type_only()));
+    out += fmt::format("{}{}", out.empty() ? "" : " ", text_of(*result->graph->values[id].declared));
   out += " |";
   for (const Node& node : result->graph->nodes) out += fmt::format(" {}", node.type);
   for (const Guard& guard : result->guards) out += fmt::format(" [{}]", guard.text);
@@ -130,6 +174,33 @@ TEST(FromTorchscript, Programs) {
     } else {
       EXPECT_EQ(found, wanted) << row.body;
     }
+  }
+}
+
+// What is proved of the graph holds for the file it is written to.
+TEST(FromTorchscript, TheGraphIsWhatItsFileHolds) {
+  for (const char* body :
+       {"    return (torch.relu(x), x)\n", "    y = torch.relu(x)\n    return (y, torch.view(y, [-1]))\n",
+        // An output that bodies read, nested ones too, and what is made for nothing.
+        "    y = torch.relu(x)\n    unused = torch.exp(y)\n    z = y\n"
+        "    if bool(torch.gt(torch.sum(x), 0)):\n      if bool(torch.gt(torch.sum(x), 1)):\n        z = torch.add(y, "
+        "x)\n"
+        "      else:\n        z = torch.neg(y)\n    else:\n      z = torch.mul(y, 2)\n    return (y, z)\n",
+        "    y = x\n    for i in range(torch.size(x, 1)):\n      y = torch.add(torch.relu(y), torch.select(x, 1, "
+        "i).sum())\n"
+        "    return (y, torch.neg(y))\n"}) {
+    const Script script = script_of(fmt::format("  def forward(self: __torch__.M, x: Tensor) -> Tensor:\n{}", body));
+    Request request;
+    request.inputs = {{"x", DType::f32, {"b", "s", "4"}, {}}};
+    const auto made = from_torchscript(script, request, all_ops());
+    ASSERT_TRUE(made) << made.error().text();
+    onnx::ModelHeader header;
+    header.opsets = made->opsets;
+    onnx::GraphFile written = onnx::from_graph(made->graph, header);
+    written.file.file = MappedFile::from_bytes({});
+    const auto read = onnx::import_model(written.file, all_ops());
+    ASSERT_TRUE(read) << body << read.error().text();
+    EXPECT_EQ(described(*made->graph), described(**read)) << body;
   }
 }
 

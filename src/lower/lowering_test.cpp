@@ -15,9 +15,9 @@ namespace {
 //   "y = slice(x, 1, 0, 2); add_(y, 10)"
 // Arguments: names of tensors, numbers, [lists of numbers], none. `y[1] = ...` is not needed: results that are lists
 // are named y.0, y.1, ...
-class Program {
+class Calls {
  public:
-  Program() : assumptions_(symbols_), lowering_(all_ops(), assumptions_, 17) {}
+  Calls() : assumptions_(symbols_), lowering_(all_ops(), assumptions_, 17) {}
 
   void tensor(const std::string& name, std::vector<int64_t> dims) {
     const int64_t count = element_count(dims).value_or(0);
@@ -133,7 +133,7 @@ TEST(Lowering, WritesThroughViews) {
            {"y = diagonal(x); add_(y, 10)", "x", "10 1 2 3 14 5"},
            {"y = permute(x, [1, 0]); z = unsqueeze(y, 0); w = select(z, 1, 2); zero_(w)", "x", "0 1 0 3 4 0"},
        }) {
-    Program program;
+    Calls program;
     program.tensor("x", {2, 3});
     program.run(row.program);
     EXPECT_EQ(program.value(row.name), row.value) << row.program;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/among.h"
 #include "base/work.h"
 #include "lower/naming.h"
 #include "lower/number.h"
@@ -45,6 +46,10 @@ std::string_view number_name(std::string_view target) {
     }
   return {};
 }
+
+// They run a graph as it is, under a setting that changes no value.
+constexpr std::string_view kWrappers[] = {"wrap", "wrap_activation_checkpoint", "wrap_with_autocast",
+                                          "wrap_with_set_grad_enabled"};
 
 }  // namespace
 
@@ -124,13 +129,15 @@ void Pt2Interpreter::run_node(const pt2::Graph& graph, const pt2::Node& node) {
              "take the size from the tensor (x.shape[1]) where it can stay symbolic, and capture the axis as dynamic"});
   if (!l_.failed()) name_results(graph, node, result);
   if (!l_.failed()) return;
+  if (!std::exchange(placed_, true)) place_error(node);
+}
+
+void Pt2Interpreter::place_error(const pt2::Node& node) {
   Error error = l_.take_error();
-  if (error.place.empty() || error.place.starts_with("node \"")) {
-    const std::string line = source_line(node.stack_trace);
-    const std::string module = node.modules.empty() ? "" : node.modules.back().path;
-    error.place = fmt::format("{}{}{}", module.empty() ? "" : fmt::format("module {}: ", module), node.target,
-                              line.empty() ? "" : fmt::format(" ({})", line));
-  }
+  const std::string line = source_line(node.stack_trace);
+  const std::string module = node.modules.empty() ? "" : node.modules.back().path;
+  error.place = fmt::format("{}{}{}", module.empty() ? "" : fmt::format("module {}: ", module), node.target,
+                            line.empty() ? "" : fmt::format(" ({})", line));
   l_.fail(std::move(error));
 }
 
@@ -162,14 +169,14 @@ Arg Pt2Interpreter::call(const pt2::Graph& graph, const pt2::Node& node) {
     for (NamedArg& keyword : keywords) positional.push_back(std::move(keyword.value));
     return l_.call(name, "", std::move(positional));
   }
-  if (target->name.starts_with("sym_size") || target->name == "sym_numel") {
+  if (target->name == "sym_size" || target->name == "sym_numel") {
     const Ref x = l_.ref(positional.empty() ? Arg() : positional[0]);
     if (target->name == "sym_numel") return product(l_.dims(x));
     const auto* axis = positional.size() > 1 ? positional[1].get<Dim>() : nullptr;
     if (!axis && !keywords.empty()) axis = keywords[0].value.get<Dim>();
     return l_.dim(x, static_cast<size_t>(l_.axis(x, axis ? axis->constant().value_or(0) : 0)));
   }
-  if (target->name.starts_with("sym_stride") && !positional.empty() && positional[0].get<Var>()) {
+  if (target->name == "sym_stride" && !positional.empty() && positional[0].get<Var>()) {
     const Ref x = l_.ref(positional[0]);
     const auto* axis = positional.size() > 1 ? positional[1].get<Dim>() : nullptr;
     const auto strides = l_.strides(*positional[0].get<Var>());
@@ -418,7 +425,7 @@ Arg Pt2Interpreter::call_higher_order(const pt2::Node& node, std::string_view na
   if (name == "while_loop") return while_loop(node);
   if (name == "scan") return scan(node);
   if (name == "map_impl") return map(node);
-  if (name.starts_with("wrap")) {
+  if (among(name, kWrappers)) {
     const pt2::Graph* body = nullptr;
     Arguments operands;
     for (const pt2::NamedArgument& input : node.inputs) {

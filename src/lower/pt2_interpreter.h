@@ -47,10 +47,13 @@ class Pt2Interpreter {
   Arg checked(const pt2::Graph& graph, const std::string& name, Arg value);
   std::optional<Dim> recorded(const pt2::Size& size) const;
   void set_place(const pt2::Node& node);
+  // The error is placed at the line of the program that the node comes from.
+  void place_error(const pt2::Node& node);
 
   Lowering& l_;
   const Request& request_;
   Accidents accidents_;
+  bool placed_ = false;  // the error says already which node it comes from: one inside of a sub-graph
   std::unordered_map<std::string, Arg> values_;
   pt2::Leaf leaf_;
   std::unordered_map<Dim, int64_t> example_;

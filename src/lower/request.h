@@ -7,30 +7,16 @@
 #include <utility>
 #include <vector>
 
+#include "anyshape/axes.h"
 #include "ir/builder.h"
 #include "ir/graph.h"
 
 namespace anyshape::lower {
 
-// `name` for axis `axis` of the input or output `value`; empty: "VALUE.AXIS".
-struct AxisName {
-  std::string value;
-  int64_t axis = 0;
-  std::string name;
-};
-
-// The type of an input as a user writes it: "x=f32[batch,120,?]".
-struct InputType {
-  std::string name;
-  DType dtype = DType::f32;
-  std::vector<std::string> sizes;  // a number, a name, or "?"
-  std::string value;               // of an input that is no tensor, as a Python literal: "sr=16000"
-};
-
 // What a user wants of an export.
 struct Request {
   int64_t opset = 17;
-  std::vector<AxisName> dynamic;
+  std::vector<DynamicAxis> dynamic;
   std::vector<InputType> inputs;
   std::vector<std::string> input_names, output_names;
   bool all_static = false;                                         // pin every axis that is not named
@@ -56,9 +42,7 @@ struct Guard {
 // A graph made from a program, ready to be written.
 struct Lowered {
   std::shared_ptr<Symbols> symbols;
-  std::shared_ptr<const OpTable> ops;  // what the graph's records are kept by; null: they live as long as the program
-  std::shared_ptr<const Graph> graph;
-  Facts facts;  // by value id of the graph
+  std::shared_ptr<Graph> graph;  // its inputs and outputs declared in the user's names
   std::vector<std::pair<std::string, int64_t>> opsets;
   std::vector<Guard> guards;
   std::vector<std::string> notes;  // sentences for the report

@@ -18,6 +18,8 @@ constexpr std::string_view kLoose[] = {"einsum",    "matmul",   "tensordot", "ls
                                        "gru",       "rnn_tanh", "rnn_relu",  "scaled_dot_product_attention",
                                        "as_strided"};
 
+constexpr std::string_view kExpands[] = {"broadcast_to", "expand", "expand_as"};
+
 constexpr std::string_view kLooseFamilies[] = {"fft_",    "_fft",        "stft",         "istft",
                                                "linalg_", "_scaled_dot", "_native_multi"};
 
@@ -89,7 +91,7 @@ std::optional<Dims> Lowering::strides_of_view(const AtenOp& op, const Args& args
     if (rank(to) == rank(from)) out[at] = out[at] * Dim(args.i("step", 1));
     return out;
   }
-  if (op.name.starts_with("expand") || op.name == "broadcast_to") {
+  if (among(op.name, kExpands)) {
     const Dims sizes = dims(to), before = dims(from);
     out.insert(out.begin(), sizes.size() - before.size(), Dim(0));
     for (size_t i = sizes.size() - before.size(); i < sizes.size(); ++i)

@@ -20,15 +20,23 @@ constexpr std::string_view kPlaces[] = {"start", "end", "output_size", "repeats"
 
 bool near(double a, double b) { return std::abs(a - b) <= 1e-9 * std::abs(b); }
 
-// "" or how the number comes from the size.
-std::string_view relation(double value, double size, bool factor) {
-  if (near(value, size)) return "is";
-  if (near(value, size - 1)) return "is one off";
-  if (!factor) return {};
-  if (near(value, 1 / size)) return "is one over";
-  if (near(value, std::sqrt(size)) || near(value, 1 / std::sqrt(size))) return "comes from the root of";
-  if (near(value, std::log(size))) return "is the logarithm of";
-  return near(value, 1 / (size - 1)) ? "is one off" : std::string_view();
+// How a number comes from a size.
+enum class Origin { none, size, one_off, inverse, root, logarithm };
+
+Origin origin_of(double value, double size, bool factor) {
+  if (near(value, size)) return Origin::size;
+  if (near(value, size - 1)) return Origin::one_off;
+  if (!factor) return Origin::none;
+  if (near(value, 1 / size)) return Origin::inverse;
+  if (near(value, std::sqrt(size)) || near(value, 1 / std::sqrt(size))) return Origin::root;
+  if (near(value, std::log(size))) return Origin::logarithm;
+  return near(value, 1 / (size - 1)) ? Origin::one_off : Origin::none;
+}
+
+std::string_view words(Origin origin) {
+  static constexpr std::string_view kWords[] = {
+      "", "is", "is one off", "is one over", "comes from the root of", "is the logarithm of"};
+  return kWords[static_cast<size_t>(origin)];
 }
 
 }  // namespace
@@ -65,14 +73,14 @@ void Lowering::look_for_sizes(const Args& args) {
       return;
     for (const auto& [symbol, size] : watched_) {
       if (size < kTelling) continue;
-      const std::string_view how = relation(value, static_cast<double>(size), factor);
-      if (how.empty()) continue;
+      const Origin origin = origin_of(value, static_cast<double>(size), factor);
+      if (origin == Origin::none) continue;
       const bool last = value == static_cast<double>(size - 1);
-      if (!arithmetic && how != "is" && !(last && on_axis(symbol))) continue;
+      if (!arithmetic && origin != Origin::size && !(last && on_axis(symbol))) continue;
       suspects_.push_back(fmt::format(
           "aten::{} has {} as its argument {:?}, which {} {}, the size of {:?} when the program was captured: the "
           "result would be right for that size only",
-          args.schema().name, value, parameter.name, how, size, print(symbol)));
+          args.schema().name, value, parameter.name, words(origin), size, print(symbol)));
     }
   };
   const auto pick = [&](int64_t entry) {

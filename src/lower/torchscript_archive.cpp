@@ -33,11 +33,12 @@ std::shared_ptr<Instance> Evaluator::root() {
   return root_;
 }
 
-Value Evaluator::unpickled_tensor(const Pickled& value, const std::string& path) {
-  Var& shared = storages_[storage_key(value.tensor->view, path.starts_with("constants."))];
+Value Evaluator::unpickled_tensor(const Pickled& value, const std::string& path, bool in_modules) {
+  Var& shared = storages_[storage_key(value.tensor->view, !in_modules)];
   if (!shared) {
-    shared = in_.variable(in_.constant(value.tensor->tensor, path), path);
-    module_tensors_.emplace_back(path, shared);
+    const std::string name = in_modules ? path : fmt::format("constants.{}", path);
+    shared = in_.variable(in_.constant(value.tensor->tensor, name), name);
+    module_tensors_.emplace_back(name, shared);
   }
   return shared;
 }
@@ -79,7 +80,7 @@ Result<Value> Evaluator::unpickled(const Pickled& value, const std::string& path
     case Pickled::Kind::device:
       return Value(Device{value.text});
     case Pickled::Kind::tensor:
-      made = unpickled_tensor(value, in_modules ? path : fmt::format("constants.{}", path));
+      made = unpickled_tensor(value, path, in_modules);
       break;
     case Pickled::Kind::list:
     case Pickled::Kind::tuple:

@@ -32,11 +32,13 @@ std::string Evaluator::place() const {
   return fmt::format("{}:{}", frame().function->file, frame().line);
 }
 
-tl::unexpected<Error> Evaluator::placed(Error error) const {
-  if (error.place.find(".py:") != std::string::npos || frames_.empty()) return tl::unexpected(std::move(error));
+tl::unexpected<Error> Evaluator::placed(Error error) {
+  if (placed_ && error.place == *placed_) return tl::unexpected(std::move(error));
   std::string where = place();
   if (!frame().module.empty()) where += fmt::format(": module {}", frame().module);
-  return at(where, std::move(error));
+  auto made = at(where, std::move(error));
+  placed_ = made.value().place;
+  return made;
 }
 
 void Evaluator::show_place() {

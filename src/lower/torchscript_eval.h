@@ -172,7 +172,7 @@ class Evaluator {
   Result<Value> class_attribute(const Instance& owner, const std::string& name);
   Status set_attribute(const Value& owner, const std::string& name, Value value);
   Result<Value> unpickled(const torchscript::Pickled& value, const std::string& path, bool in_modules);
-  Value unpickled_tensor(const torchscript::Pickled& value, const std::string& path);
+  Value unpickled_tensor(const torchscript::Pickled& value, const std::string& path, bool in_modules);
   Result<Value> unpickled_container(const torchscript::Pickled& value, const std::string& path, bool in_modules);
 
   // Calls of torch.* and ops.*.
@@ -213,8 +213,8 @@ class Evaluator {
     return refuse(code, text, std::forward<Args>(args)...);
   }
   std::string place() const;
-  // The same error with the line of the program it came from.
-  tl::unexpected<Error> placed(Error error) const;
+  // The same error with the line of the program it came from, where it has none yet.
+  tl::unexpected<Error> placed(Error error);
   Frame& frame() { return *frames_.back(); }
   const Frame& frame() const { return *frames_.back(); }
   void show_place();
@@ -223,8 +223,9 @@ class Evaluator {
   Lowering& in_;
   Numbers numbers_;
   std::vector<std::unique_ptr<Frame>> frames_;
-  bool padding_checked_ = false;  // the program asks whether a mask is left-aligned
-  int ends_ = 0;                  // branches whose ways run to the end of the function, now open
+  std::optional<std::string> placed_;  // the place given last: an error that has it goes up from an inner statement
+  bool padding_checked_ = false;       // the program asks whether a mask is left-aligned
+  int ends_ = 0;                       // branches whose ways run to the end of the function, now open
   std::unordered_map<const torchscript::Pickled*, Value> unpickled_;
   std::map<std::string, Var> storages_;
   std::map<std::string, Value> given_state_;

@@ -13,6 +13,15 @@ using torchscript::Pickled;
 
 namespace {
 
+// "List" of the type List[Tensor], "Tensor" of Tensor.
+std::string_view head_of(const Expr& type) {
+  return type.kind == Expr::Kind::subscript ? type.args[0].text : type.text;
+}
+
+bool mentions_tensor(const Expr& type) {
+  return type.text == "Tensor" || std::any_of(type.args.begin(), type.args.end(), mentions_tensor);
+}
+
 class Collector {
  public:
   Collector(const torchscript::Script& script, const torchscript::Function& forward, const Request& request)
@@ -137,18 +146,17 @@ class Collector {
     tensor.text = "Tensor";
     TRY(Argument argument, of_type(parameter.annotation ? *parameter.annotation : tensor, parameter.name));
     if (argument.kind != Argument::Kind::absent || parameter.fallback) return argument;
-    const std::string type = parameter.annotation ? print(*parameter.annotation) : "Tensor";
-    if (type.starts_with("Optional[")) {
+    const Expr& type = parameter.annotation ? *parameter.annotation : tensor;
+    if (head_of(type) == "Optional") {
       argument.kind = Argument::Kind::plain;
       return argument;
     }
-    return tl::unexpected(
-        missing(first_missing_.empty() ? parameter.name : first_missing_, type.find("Tensor") != std::string::npos));
+    return tl::unexpected(missing(first_missing_.empty() ? parameter.name : first_missing_, mentions_tensor(type)));
   }
 
   // Absent where the request says nothing of it.
   Result<Argument> of_type(const Expr& type, const std::string& name) {
-    const std::string head = print(type.kind == Expr::Kind::subscript ? type.args[0] : type);
+    const std::string_view head = head_of(type);
     if (head == "Optional") return of_type(type.args[1], name);
     if (head == "List" || head == "Tuple") return items_of_type(type, head, name);
     if (head == "Dict") return entries_of_type(type, name);
@@ -170,7 +178,7 @@ class Collector {
     return argument;
   }
 
-  Result<Argument> items_of_type(const Expr& type, const std::string& head, const std::string& name) {
+  Result<Argument> items_of_type(const Expr& type, std::string_view head, const std::string& name) {
     Argument argument;
     const Expr& inner = type.args[1];
     const bool several = head == "Tuple" && inner.kind == Expr::Kind::tuple;

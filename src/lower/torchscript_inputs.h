@@ -30,7 +30,7 @@ struct Inputs {
   std::vector<TensorInput> tensors;
   std::vector<std::pair<std::string, Argument>> arguments;  // by the name of the parameter
   std::vector<std::pair<std::string, Argument>> state;      // attributes of modules, by path
-  std::vector<AxisName> dynamic;                            // asked for by names in the request's input types
+  std::vector<DynamicAxis> dynamic;                         // asked for by names in the request's input types
 };
 
 // What forward is to be called with. Usage errors as in from_torchscript.h.

@@ -85,7 +85,7 @@ Result<Evaluator::Flow> Evaluator::run_simple(const Statement& statement) {
       return Flow::give;
     case Kind::raise:
       return wrong("script.raise", "the program raises {}", statement.value ? print(*statement.value) : "an exception");
-    case Kind::require: {
+    case Kind::assertion: {
       TRY(const Value given, eval(*statement.value));
       TRY(const Value truth, numbers_.to_bool(given));
       if (numbers_.decide(truth) == false) return wrong("script.raise", "the program's assertion fails");

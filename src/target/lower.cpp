@@ -237,7 +237,7 @@ bool Lowerer::replace(const LowerStep& step, const Call& call, const Place& plac
                             highest_version(profile_, step.domain), graph.error().message));
     return true;
   }
-  onnx::GraphFile file = onnx::from_graph(*graph, builder.facts(), {});
+  onnx::GraphFile file = onnx::from_graph(*graph, {});
   for (const auto& owner : file.owners) edit_.keep(owner);
   std::unordered_set<std::string_view> outer(proto.input.begin(), proto.input.end());
   outer.insert(proto.output.begin(), proto.output.end());

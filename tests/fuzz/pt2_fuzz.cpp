@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <vector>
 
-#include "base/os/file.h"
+#include "base/zip.h"
 #include "format/pt2/decode.h"
 #include "format/pt2/program.h"
 
@@ -47,7 +47,7 @@ size_t touch(const Tensor& tensor) {
   return sum;
 }
 
-void use(const Result<Program>& program) {
+void use(const Result<ExportedProgram>& program) {
   if (!program) {
     must(!program.error().code.empty() && !program.error().message.empty());
     return;
@@ -63,8 +63,8 @@ void use(const Result<Program>& program) {
   static_cast<void>(sum);
 }
 
-Result<Program> read_text(std::span<const std::byte> text) {
-  Program out;
+Result<ExportedProgram> read_text(std::span<const std::byte> text) {
+  ExportedProgram out;
   TRY_OK(with_json(text, json_into(out, read_exported_program)));
   return out;
 }
@@ -76,7 +76,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace anyshape;
   const std::span<const std::byte> bytes(reinterpret_cast<const std::byte*>(data), size);
   if (size > 1 && data[0] == 'P' && data[1] == 'K') {
-    pt2::use(pt2::read_program(MappedFile::from_bytes({bytes.begin(), bytes.end()})));
+    pt2::use(pt2::read_program(ZipFile(MappedFile::from_bytes({bytes.begin(), bytes.end()}))));
   } else {
     pt2::use(pt2::read_text(bytes));
   }

@@ -1,6 +1,5 @@
 #include "format/onnx/from_graph.h"
 
-#include "base/text_pool.h"
 #include "format/onnx/datum.h"
 
 namespace anyshape::onnx {
@@ -12,46 +11,39 @@ Metadata entries(const std::vector<std::pair<std::string, std::string>>& pairs) 
   return out;
 }
 
-class Writer {
- public:
-  explicit Writer(TextPool& texts) : texts_(texts) {}
-
-  GraphProto graph(const Graph& graph, const Facts* facts);
-
- private:
-  TypeProto type(const Fact& fact);
-  AttributeProto attribute(const Attribute& attribute);
-  NodeProto node(const Graph& graph, const Node& node);
-  ValueInfoProto value(const Graph& graph, ValueId id, const Facts* facts);
-
-  TextPool& texts_;
-};
-
-TypeProto Writer::type(const Fact& fact) {
+TypeProto type_proto(const Declared& declared) {
   TypeProto out;
-  if (fact.kind == Fact::Kind::sequence || fact.kind == Fact::Kind::optional) {
-    TypeProto item = fact.item ? type(*fact.item) : TypeProto();
-    if (fact.kind == Fact::Kind::sequence)
+  if (declared.kind == Fact::Kind::sequence || declared.kind == Fact::Kind::optional) {
+    TypeProto item = declared.item ? type_proto(*declared.item) : TypeProto();
+    if (declared.kind == Fact::Kind::sequence)
       out.sequence_type = TypeProto::Sequence{std::move(item), {}};
     else
       out.optional_type = TypeProto::Optional{std::move(item), {}};
     return out;
   }
   TypeProto::Tensor& tensor = out.tensor_type.emplace();
-  tensor.elem_type = static_cast<int32_t>(fact.dtype);
-  if (!fact.dims) return out;
+  tensor.elem_type = static_cast<int32_t>(declared.dtype);
+  if (!declared.dims) return out;
   TensorShapeProto& shape = tensor.shape.emplace();
-  for (Dim size : *fact.dims) {
+  for (const DeclaredDim& size : *declared.dims) {
     auto& dim = shape.dim.emplace_back();
-    if (const auto number = size.constant())
-      dim.dim_value = *number;
-    else if (!size.is_unknown())
-      dim.dim_param = texts_.keep(size.is_symbol() ? std::string(symbol_name(size)) : print(size));
+    dim.dim_value = size.value;
+    if (!size.name.empty()) dim.dim_param = size.name;
   }
   return out;
 }
 
-AttributeProto Writer::attribute(const Attribute& attribute) {
+ValueInfoProto value_info(const Value& value) {
+  ValueInfoProto out;
+  out.name = value.name;
+  const auto& declared = value.declared;
+  if (declared && (declared->kind == Fact::Kind::tensor || declared->item)) out.type = type_proto(*declared);
+  return out;
+}
+
+GraphProto graph_proto(const Graph& graph);
+
+AttributeProto attribute_proto(const Attribute& attribute) {
   AttributeProto out;
   out.name = attribute.name;
   const auto as = [&](AttributeType type) { out.type = static_cast<int32_t>(type); };
@@ -64,7 +56,7 @@ AttributeProto Writer::attribute(const Attribute& attribute) {
   } else if (const auto* t = std::get_if<Box<Tensor>>(&attribute.value)) {
     out.t = tensor_proto(**t), as(AttributeType::tensor);
   } else if (const auto* g = std::get_if<std::shared_ptr<Graph>>(&attribute.value)) {
-    out.g = graph(**g, nullptr), as(AttributeType::graph);
+    out.g = graph_proto(**g), as(AttributeType::graph);
   } else if (const auto* ints = std::get_if<std::vector<int64_t>>(&attribute.value)) {
     out.ints = *ints, as(AttributeType::ints);
   } else if (const auto* floats = std::get_if<std::vector<float>>(&attribute.value)) {
@@ -75,7 +67,7 @@ AttributeProto Writer::attribute(const Attribute& attribute) {
   return out;
 }
 
-NodeProto Writer::node(const Graph& graph, const Node& node) {
+NodeProto node_proto(const Graph& graph, const Node& node) {
   NodeProto out;
   const auto name_of = [&](ValueId id) {
     return id == kNoValue ? std::string_view("") : std::string_view(graph.values[id].name);
@@ -85,34 +77,19 @@ NodeProto Writer::node(const Graph& graph, const Node& node) {
   out.name = node.name;
   out.op_type = node.type;
   if (!node.domain.empty()) out.domain = node.domain;
-  for (const Attribute& one : node.attributes) out.attribute.push_back(attribute(one));
+  for (const Attribute& one : node.attributes) out.attribute.push_back(attribute_proto(one));
   if (node.metadata) out.metadata_props = entries(*node.metadata);
   return out;
 }
 
-ValueInfoProto Writer::value(const Graph& graph, ValueId id, const Facts* facts) {
-  ValueInfoProto out;
-  out.name = graph.values[id].name;
-  if (facts) {
-    out.type = type((*facts)[id]);
-  } else if (const auto& declared = graph.values[id].declared; declared && declared->kind == Fact::Kind::tensor) {
-    TypeProto::Tensor& tensor = out.type.emplace().tensor_type.emplace();
-    tensor.elem_type = static_cast<int32_t>(declared->dtype);
-    if (!declared->dims) return out;
-    TensorShapeProto& shape = tensor.shape.emplace();
-    for (const DeclaredDim& dim : *declared->dims) shape.dim.emplace_back().dim_value = dim.value;
-  }
-  return out;
-}
-
-GraphProto Writer::graph(const Graph& graph, const Facts* facts) {
+GraphProto graph_proto(const Graph& graph) {
   GraphProto out;
   out.name = graph.name;
-  for (ValueId id : graph.inputs) out.input.push_back(value(graph, id, facts));
-  for (ValueId id : graph.outputs) out.output.push_back(value(graph, id, facts));
+  for (ValueId id : graph.inputs) out.input.push_back(value_info(graph.values[id]));
+  for (ValueId id : graph.outputs) out.output.push_back(value_info(graph.values[id]));
   for (const Value& one : graph.values)
     if (one.is_initializer) out.initializer.push_back(tensor_proto(*one.constant->constant, one.name));
-  for (const Node& one : graph.nodes) out.node.push_back(node(graph, one));
+  for (const Node& one : graph.nodes) out.node.push_back(node_proto(graph, one));
   return out;
 }
 
@@ -127,9 +104,8 @@ int64_t lowest_ir_version(int64_t opset) {
   return 5;
 }
 
-GraphFile from_graph(std::shared_ptr<const Graph> graph, const Facts& facts, ModelHeader header) {
+GraphFile from_graph(std::shared_ptr<const Graph> graph, ModelHeader header) {
   GraphFile out;
-  auto texts = std::make_shared<TextPool>();
   const auto kept = std::make_shared<const ModelHeader>(std::move(header));
   ModelProto& model = out.file.proto;
   model.ir_version = kept->ir_version;
@@ -137,8 +113,8 @@ GraphFile from_graph(std::shared_ptr<const Graph> graph, const Facts& facts, Mod
   model.producer_version = kept->producer_version;
   for (const auto& [domain, version] : kept->opsets) model.opset_import.push_back({domain, version, {}});
   model.metadata_props = entries(kept->metadata);
-  model.graph = Writer(*texts).graph(*graph, &facts);
-  out.owners = {std::move(graph), std::move(texts), kept};
+  model.graph = graph_proto(*graph);
+  out.owners = {std::move(graph), kept};
   return out;
 }
 

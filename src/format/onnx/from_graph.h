@@ -26,8 +26,8 @@ struct GraphFile {
 // The lowest version of the format that has this opset of ai.onnx.
 int64_t lowest_ir_version(int64_t opset);
 
-// The graph as a model. Types of inputs and outputs come from `facts` (by value id); a size that is no number and no
-// symbol is written as its expression. Weights are not copied.
-GraphFile from_graph(std::shared_ptr<const Graph> graph, const Facts& facts, ModelHeader header);
+// The graph as a model, inputs and outputs as they are declared. Weights are not copied, names and weights are read
+// from the graph until the message is written: nothing in it may change.
+GraphFile from_graph(std::shared_ptr<const Graph> graph, ModelHeader header);
 
 }  // namespace anyshape::onnx

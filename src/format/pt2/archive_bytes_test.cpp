@@ -92,10 +92,10 @@ std::string& content(Members& members, std::string_view end) {
   return it == members.end() ? members.emplace_back().second : it->second;
 }
 
-Result<Program> read_bytes(std::vector<std::byte> bytes) {
-  return read_program(MappedFile::from_bytes(std::move(bytes)));
+Result<ExportedProgram> read_bytes(std::vector<std::byte> bytes) {
+  return read_program(ZipFile(MappedFile::from_bytes(std::move(bytes))));
 }
 
-Result<Program> read_members(const Members& members) { return read_bytes(archive_of(members)); }
+Result<ExportedProgram> read_members(const Members& members) { return read_bytes(archive_of(members)); }
 
 }  // namespace anyshape::pt2

@@ -18,7 +18,7 @@ Members members_of(const std::filesystem::path& path);
 // The content of the member whose name ends so.
 std::string& content(Members& members, std::string_view end);
 
-Result<Program> read_bytes(std::vector<std::byte> bytes);
-Result<Program> read_members(const Members& members);
+Result<ExportedProgram> read_bytes(std::vector<std::byte> bytes);
+Result<ExportedProgram> read_members(const Members& members);
 
 }  // namespace anyshape::pt2

@@ -25,6 +25,6 @@ struct CallSpec {
 Result<CallSpec> read_call_spec(const Json& json);
 
 // Everything of the program but its weights.
-Result<Program> read_exported_program(const Json& json);
+Result<ExportedProgram> read_exported_program(const Json& json);
 
 }  // namespace anyshape::pt2

@@ -21,7 +21,7 @@ struct Expression {
     real,
     boolean,  // integer is 0 or 1
     symbol,   // `name`, also an input that is a number (L['n']); integer is 1 where it is declared not negative
-    size,     // axis `integer` of the input `name`, written as in Program::input_paths: L['d']['k'] is d['k']
+    size,     // axis `integer` of the input `name`, written as in ExportedProgram::input_paths: L['d']['k'] is d['k']
     call,     // `name` of `args`: add mul pow floordiv truediv mod min max neg abs floor ceil trunc round to_float
               // eq ne lt le gt ge and or not piecewise; anything else under PyTorch's own name
   };

@@ -26,7 +26,7 @@ void replace(std::string& text, std::string_view old, std::string_view with) {
 }
 
 // Whatever comes, it is a program that can be walked or an error that says something.
-void expect_answer(const Result<Program>& program, const std::string& what) {
+void expect_answer(const Result<ExportedProgram>& program, const std::string& what) {
   if (program) {
     EXPECT_FALSE(dump(*program).empty()) << what;
     return;

@@ -9,7 +9,7 @@ bool is_leaf(const InputSpec& spec) {
   return spec.kind == InputSpec::Kind::user || spec.kind == InputSpec::Kind::constant;
 }
 
-std::optional<size_t> at_path(const Program& program, std::string_view path) {
+std::optional<size_t> at_path(const ExportedProgram& program, std::string_view path) {
   size_t user = 0;
   for (size_t i = 0; i < program.inputs.size(); ++i) {
     if (program.inputs[i].kind != InputSpec::Kind::user) continue;
@@ -19,7 +19,7 @@ std::optional<size_t> at_path(const Program& program, std::string_view path) {
   return std::nullopt;
 }
 
-std::optional<size_t> leaf_number(const Program& program, size_t number) {
+std::optional<size_t> leaf_number(const ExportedProgram& program, size_t number) {
   for (size_t i = 0; i < program.inputs.size(); ++i) {
     if (is_leaf(program.inputs[i]) && number-- == 0) return i;
   }
@@ -39,7 +39,7 @@ Step first_step(std::string_view path) {
 
 }  // namespace
 
-std::optional<size_t> input_named(const Program& program, std::string_view name) {
+std::optional<size_t> input_named(const ExportedProgram& program, std::string_view name) {
   if (const auto exact = at_path(program, name)) return exact;
   const auto [head, key, rest] = first_step(name);
   if (key.empty()) return std::nullopt;

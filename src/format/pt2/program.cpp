@@ -27,7 +27,7 @@ bool belongs_to_call(const InputSpec& spec) {
 
 // The leaves of the call are the user's inputs and the constants among them. Where the archive does not say, or not for
 // each, the names of the placeholders stand in.
-void set_input_paths(const std::vector<std::string>& leaves, Program& out) {
+void set_input_paths(const std::vector<std::string>& leaves, ExportedProgram& out) {
   const auto count = std::count_if(out.inputs.begin(), out.inputs.end(), belongs_to_call);
   const bool described = leaves.size() == static_cast<size_t>(count);
   size_t leaf = 0;
@@ -38,7 +38,7 @@ void set_input_paths(const std::vector<std::string>& leaves, Program& out) {
   }
 }
 
-void set_output_paths(const std::vector<std::string>& leaves, Program& out) {
+void set_output_paths(const std::vector<std::string>& leaves, ExportedProgram& out) {
   const auto is_user = [](const OutputSpec& spec) { return spec.kind == OutputSpec::Kind::user; };
   const auto count = static_cast<size_t>(std::count_if(out.outputs.begin(), out.outputs.end(), is_user));
   if (leaves.size() == count) {
@@ -48,7 +48,7 @@ void set_output_paths(const std::vector<std::string>& leaves, Program& out) {
   for (size_t i = 0; i < count; ++i) out.output_paths.push_back(count == 1 ? "" : fmt::format("[{}]", i));
 }
 
-Status read_signature(const Json& json, Program& out) {
+Status read_signature(const Json& json, ExportedProgram& out) {
   TRY_OK(json_member(json, "input_specs", json_list_into(out.inputs, read_input_spec)));
   TRY_OK(json_member(json, "output_specs", json_list_into(out.outputs, read_output_spec)));
   if (out.inputs.size() != out.graph.inputs.size() || out.outputs.size() != out.graph.outputs.size()) {
@@ -58,7 +58,7 @@ Status read_signature(const Json& json, Program& out) {
   return {};
 }
 
-Status read_graph_module(const Json& json, Program& out) {
+Status read_graph_module(const Json& json, ExportedProgram& out) {
   TRY_OK(json_member(json, "graph", json_into(out.graph, read_graph)));
   TRY_OK(json_member(json, "signature", [&](const Json& item) { return read_signature(item, out); }));
   TRY(CallSpec call, read_call_spec(json));
@@ -70,8 +70,8 @@ Status read_graph_module(const Json& json, Program& out) {
 
 }  // namespace
 
-Result<Program> read_exported_program(const Json& json) {
-  Program out;
+Result<ExportedProgram> read_exported_program(const Json& json) {
+  ExportedProgram out;
   TRY_OK(json_member(json, "schema_version", check_version));
   TRY_OK(json_optional(json, "torch_version", json_into(out.torch_version, json_text)));
   TRY_OK(json_member(json, "graph_module", [&](const Json& item) { return read_graph_module(item, out); }));

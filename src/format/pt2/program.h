@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <map>
 #include <memory>
 #include <optional>
@@ -14,7 +13,7 @@
 #include "tensor/tensor.h"
 
 namespace anyshape {
-class MappedFile;
+struct ZipFile;
 }
 
 namespace anyshape::pt2 {
@@ -119,7 +118,7 @@ struct Range {
 };
 
 // An exported program as the archive holds it; nothing is interpreted but the encodings.
-struct Program {
+struct ExportedProgram {
   Graph graph;
   std::vector<InputSpec> inputs;            // one per input of the graph, same order
   std::vector<OutputSpec> outputs;          // one per output of the graph, same order
@@ -134,12 +133,11 @@ struct Program {
 
 // The input (an index into `inputs`) that a guard calls `name`; nullopt when there is none. Guards have input_paths,
 // but args[0] for the first of *args (args_0 there), and flat_args[2] for the third of all leaves in a strict export.
-std::optional<size_t> input_named(const Program& program, std::string_view name);
+std::optional<size_t> input_named(const ExportedProgram& program, std::string_view name);
 
 // Codes: zip.*, pt2.layout (an older or foreign layout; the hint says how to save it again), pt2.json, pt2.schema (a
 // member is missing or has another type; the place is its path), pt2.weight, pt2.expression, pt2.size (more JSON than a
 // file of this size needs), work.*. Memory beside the mapped file is bounded in proportion to its size.
-Result<Program> read_program(const std::filesystem::path& path);
-Result<Program> read_program(std::shared_ptr<const MappedFile> file);
+Result<ExportedProgram> read_program(const ZipFile& file);
 
 }  // namespace anyshape::pt2

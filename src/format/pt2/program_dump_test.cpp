@@ -113,7 +113,7 @@ void dump_nodes(const Graph& graph, const std::string& indent, std::string& out)
   }
 }
 
-void dump_inputs(const Program& program, std::string& out) {
+void dump_inputs(const ExportedProgram& program, std::string& out) {
   constexpr std::string_view kKinds[] = {"input",    "parameter", "buffer", "constant tensor",
                                          "constant", "object",    "token"};
   size_t user = 0;
@@ -126,7 +126,7 @@ void dump_inputs(const Program& program, std::string& out) {
   }
 }
 
-void dump_outputs(const Program& program, std::string& out) {
+void dump_outputs(const ExportedProgram& program, std::string& out) {
   constexpr std::string_view kKinds[] = {"output", "buffer mutation", "input mutation", "parameter mutation", "other"};
   size_t user = 0;
   for (const OutputSpec& spec : program.outputs) {
@@ -137,7 +137,7 @@ void dump_outputs(const Program& program, std::string& out) {
   }
 }
 
-void dump_weights(const Program& program, std::string& out) {
+void dump_weights(const ExportedProgram& program, std::string& out) {
   for (const auto& [fqn, weight] : program.weights) {
     std::vector<std::string> bytes;
     for (const std::byte b : weight.tensor.bytes()) bytes.push_back(fmt::format("{:02x}", std::to_integer<int>(b)));
@@ -149,7 +149,7 @@ void dump_weights(const Program& program, std::string& out) {
 
 }  // namespace
 
-std::string dump(const Program& program) {
+std::string dump(const ExportedProgram& program) {
   std::string out =
       fmt::format("torch {}, forward({})\n", program.torch_version, fmt::join(program.argument_names, ", "));
   dump_inputs(program, out);

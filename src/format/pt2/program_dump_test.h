@@ -7,6 +7,6 @@
 namespace anyshape::pt2 {
 
 // A program as a few lines of text: inputs, nodes with their sizes, outputs, weights, ranges, guards.
-std::string dump(const Program& program);
+std::string dump(const ExportedProgram& program);
 
 }  // namespace anyshape::pt2

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "base/zip.h"
 #include "format/pt2/program_dump_test.h"
 
 namespace anyshape::pt2 {
@@ -18,11 +19,16 @@ std::string text_of(const std::filesystem::path& path) {
   return out.str();
 }
 
+Result<ExportedProgram> read_file(const std::string& name) {
+  TRY(auto file, MappedFile::open(kFolder / name));
+  return read_program(ZipFile(std::move(file)));
+}
+
 class Archive : public testing::TestWithParam<const char*> {};
 
 // NAME.pt2 read and printed is NAME.txt.
 TEST_P(Archive, IsReadAsRecorded) {
-  const auto program = read_program(kFolder / (std::string(GetParam()) + ".pt2"));
+  const auto program = read_file(std::string(GetParam()) + ".pt2");
   ASSERT_TRUE(program) << program.error().text();
   EXPECT_EQ(dump(*program), text_of(kFolder / (std::string(GetParam()) + ".txt")));
 }
@@ -31,13 +37,13 @@ INSTANTIATE_TEST_SUITE_P(Pt2, Archive,
                          testing::Values("linear", "weights", "cond", "nested", "counter", "lstm", "sizes", "masked",
                                          "guarded", "guarded_strict"));
 
-std::string named(const Program& program, std::string_view name) {
+std::string named(const ExportedProgram& program, std::string_view name) {
   const auto index = input_named(program, name);
   return index ? program.inputs[*index].argument.text : "-";
 }
 
 TEST(Guards, NameInputs) {
-  const auto program = read_program(kFolder / "guarded.pt2");
+  const auto program = read_file("guarded.pt2");
   ASSERT_TRUE(program) << program.error().text();
   EXPECT_EQ(named(*program, "x"), "x");
   EXPECT_EQ(named(*program, "args[0]"), "args_0");
@@ -51,7 +57,7 @@ TEST(Guards, NameInputs) {
 }
 
 // All that a guard of these programs talks about is found among the inputs.
-void expect_found(const Program& program, const Expression& e) {
+void expect_found(const ExportedProgram& program, const Expression& e) {
   const bool input = e.kind == Expression::Kind::size || e.kind == Expression::Kind::symbol;
   EXPECT_TRUE(!input || input_named(program, e.name)) << e.name;
   for (const Expression& arg : e.args) expect_found(program, arg);
@@ -59,7 +65,7 @@ void expect_found(const Program& program, const Expression& e) {
 
 TEST(Guards, FindTheirInputs) {
   for (const char* name : {"guarded.pt2", "guarded_strict.pt2", "sizes.pt2"}) {
-    const auto program = read_program(kFolder / name);
+    const auto program = read_file(name);
     ASSERT_TRUE(program) << program.error().text();
     EXPECT_FALSE(program->guards.empty());
     for (const std::string& guard : program->guards) {
@@ -71,7 +77,7 @@ TEST(Guards, FindTheirInputs) {
 }
 
 TEST(Weights, PointIntoTheArchive) {
-  const auto program = read_program(kFolder / "weights.pt2");
+  const auto program = read_file("weights.pt2");
   ASSERT_TRUE(program) << program.error().text();
   const auto at = [&](const char* fqn) { return program->weights.at(fqn); };
   EXPECT_EQ(at("a.weight").storage, at("b.weight").storage);

@@ -2,7 +2,6 @@
 #include <array>
 #include <set>
 
-#include "base/os/file.h"
 #include "base/zip.h"
 #include "format/pt2/decode.h"
 #include "format/pt2/layout.h"
@@ -14,14 +13,14 @@ namespace {
 // What tensors that are not row-major may take in all, beside the size of the archive.
 constexpr uint64_t kWrittenOut = uint64_t{1} << 28;
 
-Result<Program> read_json(const ZipReader& archive, const ZipMember& member) {
-  Program out;
+Result<ExportedProgram> read_json(const ZipReader& archive, const ZipMember& member) {
+  ExportedProgram out;
   auto status = with_json(archive, member, json_into(out, read_exported_program));
   if (!status) return at(member.name, std::move(status).error());
   return out;
 }
 
-Status read_all_weights(const ZipReader& archive, const Layout& layout, uint64_t budget, Program& out) {
+Status read_all_weights(const ZipReader& archive, const Layout& layout, uint64_t budget, ExportedProgram& out) {
   for (const auto& [kind, other] : {std::pair{"weights", "model_param"}, std::pair{"constants", "model_constants"}}) {
     const std::string folder = fmt::format("{}data/{}/", layout.root, kind);
     const ZipMember* config = archive.find(fmt::format("{}{}_{}_config.json", folder, layout.model, kind));
@@ -31,7 +30,7 @@ Status read_all_weights(const ZipReader& archive, const Layout& layout, uint64_t
   return {};
 }
 
-Status check_weights(const Program& program) {
+Status check_weights(const ExportedProgram& program) {
   for (const InputSpec& spec : program.inputs) {
     using Kind = InputSpec::Kind;
     const bool lifted = spec.kind == Kind::parameter || spec.kind == Kind::buffer || spec.kind == Kind::constant_tensor;
@@ -42,25 +41,17 @@ Status check_weights(const Program& program) {
   return {};
 }
 
-Result<Program> read_archive(const std::shared_ptr<const MappedFile>& file) {
-  TRY_OK(check_is_archive(file->bytes()));
-  TRY(const ZipReader archive, ZipReader::parse(file));
-  TRY(const Layout layout, find_layout(archive));
-  TRY(Program out, read_json(archive, *layout.program));
-  TRY_OK(read_all_weights(archive, layout, kWrittenOut + file->bytes().size(), out));
-  TRY_OK(check_weights(out));
-  return out;
-}
-
 }  // namespace
 
-Result<Program> read_program(std::shared_ptr<const MappedFile> file) { return read_archive(file); }
-
-Result<Program> read_program(const std::filesystem::path& path) {
-  TRY(const auto file, MappedFile::open(path));
-  auto program = read_archive(file);
-  if (!program) return at(path.string(), std::move(program).error());
-  return program;
+Result<ExportedProgram> read_program(const ZipFile& file) {
+  TRY_OK(check_is_archive(file.bytes()));
+  if (!file.zip) return tl::unexpected(file.zip.error());
+  const ZipReader& archive = *file.zip;
+  TRY(const Layout layout, find_layout(archive));
+  TRY(ExportedProgram out, read_json(archive, *layout.program));
+  TRY_OK(read_all_weights(archive, layout, kWrittenOut + archive.file_bytes(), out));
+  TRY_OK(check_weights(out));
+  return out;
 }
 
 }  // namespace anyshape::pt2

@@ -43,7 +43,7 @@ tl::unexpected<Error> not_a_zip(std::span<const std::byte> bytes) {
 
 class Archive {
  public:
-  explicit Archive(ZipReader zip) : zip_(std::move(zip)) {}
+  explicit Archive(const ZipReader& zip) : zip_(zip) {}
 
   Result<Script> read() {
     TRY_OK(find_root());
@@ -164,7 +164,7 @@ class Archive {
     return {};
   }
 
-  ZipReader zip_;
+  const ZipReader& zip_;
   std::string root_;
 };
 
@@ -177,18 +177,19 @@ std::vector<const Pickled*> Script::example_inputs() const {
   return list->items;
 }
 
-Result<Script> read_script(std::shared_ptr<const MappedFile> file) {
-  auto zip = ZipReader::parse(file);
-  if (!zip && zip.error().code == "zip.format") return not_a_zip(file->bytes());
-  if (!zip) return tl::unexpected(std::move(zip).error());
-  return Archive(*std::move(zip)).read();
+Result<Script> read_script(const ZipFile& file) {
+  if (file.zip) return Archive(*file.zip).read();
+  if (file.zip.error().code == "zip.format") return not_a_zip(file.bytes());
+  return tl::unexpected(file.zip.error());
 }
 
-Result<Script> read_script(const std::filesystem::path& path) {
-  TRY(auto file, MappedFile::open(path));
-  auto script = read_script(file);
-  if (!script) return at(path.string(), std::move(script).error());
-  return script;
+bool is_script(const ZipReader& zip) {
+  const auto any = [&](auto is_it) { return std::any_of(zip.members().begin(), zip.members().end(), is_it); };
+  const bool pickled = any([](const ZipMember& m) {
+    const size_t slash = m.name.find('/');
+    return slash != std::string::npos && m.name.substr(slash) == "/data.pkl";
+  });
+  return pickled && !any([](const ZipMember& m) { return m.name.ends_with("/archive_format"); });
 }
 
 }  // namespace anyshape::torchscript

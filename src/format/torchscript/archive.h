@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <map>
 #include <string>
 #include <vector>
@@ -29,7 +28,9 @@ struct Script {
 // Codes: zip.*, pickle.*, script.syntax, script.legacy, script.state_dict, script.layout (another kind of file; the
 // hint says how to save it again), script.byteorder, script.storage, script.class, script.size (more code than a file
 // of this size has), work.*. Weights stay in the mapped file unless their strides are not row-major.
-Result<Script> read_script(const std::filesystem::path& path);
-Result<Script> read_script(std::shared_ptr<const MappedFile> file);
+Result<Script> read_script(const ZipFile& file);
+
+// Whether the archive holds a pickled object and is none of torch.export: a module, or what is only meant to be one.
+bool is_script(const ZipReader& zip);
 
 }  // namespace anyshape::torchscript

@@ -11,8 +11,17 @@ namespace {
 
 const std::filesystem::path kFixtures = "tests/fixtures/script_reader";
 
+Result<Script> read_file(const char* name) {
+  TRY(auto file, MappedFile::open(kFixtures / name));
+  return read_script(ZipFile(std::move(file)));
+}
+
+Result<Script> read_bytes(std::vector<std::byte> bytes) {
+  return read_script(ZipFile(MappedFile::from_bytes(std::move(bytes))));
+}
+
 Script script(const char* file) {
-  auto read = read_script(kFixtures / file);
+  auto read = read_file(file);
   EXPECT_TRUE(read) << read.error().text();
   return read ? *std::move(read) : Script{};
 }
@@ -90,13 +99,12 @@ TEST(Archive, OtherFilesSayWhatToDo) {
     const char *file, *code;
   } rows[] = {{"state_dict.pt", "script.state_dict"}, {"legacy.pt", "script.legacy"}};
   for (const auto& row : rows) {
-    const auto read = read_script(kFixtures / row.file);
+    const auto read = read_file(row.file);
     ASSERT_FALSE(read) << row.file;
     EXPECT_EQ(read.error().code, row.code);
     EXPECT_NE(read.error().hint.find("torch.jit.trace"), std::string::npos);
   }
-  EXPECT_EQ(read_script(MappedFile::from_bytes(std::vector<std::byte>(100))).error().code, "script.layout");
-  EXPECT_EQ(read_script(kFixtures / "missing.pt").error().code, "file.open");
+  EXPECT_EQ(read_bytes(std::vector<std::byte>(100)).error().code, "script.layout");
 }
 
 TEST(Archive, DamagedArchivesNeverCrash) {
@@ -110,7 +118,7 @@ TEST(Archive, DamagedArchivesNeverCrash) {
     std::vector<std::byte> bytes(original.size());
     std::memcpy(bytes.data(), original.data(), original.size());
     for (int edits = 0; edits < 3; ++edits) bytes[random() % bytes.size()] = static_cast<std::byte>(random());
-    const auto read = read_script(MappedFile::from_bytes(std::move(bytes)));
+    const auto read = read_bytes(std::move(bytes));
     EXPECT_TRUE(read || !read.error().code.empty());
   }
 }

@@ -232,7 +232,7 @@ class FileParser {
     if (in_.take("continue")) return of(Kind::next);
     if (in_.take("return")) return valued(of(Kind::give));
     if (in_.take("raise")) return valued(of(Kind::raise));
-    if (in_.take("assert")) return asserted(of(Kind::require));
+    if (in_.take("assert")) return asserted(of(Kind::assertion));
     if (in_.take("del")) return targeted(of(Kind::forget));
     return assignment(of(Kind::assign));
   }

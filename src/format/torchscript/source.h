@@ -61,7 +61,7 @@ struct Statement {
     iterate,     // for targets[0] in value: body
     give,        // return value
     raise,       // value may be none
-    require,     // assert value, targets[0]
+    assertion,   // assert value, targets[0]
     forget,      // del targets
     scope,       // with value as targets: body
     define,      // a nested function

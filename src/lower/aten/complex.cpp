@@ -197,7 +197,7 @@ const AtenOp* find_complex(std::string_view name, const AtenOp* real) {
   const auto own = complex_arithmetic();
   const auto it = std::find_if(own.begin(), own.end(), [&](const AtenOp& op) { return op.name == name; });
   if (it != own.end()) return &*it;
-  if (name.ends_with("fftshift")) return real ? &kByParts : nullptr;
+  if (name == "fft_fftshift" || name == "fft_ifftshift") return real ? &kByParts : nullptr;
   if (name.starts_with("fft_") || name.starts_with("_fft_") || name == "istft" || name == "stft") return real;
   if (!real || !is_linear(name)) return nullptr;
   if (!real->put) return &kByParts;

@@ -32,24 +32,25 @@ Arg cast_to(Lowering& l, const Args& a) {
   return l.cast(a.self(), To);
 }
 
+enum class Drops { entries, channels, to_alpha };
+
+template <Drops What>
 Arg dropout(Lowering& l, const Args& a) {
   const Ref x = a.self();
   if (!a.flag("train") || a.f("p") == 0) return x;
   const std::string& name = a.schema().name;
-  if (name.find("feature") == std::string::npos && name.find("alpha") == std::string::npos)
-    return dropped(l, x, a.f("p"), name);
-  if (l.options().training && name.find("alpha") != std::string::npos) {
+  if (What == Drops::entries) return dropped(l, x, a.f("p"), name);
+  if (l.options().training && What == Drops::to_alpha) {
     l.refuse("export.training", "{} has no form in ONNX that is kept in training", name);
     return {};
   }
-  // Whole channels are dropped.
   Dims sizes = l.dims(x);
   for (size_t i = 2; i < sizes.size(); ++i) sizes[i] = 1;
   return l.op("Mul", {x, dropped(l, filled(l, sizes, 1, l.dtype(x)), a.f("p"), name)});
 }
 
 Arg native_dropout(Lowering& l, const Args& a) {
-  const Arg out = dropout(l, a);
+  const Arg out = dropout<Drops::entries>(l, a);
   const Ref kept = l.ref(out);
   if (!l.failed() && kept != a.self()) {
     l.refuse("export.training", "native_dropout cannot be kept in training: call model.eval() before the export");
@@ -94,14 +95,14 @@ constexpr AtenOp kConvertOps[] = {
     {"_print", nothing},
     {"_to_copy", to},
     {"alias_copy", same},
-    {.name = "alpha_dropout", .lower = dropout, .put = put_whole, .shares = same_value},
+    {.name = "alpha_dropout", .lower = dropout<Drops::to_alpha>, .put = put_whole, .shares = same_value},
     {.name = "cpu", .lower = same, .put = put_whole},
     {.name = "cuda", .lower = same, .put = put_whole},
     {.name = "data", .lower = same, .put = put_whole},
     {"detach_copy", same},
-    {.name = "dropout", .lower = dropout, .put = put_whole, .shares = same_value},
-    {.name = "feature_alpha_dropout", .lower = dropout, .put = put_whole, .shares = same_value},
-    {.name = "feature_dropout", .lower = dropout, .put = put_whole, .shares = same_value},
+    {.name = "dropout", .lower = dropout<Drops::entries>, .put = put_whole, .shares = same_value},
+    {.name = "feature_alpha_dropout", .lower = dropout<Drops::to_alpha>, .put = put_whole, .shares = same_value},
+    {.name = "feature_dropout", .lower = dropout<Drops::channels>, .put = put_whole, .shares = same_value},
     {"item", item},
     {"lift", same},
     {.name = "lift_fresh", .lower = same, .put = put_whole},
