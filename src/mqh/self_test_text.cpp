@@ -1,7 +1,5 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "mqh/fill.h"
 #include "mqh/names.h"
 #include "mqh/parts.h"
