@@ -48,7 +48,7 @@ class LintTest(unittest.TestCase):
             ("src/ir/x.h", '"ops/a.h"', "ir stands below ops"),
             ("src/ops/x.cpp", '"api/a.h"', "nothing includes src/api"),
             ("src/ops/x_test.cpp", '"api/a.h"', "nothing includes src/api"),
-            ("src/run/ort/x.cpp", '"sym/a.h"', "run/ort stands below sym, or beside it"),
+            ("src/run/cpu/x.cpp", '"run/ort/a.h"', "run/cpu stands below run/ort, or beside it"),
             ("src/sym/x.cpp", '"anyshape/model.h"', "only src/api implements"),
             ("src/odd/x.cpp", '"base/a.h"', "not in the table"),
             ("src/ir/x.cpp", '"base/none.h"', "no such file"),

@@ -246,8 +246,7 @@ void add_without(CLI::App* sub, std::vector<std::string>& without) {
 }
 
 void add_engine(CLI::App* sub, EngineArguments& arguments) {
-  sub->add_option("--engine", arguments.engine, "which engine runs the model")
-      ->check(CLI::IsMember({"anyshape", "onnxruntime"}));
+  sub->add_option("--engine", arguments.engine, "which engine runs the model")->check(CLI::IsMember(engines()));
   sub->add_option("--ort-lib", arguments.library, "ONNX Runtime's library, or a folder with it");
   sub->add_flag("--reference", arguments.reference)->group("");
   add_without(sub, arguments.without);

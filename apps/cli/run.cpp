@@ -135,7 +135,7 @@ Status run_model(const RunArguments& arguments, std::string& text) {
 
 SessionOptions session_options(const EngineArguments& arguments) {
   SessionOptions options;
-  if (arguments.engine == "onnxruntime") options.engine = Engine::onnxruntime;
+  options.engine = arguments.engine;
   options.optimize = !arguments.reference;
   options.without = arguments.without;
   options.ort_library = arguments.library;

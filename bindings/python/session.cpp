@@ -151,7 +151,7 @@ PooledSession* make_session(nb::object model, bool optimize, int threads, const 
   auto& shared = nb::cast<SharedModel&>(model);
   SessionOptions options;
   options.optimize = optimize;
-  options.engine = engine == "onnxruntime" ? Engine::onnxruntime : Engine::anyshape;
+  options.engine = engine;
   options.ort_library = ort_library;
   options.ort_threads = threads;
   const SharedModel::Turn turn(shared);

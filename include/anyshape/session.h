@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "anyshape/any_value.h"
@@ -18,10 +19,15 @@
 
 namespace anyshape {
 
-enum class Engine {
-  anyshape,
-  onnxruntime,  // its C library, loaded when the first session of it is made; for comparing with what is deployed
+// Names of engines.
+struct Engine {
+  static constexpr std::string_view anyshape = "anyshape";
+  // Its C library, loaded when the first session of it is made; for comparing with what is deployed.
+  static constexpr std::string_view onnxruntime = "onnxruntime";
 };
+
+// The names of all engines, the usual one first.
+ANYSHAPE_API std::vector<std::string> engines();
 
 // A rewrite of the graph before it is planned.
 struct PassInfo {
@@ -39,7 +45,7 @@ struct SessionOptions {
   // One line at a time: what each pass did while loading, and shapes that run slowly because they are beyond what the
   // plan is for. Called by the thread that loads or runs.
   std::function<void(std::string_view)> log;
-  Engine engine = Engine::anyshape;
+  std::string engine{Engine::anyshape};  // one of engines()
   // Of ONNX Runtime only, whose threads belong to the session. `ort_library`: the file or a folder with it; empty: the
   // variable ANYSHAPE_ORT_LIB, then Python's packages, then the system's folders.
   std::filesystem::path ort_library = {};
@@ -76,7 +82,7 @@ struct IoInfo {
 class ANYSHAPE_API Session {
  public:
   // Errors: those of Model::load, "run.missing" (an operator without kernel), and the refusal of a model that takes no
-  // shape at all; usage error "pass.unknown"; of ONNX Runtime "ort.*" and "library.open".
+  // shape at all; usage errors "pass.unknown", "engine.unknown"; of ONNX Runtime "ort.*" and "library.open".
   static Result<Session> load(const std::filesystem::path& path, const SessionOptions& options = {});
   static Result<Session> from_bytes(std::vector<std::byte> bytes, const SessionOptions& options = {});
   static Result<Session> from_model(const Model& model, const SessionOptions& options = {});

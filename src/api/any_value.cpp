@@ -12,8 +12,8 @@
 #include "base/utf8.h"
 #include "base/work.h"
 #include "format/onnx/datum.h"
-#include "run/cpu/own.h"
 #include "tensor/npy.h"
+#include "tensor/own.h"
 #include "tensor/real.h"
 #include "verify/compare.h"
 

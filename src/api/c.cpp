@@ -11,8 +11,8 @@
 #include "anyshape/session.h"
 #include "anyshape/version.h"
 #include "anyshape/work.h"
-#include "run/cpu/own.h"
 #include "tensor/datum.h"
+#include "tensor/own.h"
 
 struct anyshape_error {
   anyshape::Error error;

@@ -11,6 +11,7 @@
 #include "format/onnx/walk.h"
 #include "ir/defaults.h"
 #include "ops/custom.h"
+#include "passes/body.h"
 
 namespace anyshape {
 namespace {
@@ -66,6 +67,12 @@ const T& Model::Impl::found(Found<T>& kept, Find find) {
 
 const Typed& Model::Impl::typed() const {
   return found(typed_, [this] { return solve(graph); });
+}
+
+std::shared_ptr<const Typed> Model::Impl::typed_for_runs() const {
+  const auto inlined = inline_functions(graph);
+  const bool same = inlined == graph && typed_.now && !typed_.cut && !typed_.now->has_corners();
+  return same ? typed_.now : std::make_shared<const Typed>(solve(inlined, {.corners = false}));
 }
 
 const AcceptedSet& Model::Impl::accepted() const {

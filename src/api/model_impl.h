@@ -22,6 +22,9 @@ struct Model::Impl {
   std::vector<std::shared_ptr<const void>> owners;  // of texts in file.proto that are in no file
 
   const Typed& typed() const;
+  // What engines plan by: of the graph with functions inlined. Those of typed() where they were found already and are
+  // the same.
+  std::shared_ptr<const Typed> typed_for_runs() const;
   const AcceptedSet& accepted() const;
   const Assumed& assumed() const;
   // The version of the default operator set.

@@ -4,18 +4,13 @@
 #include <thread>
 
 #include "api/model_impl.h"
-#include "base/effort.h"
 #include "base/json.h"
 #include "base/work.h"
 #include "ir/defaults.h"
-#include "ops/all.h"
-#include "passes/body.h"
-#include "plan/print.h"
-#include "run/cpu/model.h"
-#include "run/cpu/own.h"
-#include "run/ort/session.h"
-#include "solve/budget.h"
+#include "passes/pipeline.h"
+#include "run/engines.h"
 #include "tensor/bools.h"
+#include "tensor/own.h"
 
 namespace anyshape {
 namespace {
@@ -50,22 +45,6 @@ std::vector<IoInfo> infos_of(const Typed& typed, const std::vector<ValueId>& ids
   return out;
 }
 
-// From the file where the model is still as it was read: only there external data is found.
-Result<std::unique_ptr<OrtSession>> load_ort(const Model::Impl& source, const SessionOptions& options,
-                                             const std::vector<IoInfo>& inputs) {
-  OrtOptions wanted;
-  for (const IoInfo& input : inputs) wanted.inputs.emplace_back(input.name, input.type);
-  wanted.library = options.ort_library;
-  wanted.threads = options.ort_threads;
-  wanted.optimize = options.optimize;
-  if (source.owners.empty() && !source.file.path.empty()) return OrtSession::load(wanted, source.file.path);
-  if (source.owners.empty()) return OrtSession::load(wanted, source.file.file->bytes());
-  std::vector<std::byte> bytes;
-  const onnx::Encoded encoded = onnx::serialize(source.file.proto);
-  for (const onnx::Bytes piece : encoded.pieces()) bytes.insert(bytes.end(), piece.begin(), piece.end());
-  return OrtSession::load(wanted, bytes);
-}
-
 std::vector<Requirement> assumed_of(const Model::Impl& model, const Typed& typed) {
   std::vector<Requirement> out;
   for (const auto& entry : model.file.proto.metadata_props) {
@@ -83,6 +62,42 @@ std::vector<Requirement> assumed_of(const Model::Impl& model, const Typed& typed
   return out;
 }
 
+// The model as a file would hold it.
+EngineModel::Bytes encoded(const Model::Impl& source) {
+  if (source.owners.empty()) return {source.file.file->bytes(), source.file.file};
+  auto bytes = std::make_shared<std::vector<std::byte>>();
+  const onnx::Encoded encoded = onnx::serialize(source.file.proto);
+  for (const onnx::Bytes piece : encoded.pieces()) bytes->insert(bytes->end(), piece.begin(), piece.end());
+  return {*bytes, bytes};
+}
+
+EngineModel engine_model(const Model::Impl& source) {
+  EngineModel out;
+  out.graph = source.graph;
+  out.typed = source.typed_for_runs();
+  out.assumed = assumed_of(source, *out.typed);
+  if (source.owners.empty()) out.file = source.file.path;
+  out.bytes = [&source] { return encoded(source); };
+  return out;
+}
+
+std::vector<EngineModel::Port> ports_of(const std::vector<IoInfo>& infos) {
+  std::vector<EngineModel::Port> out;
+  for (const IoInfo& info : infos) out.push_back({info.name, info.type});
+  return out;
+}
+
+EngineOptions engine_options(const SessionOptions& options) {
+  EngineOptions out;
+  out.optimize = options.optimize;
+  out.without = options.without;
+  out.dump = options.dump;
+  out.log = options.log;
+  out.library = options.ort_library;
+  out.threads = options.ort_threads;
+  return out;
+}
+
 // Errors get the model's name in front of their place.
 template <class T>
 Result<T> placed(const std::string& model, Result<T> result) {
@@ -90,53 +105,12 @@ Result<T> placed(const std::string& model, Result<T> result) {
   return result;
 }
 
-void log_passes(const Plan& plan, const std::function<void(std::string_view)>& log) {
-  if (!log) return;
-  for (const auto& ran : plan.passes)
-    log(fmt::format("pass {}: {} -> {} nodes in {:.3f} ms", ran.pass, ran.nodes_before, ran.nodes_after,
-                    static_cast<double>(ran.nanoseconds) * 1e-6));
-}
-
-// Tensors without memory, for asking about sizes only.
-Result<std::vector<Datum>> hollow_inputs(const Plan& plan, const Shapes& shapes) {
-  for (const auto& [name, sizes] : shapes) {
-    const auto known = [&, wanted = std::string_view(name)](const PlanInput& input) { return input.name == wanted; };
-    if (std::none_of(plan.inputs.begin(), plan.inputs.end(), known))
-      return usage("input.unknown", "the model has no input {:?}", name);
-  }
-  std::vector<Datum> out;
-  for (const PlanInput& input : plan.inputs) {
-    if (input.kind == Fact::Kind::sequence && !shapes.contains(input.name)) {
-      out.push_back(Datum::sequence(input.dtype, {}));
-      continue;
-    }
-    const auto it = shapes.find(input.name);
-    std::vector<int64_t> dims;
-    if (it != shapes.end()) {
-      dims = it->second;
-    } else {
-      std::vector<int64_t> registers(plan.formulas.registers());
-      plan.formulas.start(registers);
-      // Only numbers are there before anything is evaluated.
-      const auto open = [&](const PlanInput::Axis& axis) { return registers[axis.size] < 0; };
-      if (!input.has_rank || std::any_of(input.axes.begin(), input.axes.end(), open))
-        return at(fmt::format("input {:?}", input.name), usage("input.missing", "no shape is given for it").value());
-      for (const auto& axis : input.axes) dims.push_back(registers[axis.size]);
-    }
-    const DType dtype = input.dtype == DType::undefined ? DType::f32 : input.dtype;
-    out.emplace_back(Tensor::borrow(dtype, std::move(dims), {}, nullptr));
-  }
-  return out;
-}
-
 }  // namespace
 
 struct Session::Impl {
   std::string name;
-  CpuModel model;  // without plan: ort runs
-  std::unique_ptr<OrtSession> ort;
+  std::unique_ptr<Executable> executable;
   std::vector<IoInfo> inputs, outputs, optional;
-  std::function<void(std::string_view)> log;
   // What sessions with more inputs are made of; only where there are optional ones.
   std::optional<Model> source;
   SessionOptions options;
@@ -151,6 +125,12 @@ struct Session::Impl {
     options = wanted;
   }
 };
+
+std::vector<std::string> engines() {
+  std::vector<std::string> out;
+  for (const EngineRow& row : engine_table()) out.emplace_back(row.name);
+  return out;
+}
 
 std::vector<PassInfo> passes() {
   std::vector<PassInfo> out;
@@ -170,31 +150,17 @@ Result<Session> Session::from_bytes(std::vector<std::byte> bytes, const SessionO
 
 Result<Session> Session::from_model(const Model& model, const SessionOptions& options) {
   const Model::Impl& source = model.impl();
+  TRY(const EngineRow* engine, find_engine(engine_table(), options.engine));
+  EngineModel given = engine_model(source);
+  TRY_OK(source.going_on());
   auto impl = std::make_shared<Impl>();
   impl->name = source.name;
-  if (options.engine == Engine::onnxruntime) {
-    impl->add_infos(source.typed(), model, options);
-    TRY_OK(source.going_on());
-    auto loaded = load_ort(source, options, impl->inputs);
-    if (!loaded) return at(source.name, std::move(loaded).error());
-    impl->ort = *std::move(loaded);
-    return Session(std::move(impl));
-  }
-  const Typed typed = solve(inline_functions(source.graph), {.corners = false});
-  TRY_OK(source.going_on());
-  PlanOptions plan_options;
-  plan_options.optimize = options.optimize;
-  plan_options.without = options.without;
-  plan_options.dump = options.dump;
-  plan_options.assumed = assumed_of(source, typed);
-  // All bodies together are solved within it.
-  const Effort effort(budget::with_nodes(budget::kSolve, source.graph->nodes.size()));
-  auto made = CpuModel::make(source.graph, typed, plan_options);
-  if (!made) return at(source.name, std::move(made).error());
-  impl->model = *std::move(made);
-  impl->log = options.log;
-  log_passes(*impl->model.plan, options.log);
-  impl->add_infos(typed, model, options);
+  impl->add_infos(*given.typed, model, options);
+  given.inputs = ports_of(impl->inputs);
+  given.outputs = ports_of(impl->outputs);
+  auto loaded = engine->load(given, engine_options(options));
+  if (!loaded) return at(source.name, std::move(loaded).error());
+  impl->executable = *std::move(loaded);
   return Session(std::move(impl));
 }
 
@@ -210,42 +176,25 @@ Result<Session> Session::overriding(const std::vector<std::string>& names) const
   return from_model(model, impl_->options);
 }
 
-std::string Session::engine() const { return impl_->ort ? "onnxruntime " + impl_->ort->version() : "anyshape"; }
+std::string Session::engine() const { return impl_->executable->engine(); }
 
 struct Context::Impl {
   std::shared_ptr<const Session::Impl> session;
-  Workers workers;
-  std::optional<Executor> executor;  // none: ONNX Runtime runs
-  Executor::Refusal refusal;
+  std::unique_ptr<EngineContext> context;
   StepObserver observer;
   std::vector<Datum> inputs, outputs;
 
   Impl(std::shared_ptr<const Session::Impl> shared, int threads)
-      : session(std::move(shared)), workers(session->ort ? 1 : threads) {
-    if (!session->ort) executor.emplace(session->model.plan, workers);
-    refusal = [this](std::span<const Datum> given, const PlanStage::Guard* guard) -> Status {
-      TRY_OK(session->model.refusal(given, guard));
-      if (session->log) session->log("these shapes are beyond what the plan is for: reference kernels run");
-      return {};
-    };
-    inputs.resize(session->inputs.size());
-    outputs.resize(session->outputs.size());
-    if (executor) make_room();
-  }
-
-  // Handles with room for the sizes of inputs and outputs, so that runs need none.
-  void make_room() {
-    const Plan& plan = executor->plan();
-    const auto room = [](Datum& datum, size_t rank) {
-      datum.tensor().point_at(DType::u8, std::vector<int64_t>(rank), nullptr);
-      forget(datum);
-    };
-    for (size_t i = 0; i < inputs.size(); ++i) room(inputs[i], plan.inputs[i].axes.size());
-    for (size_t i = 0; i < outputs.size(); ++i) room(outputs[i], plan.values[plan.outputs[i]].dims.size());
+      : session(std::move(shared)),
+        context(session->executable->make_context(threads)),
+        inputs(session->inputs.size()),
+        outputs(session->outputs.size()) {
+    context->make_room(inputs, outputs);
   }
 
   Status run(std::span<const AnyValue> given, bool own_outputs, const RunOptions& options);
-  Status run_ort(bool own_outputs, const RunLimits& limits);
+  // Bools clean, entries at addresses their type allows.
+  Status take_inputs(std::span<const AnyValue> given);
 };
 
 Context::Context(const Session& session, int threads)
@@ -257,25 +206,26 @@ Context::Context(Context&&) noexcept = default;
 Context& Context::operator=(Context&&) noexcept = default;
 
 Status Context::reserve(const Shapes& largest) {
-  if (!impl_->executor) return {};
-  const auto reserve = [&]() -> Status {
-    TRY_OK(Work::check());
-    TRY(const auto inputs, hollow_inputs(impl_->executor->plan(), largest));
-    return impl_->executor->reserve(inputs, &impl_->refusal);
-  };
-  return placed(impl_->session->name, reserve());
+  return placed(impl_->session->name, impl_->context->reserve(largest));
 }
 
 Result<std::vector<std::optional<std::vector<int64_t>>>> Context::output_shapes(const Shapes& shapes) {
-  using Sizes = std::vector<std::optional<std::vector<int64_t>>>;
-  if (!impl_->executor) return Sizes(impl_->outputs.size());
-  const auto ask = [&]() -> Result<Sizes> {
-    TRY(const auto inputs, hollow_inputs(impl_->executor->plan(), shapes));
-    TRY(Sizes sizes, impl_->executor->output_sizes(inputs, &impl_->refusal));
-    TRY_OK(Work::check());
-    return sizes;
-  };
-  return placed(impl_->session->name, ask());
+  return placed(impl_->session->name, impl_->context->output_sizes(shapes));
+}
+
+Status Context::Impl::take_inputs(std::span<const AnyValue> given) {
+  for (size_t i = 0; i < given.size(); ++i) {
+    inputs[i] = given[i].datum();
+    if (!inputs[i].is_tensor() || inputs[i].dtype() == DType::string) continue;
+    if (inputs[i].dtype() == DType::boolean) {
+      TRY(inputs[i].tensor(), clean_bools(std::move(inputs[i].tensor())));
+      continue;
+    }
+    const auto unit = static_cast<uintptr_t>(std::max(1, anyshape::bits(inputs[i].dtype()) / 8));
+    if (reinterpret_cast<uintptr_t>(inputs[i].tensor().bytes().data()) % unit == 0) continue;
+    TRY(inputs[i].tensor(), inputs[i].tensor().aligned());
+  }
+  return {};
 }
 
 Status Context::Impl::run(std::span<const AnyValue> given, bool own_outputs, const RunOptions& options) {
@@ -288,45 +238,18 @@ Status Context::Impl::run(std::span<const AnyValue> given, bool own_outputs, con
       std::for_each(data.begin(), data.end(), [](Datum& datum) { forget(datum); });
     }
   } when_done{inputs};
-  for (size_t i = 0; i < given.size(); ++i) {
-    inputs[i] = given[i].datum();
-    if (!inputs[i].is_tensor() || inputs[i].dtype() == DType::string) continue;
-    if (inputs[i].dtype() == DType::boolean) {
-      TRY(inputs[i].tensor(), clean_bools(std::move(inputs[i].tensor())));
-      continue;
-    }
-    const auto unit = static_cast<uintptr_t>(std::max(1, anyshape::bits(inputs[i].dtype()) / 8));
-    if (reinterpret_cast<uintptr_t>(inputs[i].tensor().bytes().data()) % unit == 0) continue;
-    TRY(inputs[i].tensor(), inputs[i].tensor().aligned());
-  }
+  TRY_OK(take_inputs(given));
   std::optional<WorkScope> scope;
   if (options.timeout > 0 || options.max_bytes > 0)
     scope.emplace(WorkLimits{nullptr, options.timeout, 0, options.max_bytes});
-  const RunLimits limits{Work::max_bytes(), options.cancel};
-  if (session->ort) return placed(session->name, run_ort(own_outputs, limits));
-  Executor::Run run;
+  Run run;
   run.inputs = inputs;
   run.outputs = outputs;
   run.own_outputs = own_outputs;
-  run.limits = limits;
+  run.limits = {Work::max_bytes(), options.cancel};
   run.seed = options.seed;
   run.observer = observer ? &observer : nullptr;
-  run.refusal = &refusal;
-  return placed(session->name, executor->run(run));
-}
-
-Status Context::Impl::run_ort(bool own_outputs, const RunLimits& limits) {
-  OrtSession::Stop stop;
-  if (Work::scope() || limits.cancel) stop = [&, scope = Work::scope()] { return limits.check_cancelled(scope); };
-  TRY(std::vector<Datum> made, session->ort->run(inputs, stop));
-  for (size_t i = 0; i < made.size(); ++i) {
-    if (own_outputs || !outputs[i].is_tensor()) {
-      outputs[i] = std::move(made[i]);
-    } else {
-      TRY_OK(copy_into(outputs[i], made[i], session->outputs[i].name));
-    }
-  }
-  return {};
+  return placed(session->name, context->run(run));
 }
 
 Result<std::vector<AnyValue>> Context::run(std::span<const AnyValue> inputs, const RunOptions& options) {
@@ -349,16 +272,15 @@ Status Context::run_into(std::span<const AnyValue> inputs, std::span<AnyValue> o
   return {};
 }
 
-int64_t Context::memory() const { return impl_->executor ? impl_->executor->arena_bytes() : 0; }
+int64_t Context::memory() const { return impl_->context->memory(); }
 
 void Context::observe(std::function<void(const ProfiledStep&)> observer) {
   if (!observer) {
     impl_->observer = nullptr;
     return;
   }
-  impl_->observer = [observer = std::move(observer)](const StepTime& time) {
-    const PlanStep& step = *time.step;
-    observer({step.label, step.type, std::string(kernel_name(step)), time.begin_ns, time.end_ns});
+  impl_->observer = [observer = std::move(observer)](const StepTime& step) {
+    observer({std::string(step.name), std::string(step.type), std::string(step.kernel), step.begin_ns, step.end_ns});
   };
 }
 
@@ -379,21 +301,7 @@ std::string chrome_trace(std::span<const ProfiledStep> steps) {
 }
 
 Result<std::string> Session::plan_text(const Shapes& shapes) const {
-  if (impl_->ort) return usage("plan.engine", "ONNX Runtime has no plan to print");
-  const Plan& plan = *impl_->model.plan;
-  if (shapes.empty()) return print_plan(plan, nullptr);
-  const auto print = [&]() -> Result<std::string> {
-    TRY(const auto inputs, hollow_inputs(plan, shapes));
-    Workers workers(1);
-    Executor executor(impl_->model.plan, workers);
-    const Executor::Refusal refusal = [&](std::span<const Datum> given, const PlanStage::Guard* guard) {
-      return impl_->model.refusal(given, guard);
-    };
-    TRY(const auto numbers, executor.plan_numbers(inputs, &refusal));
-    TRY_OK(Work::check());
-    return print_plan(plan, numbers ? &*numbers : nullptr);
-  };
-  return placed(impl_->name, print());
+  return placed(impl_->name, impl_->executable->plan_text(shapes));
 }
 
 }  // namespace anyshape

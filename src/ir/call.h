@@ -20,6 +20,7 @@ class Call {
   Call(const Call& call, int64_t version, std::span<const Fact* const> in)
       : node_(call.node_), label_(call.label_), in_(in), version_(version), outer_(&call) {}
 
+  const Node& node() const { return node_; }
   std::string_view label() const { return label_; }
   std::string_view type() const { return node_.type; }
   const OpDef* op() const { return node_.op; }

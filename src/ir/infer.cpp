@@ -285,6 +285,7 @@ void InferContext::offer_split(const Condition& condition) {
 
 bool InferContext::tells_apart(const Condition& plain, std::string_view code, std::string_view sentence) {
   if (!walk_.options_.corners) return false;
+  walk_.met_corners_ = true;
   Remark left_open{std::string(code), std::string(sentence), graph_.label(node_), node_.type};
   if (can_split(plain)) {
     walk_.splits_.push_back({plain, std::move(left_open)});

@@ -185,6 +185,8 @@ class Walk {
   const std::vector<Condition>& fresh_bounds() const { return fresh_bounds_; }
   // In the order met.
   const std::vector<Split>& splits() const { return splits_; }
+  // Some rule asked for the corners of Options to be told apart.
+  bool met_corners() const { return met_corners_; }
   // After a refused run: the facts up to the node that refused.
   const Facts& partial() const { return partial_; }
   // Some claim relies on every axis being at most this; 0: none does.
@@ -225,6 +227,7 @@ class Walk {
   std::vector<Iteration> iterations_;
   std::vector<Condition> path_, fresh_bounds_;
   std::vector<Split> splits_;
+  bool met_corners_ = false;
   Facts partial_;
   std::vector<std::pair<const Graph*, const Facts*>> frames_;
   const Node* outermost_ = nullptr;  // the node of the whole graph that is being inferred

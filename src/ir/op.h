@@ -8,7 +8,6 @@
 #include "base/error.h"
 #include "ir/fact.h"
 #include "tensor/datum.h"
-#include "tensor/view.h"
 
 namespace anyshape {
 
@@ -62,32 +61,6 @@ struct Kernel {
   Status (*run)(const Call&, KernelArgs&);
 };
 
-// What a planned kernel works on. Absent inputs and outputs are Views that convert to false.
-struct ViewArgs {
-  std::span<const View> in, out;
-  const void* prepared = nullptr;  // what prepare() made
-  std::byte* scratch = nullptr;    // aligned to 64 bytes, shared by all tasks
-};
-
-// The form of a kernel that plans are made of: all that does not change between runs is done once.
-struct PlannedKernel {
-  std::string_view name;
-  // Empty: takes this node. Otherwise why not, as a clause for `anyshape plan` ("the weights are not constant").
-  std::string_view (*accepts)(const Call&);
-  // Attributes decoded, constant inputs packed; null: nothing to prepare. Called once per plan.
-  Result<std::shared_ptr<const void>> (*prepare)(const Call&) = nullptr;
-  // Bytes of scratch at these sizes (data pointers are null); null: none.
-  int64_t (*scratch)(const ViewArgs&) = nullptr;
-  // Into how many independent tasks the work splits at these sizes; null: one.
-  int64_t (*tasks)(const ViewArgs&) = nullptr;
-  // Tasks first..last - 1. Allocates nothing. Outputs are not zero-filled.
-  Status (*run)(const ViewArgs&, int64_t first, int64_t last);
-  // Bit i: input i may have any strides; others are dense.
-  uint32_t strided = 0;
-  // Bit i: output 0 may take the buffer of input i when that has the same dtype and dims.
-  uint32_t in_place = 0;
-};
-
 // An output that is a window on input 0: no kernel runs.
 struct ViewRule {
   // Same elements in the same order (Reshape): the input must be dense. Otherwise element [i...] of the output is
@@ -100,7 +73,8 @@ struct ViewRule {
   static constexpr size_t kNewAxis = ~size_t{0};
 };
 
-// Everything the project knows about one operator from opset `since` on, until the next record of the same name.
+// What an operator means from opset `since` on, until the next record of the same name. What an engine can do with it
+// is the engine's (engine/target).
 struct OpDef {
   std::string_view name;
   int since = 1;
@@ -109,8 +83,7 @@ struct OpDef {
   // The only statement of the rule: dtype, dims and known entries of every output, every legality condition as a
   // requirement.
   Result<Facts> (*infer)(const Call&, InferContext&) = nullptr;
-  std::span<const Kernel> kernels = {};         // reference last
-  std::span<const PlannedKernel> planned = {};  // best first
+  std::span<const Kernel> kernels = {};  // reference last
   // The outputs as windows on input 0, or an empty list where that cannot be said. `out`: what infer gave.
   std::vector<ViewRule> (*view)(const Call&, const Facts& out) = nullptr;
   // The output values depend on the shapes of the inputs only, never on their entries (Shape, Size).

@@ -5,7 +5,6 @@
 #include "kernels/convert.h"
 #include "kernels/elementwise.h"
 #include "ops/elementwise.h"
-#include "ops/planned.h"
 #include "ops/records.h"
 
 // Functions of one float tensor that keep its type and shape, and PRelu and SwiGLU.
@@ -102,8 +101,7 @@ constexpr OpDef record(std::string_view op_name, int since, std::string_view doc
           .since = since,
           .sig = {kIn, kOut, doc},
           .infer = infer<kMaskFloat>,
-          .kernels = kKernels<fn, decode>,
-          .planned = kElementwisePlanned};
+          .kernels = kKernels<fn, decode>};
 }
 
 // Before opset 7 the slope is one number or one per channel.
@@ -220,8 +218,7 @@ constexpr OpDef kPRelu1{.name = "PRelu",
                         .since = 1,
                         .sig = {kSlopeIn, kOut, "x, or slope x where negative"},
                         .infer = infer_prelu,
-                        .kernels = kPReluKernels,
-                        .planned = kElementwisePlanned};
+                        .kernels = kPReluKernels};
 constexpr OpDef kSelu1 = record<selu, selu_parameters>("Selu", 1, "scaled exponential linear unit");
 constexpr OpDef kShrink9{.name = "Shrink",
                          .since = 9,

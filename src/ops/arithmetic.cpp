@@ -3,7 +3,6 @@
 
 #include "kernels/elementwise.h"
 #include "ops/elementwise.h"
-#include "ops/planned.h"
 #include "ops/records.h"
 
 // Add, Sub, Mul, Div, Mod: two inputs of one number type.
@@ -203,26 +202,22 @@ constexpr OpDef kAdd1{.name = "Add",
                       .since = 1,
                       .sig = {kIn, kOut, "sum of two tensors, with broadcasting"},
                       .infer = infer<Arith::add>,
-                      .kernels = kKernels<Arith::add>,
-                      .planned = kElementwisePlanned};
+                      .kernels = kKernels<Arith::add>};
 constexpr OpDef kSub1{.name = "Sub",
                       .since = 1,
                       .sig = {kIn, kOut, "difference of two tensors, with broadcasting"},
                       .infer = infer<Arith::sub>,
-                      .kernels = kKernels<Arith::sub>,
-                      .planned = kElementwisePlanned};
+                      .kernels = kKernels<Arith::sub>};
 constexpr OpDef kMul1{.name = "Mul",
                       .since = 1,
                       .sig = {kIn, kOut, "product of two tensors, with broadcasting"},
                       .infer = infer<Arith::mul>,
-                      .kernels = kKernels<Arith::mul>,
-                      .planned = kElementwisePlanned};
+                      .kernels = kKernels<Arith::mul>};
 constexpr OpDef kDiv1{.name = "Div",
                       .since = 1,
                       .sig = {kIn, kOut, "quotient of two tensors, integers towards zero"},
                       .infer = infer<Arith::div>,
-                      .kernels = kKernels<Arith::div>,
-                      .planned = kElementwisePlanned};
+                      .kernels = kKernels<Arith::div>};
 constexpr OpDef kMod10{.name = "Mod",
                        .since = 10,
                        .sig = {kIn, kOut, "remainder of two tensors, with broadcasting"},

@@ -2,7 +2,6 @@
 
 #include "kernels/elementwise.h"
 #include "ops/elementwise.h"
-#include "ops/planned.h"
 #include "ops/records.h"
 #include "tensor/real.h"
 #include "tensor/small_float.h"
@@ -58,7 +57,6 @@ constexpr OpDef kIsNaN9{.name = "IsNaN",
                         .since = 9,
                         .sig = {kIn, kOut, "which entries are no number"},
                         .infer = infer,
-                        .kernels = kNanKernels,
-                        .planned = kElementwisePlanned};
+                        .kernels = kNanKernels};
 
 }  // namespace anyshape::ops

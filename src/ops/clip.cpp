@@ -3,7 +3,6 @@
 
 #include "kernels/elementwise.h"
 #include "ops/elementwise.h"
-#include "ops/planned.h"
 #include "ops/records.h"
 
 namespace anyshape::ops {
@@ -110,13 +109,11 @@ constexpr OpDef kClip1{.name = "Clip",
                        .since = 1,
                        .sig = {kIn1, kOut, "entries limited to a range"},
                        .infer = infer1,
-                       .kernels = kKernels1,
-                       .planned = kElementwisePlanned};
+                       .kernels = kKernels1};
 constexpr OpDef kClip11{.name = "Clip",
                         .since = 11,
                         .sig = {kIn11, kOut, "entries limited to a range"},
                         .infer = infer11,
-                        .kernels = kKernels11,
-                        .planned = kElementwisePlanned};
+                        .kernels = kKernels11};
 
 }  // namespace anyshape::ops

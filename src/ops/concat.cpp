@@ -2,7 +2,6 @@
 #include <numeric>
 
 #include "ops/movement.h"
-#include "ops/planned.h"
 #include "ops/records.h"
 
 namespace anyshape::ops {
@@ -121,7 +120,6 @@ constexpr OpDef kConcat1{.name = "Concat",
                          .since = 1,
                          .sig = {kIn, kOut, "tensors joined along one axis"},
                          .infer = infer,
-                         .kernels = kKernels,
-                         .planned = kConcatPlanned};
+                         .kernels = kKernels};
 
 }  // namespace anyshape::ops

@@ -4,7 +4,6 @@
 
 #include "kernels/wide.h"
 #include "kernels/zero_point.h"
-#include "ops/planned.h"
 #include "ops/records.h"
 #include "ops/wide.h"
 #include "ops/window.h"
@@ -233,12 +232,8 @@ constexpr OpDef kCausalConvWithState27{
     .sig = {kInCausal, kOutCausal, "depthwise convolution over the past, with the state of earlier calls"},
     .infer = infer_causal,
     .kernels = kCausalKernels};
-constexpr OpDef kConv1{.name = "Conv",
-                       .since = 1,
-                       .sig = {kIn, kOut, "convolution"},
-                       .infer = infer,
-                       .kernels = kKernels,
-                       .planned = kConvPlanned};
+constexpr OpDef kConv1{
+    .name = "Conv", .since = 1, .sig = {kIn, kOut, "convolution"}, .infer = infer, .kernels = kKernels};
 constexpr OpDef kConvInteger10{.name = "ConvInteger",
                                .since = 10,
                                .sig = {kInInteger, kOut, "convolution of 8-bit integers into int32"},

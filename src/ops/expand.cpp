@@ -1,6 +1,5 @@
 #include "ops/elementwise.h"
 #include "ops/movement.h"
-#include "ops/planned.h"
 #include "ops/records.h"
 
 namespace anyshape::ops {
@@ -116,8 +115,7 @@ constexpr OpDef kExpand8{.name = "Expand",
                          .since = 8,
                          .sig = {kExpandIn, kOut, "broadcast to a shape"},
                          .infer = infer_expand,
-                         .kernels = kKernels,
-                         .planned = kExpandPlanned};
+                         .kernels = kKernels};
 constexpr OpDef kTile1{.name = "Tile",
                        .since = 1,
                        .sig = {kTileIn1, kOut, "one axis repeated"},

@@ -2,7 +2,6 @@
 #include "kernels/elementwise.h"
 #include "kernels/program_scalar.h"
 #include "ops/elementwise.h"
-#include "ops/planned.h"
 #include "ops/program_of.h"
 #include "ops/records.h"
 
@@ -89,7 +88,6 @@ constexpr OpDef kFusedElementwise1{.name = "Elementwise",
                                    .domain = "anyshape",
                                    .sig = {kIn, kOut, "a chain of elementwise operators in one pass"},
                                    .infer = infer,
-                                   .kernels = kKernels,
-                                   .planned = kElementwisePlanned};
+                                   .kernels = kKernels};
 
 }  // namespace anyshape::ops

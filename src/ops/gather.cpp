@@ -1,5 +1,4 @@
 #include "ops/movement.h"
-#include "ops/planned.h"
 #include "ops/records.h"
 
 namespace anyshape::ops {
@@ -46,7 +45,6 @@ constexpr OpDef kGather1{.name = "Gather",
                          .since = 1,
                          .sig = {kIn, kOut, "entries of one axis, chosen by index"},
                          .infer = infer,
-                         .kernels = kKernels,
-                         .planned = kGatherPlanned};
+                         .kernels = kKernels};
 
 }  // namespace anyshape::ops

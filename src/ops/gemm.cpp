@@ -1,6 +1,5 @@
 #include "kernels/matmul.h"
 #include "ops/elementwise.h"
-#include "ops/planned.h"
 #include "ops/records.h"
 #include "ops/wide.h"
 
@@ -47,17 +46,9 @@ constexpr Kernel kKernels[] = {{"reference", reference}};
 
 }  // namespace
 
-constexpr OpDef kGemm1{.name = "Gemm",
-                       .since = 1,
-                       .sig = {kIn1, kOut, "alpha A B + beta C"},
-                       .infer = infer,
-                       .kernels = kKernels,
-                       .planned = kGemmPlanned};
-constexpr OpDef kGemm11{.name = "Gemm",
-                        .since = 11,
-                        .sig = {kIn11, kOut, "alpha A B + beta C"},
-                        .infer = infer,
-                        .kernels = kKernels,
-                        .planned = kGemmPlanned};
+constexpr OpDef kGemm1{
+    .name = "Gemm", .since = 1, .sig = {kIn1, kOut, "alpha A B + beta C"}, .infer = infer, .kernels = kKernels};
+constexpr OpDef kGemm11{
+    .name = "Gemm", .since = 11, .sig = {kIn11, kOut, "alpha A B + beta C"}, .infer = infer, .kernels = kKernels};
 
 }  // namespace anyshape::ops

@@ -1,6 +1,5 @@
 #include "kernels/elementwise.h"
 #include "ops/elementwise.h"
-#include "ops/planned.h"
 #include "ops/records.h"
 
 // Comparisons and logic: bool results.
@@ -136,12 +135,7 @@ constexpr Kernel kNotKernels[] = {{"reference", reference_not}};
 
 template <Logic op>
 constexpr OpDef record(std::string_view op_name, int since, std::string_view doc) {
-  return {.name = op_name,
-          .since = since,
-          .sig = {kIn, kOut, doc},
-          .infer = infer<op>,
-          .kernels = kKernels<op>,
-          .planned = kElementwisePlanned};
+  return {.name = op_name, .since = since, .sig = {kIn, kOut, doc}, .infer = infer<op>, .kernels = kKernels<op>};
 }
 
 }  // namespace
@@ -156,8 +150,7 @@ constexpr OpDef kNot1{.name = "Not",
                       .since = 1,
                       .sig = {kNotIn, kOut, "logical not"},
                       .infer = infer<Logic::lnot>,
-                      .kernels = kNotKernels,
-                      .planned = kElementwisePlanned};
+                      .kernels = kNotKernels};
 constexpr OpDef kOr1 = record<Logic::lor>("Or", 1, "logical or");
 constexpr OpDef kXor1 = record<Logic::lxor>("Xor", 1, "logical exclusive or");
 

@@ -2,7 +2,6 @@
 
 #include "kernels/matmul.h"
 #include "kernels/zero_point.h"
-#include "ops/planned.h"
 #include "ops/records.h"
 #include "ops/wide.h"
 
@@ -139,12 +138,8 @@ Result<Dims> matmul_dims(InferContext& context, const Dims& a, const Dims& b) {
   return dims;
 }
 
-constexpr OpDef kMatMul1{.name = "MatMul",
-                         .since = 1,
-                         .sig = {kIn, kOut, "matrix product"},
-                         .infer = infer,
-                         .kernels = kKernels,
-                         .planned = kMatMulPlanned};
+constexpr OpDef kMatMul1{
+    .name = "MatMul", .since = 1, .sig = {kIn, kOut, "matrix product"}, .infer = infer, .kernels = kKernels};
 constexpr OpDef kMatMulInteger10{.name = "MatMulInteger",
                                  .since = 10,
                                  .sig = {kIntegerIn, kOut, "matrix product of 8-bit integers, summed in 32 bits"},

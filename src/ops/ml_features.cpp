@@ -1,7 +1,6 @@
 #include <algorithm>
 
 #include "ops/ml_common.h"
-#include "ops/planned.h"
 #include "ops/records.h"
 
 namespace anyshape::ops {
@@ -208,8 +207,7 @@ constexpr OpDef kMlLabelEncoder1{.name = "LabelEncoder",
                                  .domain = kMl,
                                  .sig = {kMlIn, kMlOut, "keys to values by a table"},
                                  .infer = infer_label,
-                                 .kernels = kLabelEncoder,
-                                 .planned = kLabelEncoderPlanned};
+                                 .kernels = kLabelEncoder};
 constexpr OpDef kMlNormalizer1{.name = "Normalizer",
                                .domain = kMl,
                                .sig = {kMlIn, kMlOut, "rows divided by their norm"},

@@ -1,7 +1,6 @@
 #include <algorithm>
 
 #include "ops/ml_common.h"
-#include "ops/planned.h"
 #include "ops/records.h"
 
 namespace anyshape::ops {
@@ -184,20 +183,17 @@ constexpr OpDef kMlTreeEnsemble5{.name = "TreeEnsemble",
                                  .domain = kMl,
                                  .sig = {kMlIn, kMlOut, "trees that vote for targets"},
                                  .infer = infer_tree_regressor,
-                                 .kernels = kTreeEnsemble,
-                                 .planned = kTreeEnsemblePlanned};
+                                 .kernels = kTreeEnsemble};
 constexpr OpDef kMlTreeEnsembleClassifier1{.name = "TreeEnsembleClassifier",
                                            .domain = kMl,
                                            .sig = {kMlIn, kMlLabelScores, "trees that vote for classes"},
                                            .infer = infer_tree_classifier,
-                                           .kernels = kTreeEnsembleClassifier,
-                                           .planned = kTreeClassifierPlanned};
+                                           .kernels = kTreeEnsembleClassifier};
 constexpr OpDef kMlTreeEnsembleRegressor1{.name = "TreeEnsembleRegressor",
                                           .domain = kMl,
                                           .sig = {kMlIn, kMlOut, "trees that vote for targets"},
                                           .infer = infer_tree_regressor,
-                                          .kernels = kTreeEnsembleRegressor,
-                                          .planned = kTreeRegressorPlanned};
+                                          .kernels = kTreeEnsembleRegressor};
 constexpr OpDef kMlZipMap1{.name = "ZipMap",
                            .domain = kMl,
                            .sig = {kMlIn, kMlOut, "scores as maps from class labels"},

@@ -3,21 +3,17 @@
 #include <cstdlib>
 #include <unordered_map>
 
-#include "base/bug.h"
 #include "kernels/copy.h"
 #include "kernels/reals.h"
-#include "ops/ml_common.h"
-#include "ops/ml_views.h"
-#include "ops/planned.h"
+#include "ops/ml_label_table.h"
 
 namespace anyshape::ops {
-namespace {
 
 // Keys of one kind with the number of the entry they stand for. The first of equal keys counts.
-class Table {
+class KeyTable {
  public:
   // `equal_nans`: NaN is a key like others; otherwise nothing equals it.
-  explicit Table(bool equal_nans = true) : equal_nans_(equal_nans) {}
+  explicit KeyTable(bool equal_nans = true) : equal_nans_(equal_nans) {}
 
   void add(const std::string& key, size_t i) { strings_.emplace(key, i); }
   void add(int64_t key, size_t i) { ints_.emplace(key, i); }
@@ -73,6 +69,8 @@ class Table {
   bool equal_nans_;
 };
 
+namespace {
+
 Result<Tensor> floats_tensor(const std::vector<float>& values) {
   TRY(Tensor tensor, Tensor::allocate(DType::f32, {static_cast<int64_t>(values.size())}));
   std::copy(values.begin(), values.end(), tensor.as_mutable<float>().begin());
@@ -110,9 +108,10 @@ Result<Tensor> default_of(const Call& call, DType dtype) {
   return one;
 }
 
-// A table of keys, and what each of them stands for.
-struct Encoder {
-  Table table;
+}  // namespace
+
+struct LabelTable {
+  KeyTable table;
   Tensor values, otherwise;  // `otherwise`: one entry, for keys that are not there
 
   Status run(const Tensor& x, Tensor& out) const {
@@ -126,14 +125,16 @@ struct Encoder {
   }
 };
 
+namespace {
+
 // For inputs of type `in`; keys[i] stands for values[i].
-Result<Encoder> make_encoder(DType in, const Tensor& keys, Tensor values, Tensor otherwise, bool equal_nans) {
+Result<LabelTable> make_encoder(DType in, const Tensor& keys, Tensor values, Tensor otherwise, bool equal_nans) {
   const auto same_kind = [&](auto is) { return is(in) == is(keys.dtype()); };
   if (!same_kind([](DType d) { return d == DType::string; }) || !same_kind(is_integer))
     return refuse("labelencoder.keys", "the keys are {}, the input is {}", name(keys.dtype()), name(in));
   if (keys.count() != values.count())
     return refuse("labelencoder.values", "there are {} keys and {} values", keys.count(), values.count());
-  Encoder encoder{Table(equal_nans), std::move(values), std::move(otherwise)};
+  LabelTable encoder{KeyTable(equal_nans), std::move(values), std::move(otherwise)};
   TRY_OK(encoder.table.add_all(keys));
   return encoder;
 }
@@ -144,7 +145,7 @@ Status translate_either(const Call& call, KernelArgs& args, const std::vector<st
   const Tensor strings = strings_tensor(names), ints = Tensor::of_ints({static_cast<int64_t>(numbers.size())}, numbers);
   const bool from_names = args.in(0).dtype() == DType::string;
   TRY(const Tensor otherwise, default_of(call, from_names ? DType::i64 : DType::string));
-  TRY(const Encoder encoder,
+  TRY(const LabelTable encoder,
       make_encoder(args.in(0).dtype(), from_names ? strings : ints, from_names ? ints : strings, otherwise, false));
   return encoder.run(args.in(0), args.out(0));
 }
@@ -160,8 +161,7 @@ Status run_category_mapper(const Call& call, KernelArgs& args) {
 
 namespace {
 
-// From version 2 on.
-Result<Encoder> read_encoder(const Call& call) {
+Result<LabelTable> read_encoder(const Call& call) {
   TRY(const Tensor keys, list_of(call, "keys"));
   TRY(Tensor values, list_of(call, "values"));
   if (!keys || !values) return refuse("labelencoder.keys", "the keys or the values are missing");
@@ -179,34 +179,16 @@ Status run_label_encoder(const Call& call, KernelArgs& args) {
     for (size_t i = 0; i < classes->size(); ++i) numbers.push_back(static_cast<int64_t>(i));
     return translate_either(call, args, *classes, numbers);
   }
-  TRY(const Encoder encoder, read_encoder(call));
+  TRY(const LabelTable encoder, read_encoder(call));
   return encoder.run(args.in(0), args.out(0));
 }
 
-namespace {
-
-std::string_view accepts(const Call& call) {
-  return call.version() >= 2 && reads_as_numbers(call, 0) ? "" : "it does not map numbers";
+Result<std::shared_ptr<const LabelTable>> read_label_table(const Call& call) {
+  TRY(LabelTable table, read_encoder(call));
+  return std::make_shared<const LabelTable>(std::move(table));
 }
 
-Result<std::shared_ptr<const void>> prepare(const Call& call) {
-  // The values would be lost with a scope.
-  ANYSHAPE_CHECK(!TemporaryMemory::in_scope());
-  TRY(Encoder encoder, read_encoder(call));
-  return std::make_shared<const Encoder>(std::move(encoder));
-}
-
-Status run_planned(const ViewArgs& args, int64_t, int64_t) {
-  const int64_t flat[] = {args.in[0].count()};
-  TRY(const Tensor x, tensor_of(args.in[0], flat));
-  TRY(Tensor out, tensor_of(args.out[0], flat));
-  return static_cast<const Encoder*>(args.prepared)->run(x, out);
-}
-
-}  // namespace
-
-constexpr PlannedKernel kLabelEncoderPlanned[1] = {
-    {.name = "prepared table", .accepts = accepts, .prepare = prepare, .run = run_planned}};
+Status look_up_labels(const LabelTable& table, const Tensor& x, Tensor& out) { return table.run(x, out); }
 
 namespace {
 
@@ -231,7 +213,7 @@ Status run_dict_vectorizer(const Call& call, KernelArgs& args) {
   if (!vocabulary || (vocabulary.dtype() == DType::string) != (keys.dtype() == DType::string))
     return refuse("dictvectorizer.vocabulary", "the vocabulary is not of the type of the keys");
   TRY(args.out(0), Tensor::allocate(values.dtype(), {1, vocabulary.count()}));
-  Table table;
+  KeyTable table;
   TRY_OK(table.add_all(keys));
   return table.look_up(vocabulary, [&, &from = values](size_t i, std::optional<size_t> entry) {
     if (entry) kernels::copy_elements(args.out(0), static_cast<int64_t>(i), from, static_cast<int64_t>(*entry), 1);

@@ -2,7 +2,6 @@
 
 #include "ops/matmul.h"
 #include "ops/ms_common.h"
-#include "ops/planned.h"
 #include "ops/records.h"
 
 namespace anyshape::ops {
@@ -166,8 +165,7 @@ constexpr OpDef kMsFusedConv1{.name = "FusedConv",
                               .domain = kMs,
                               .sig = {kFusedConvIn, kY, "Conv, sum and activation"},
                               .infer = infer_fused_conv,
-                              .kernels = kFusedConvKernels,
-                              .planned = kConvPlanned};
+                              .kernels = kFusedConvKernels};
 constexpr OpDef kMsFusedGemm1{.name = "FusedGemm",
                               .domain = kMs,
                               .sig = {kGemmIn, kY, "Gemm and activation"},

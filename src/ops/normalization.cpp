@@ -1,7 +1,6 @@
 #include <algorithm>
 
 #include "ops/normalization_kernel.h"
-#include "ops/planned.h"
 #include "ops/records.h"
 #include "ops/window.h"
 
@@ -186,8 +185,7 @@ constexpr OpDef kLayerNormalization17{.name = "LayerNormalization",
                                       .since = 17,
                                       .sig = {kInLayer, kOutLayer, "normalisation over the last axes"},
                                       .infer = infer_layer,
-                                      .kernels = kLayer,
-                                      .planned = kNormPlanned};
+                                      .kernels = kLayer};
 constexpr OpDef kLpNormalization1{.name = "LpNormalization",
                                   .since = 1,
                                   .sig = {kInX, kOut, "division by the norm along an axis"},
@@ -202,7 +200,6 @@ constexpr OpDef kRMSNormalization23{.name = "RMSNormalization",
                                     .since = 23,
                                     .sig = {kInScale, kOut, "division by the root mean square of the last axes"},
                                     .infer = infer_rms,
-                                    .kernels = kRms,
-                                    .planned = kNormPlanned};
+                                    .kernels = kRms};
 
 }  // namespace anyshape::ops

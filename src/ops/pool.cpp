@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "ops/movement.h"
-#include "ops/planned.h"
 #include "ops/records.h"
 #include "ops/wide.h"
 #include "ops/window.h"
@@ -212,14 +211,12 @@ constexpr OpDef kAveragePool1{.name = "AveragePool",
                               .since = 1,
                               .sig = {kIn, kOut, "mean over windows"},
                               .infer = infer,
-                              .kernels = kKernels<Kind::average>,
-                              .planned = kPoolPlanned};
+                              .kernels = kKernels<Kind::average>};
 constexpr OpDef kGlobalAveragePool1{.name = "GlobalAveragePool",
                                     .since = 1,
                                     .sig = {kIn, kOut, "mean over all spatial axes"},
                                     .infer = infer_global,
-                                    .kernels = kGlobalKernels<Kind::average>,
-                                    .planned = kReducePlanned};
+                                    .kernels = kGlobalKernels<Kind::average>};
 constexpr OpDef kGlobalLpPool1{.name = "GlobalLpPool",
                                .since = 1,
                                .sig = {kIn, kOut, "p-norm over all spatial axes"},
@@ -229,8 +226,7 @@ constexpr OpDef kGlobalMaxPool1{.name = "GlobalMaxPool",
                                 .since = 1,
                                 .sig = {kIn, kOut, "maximum over all spatial axes"},
                                 .infer = infer_global,
-                                .kernels = kGlobalKernels<Kind::max>,
-                                .planned = kReducePlanned};
+                                .kernels = kGlobalKernels<Kind::max>};
 constexpr OpDef kLpPool1{.name = "LpPool",
                          .since = 1,
                          .sig = {kIn, kOut, "p-norm over windows"},
@@ -240,8 +236,7 @@ constexpr OpDef kMaxPool1{.name = "MaxPool",
                           .since = 1,
                           .sig = {kIn, kOutMax, "maximum over windows"},
                           .infer = infer_max,
-                          .kernels = kKernels<Kind::max>,
-                          .planned = kPoolPlanned};
+                          .kernels = kKernels<Kind::max>};
 constexpr OpDef kMaxUnpool9{.name = "MaxUnpool",
                             .since = 9,
                             .sig = {kInUnpool, kOut, "partial inverse of MaxPool"},

@@ -3,7 +3,6 @@
 #include "kernels/convert.h"
 #include "kernels/elementwise.h"
 #include "ops/elementwise.h"
-#include "ops/planned.h"
 #include "ops/records.h"
 
 namespace anyshape::ops {
@@ -109,7 +108,6 @@ constexpr OpDef kPow1{.name = "Pow",
                       .since = 1,
                       .sig = {kIn, kOut, "x to the power y, with broadcasting"},
                       .infer = infer,
-                      .kernels = kKernels,
-                      .planned = kElementwisePlanned};
+                      .kernels = kKernels};
 
 }  // namespace anyshape::ops

@@ -1,4 +1,3 @@
-#include "ops/planned.h"
 #include "ops/records.h"
 #include "ops/recurrent_kernel.h"
 #include "ops/window.h"
@@ -134,19 +133,16 @@ constexpr OpDef kGRU1{.name = "GRU",
                       .since = 1,
                       .sig = {kIn, kOut, "gated recurrent units"},
                       .infer = infer_gru,
-                      .kernels = kKernels<Cell::gru>,
-                      .planned = kGruPlanned};
+                      .kernels = kKernels<Cell::gru>};
 constexpr OpDef kLSTM1{.name = "LSTM",
                        .since = 1,
                        .sig = {kInLstm, kOutLstm, "long short-term memory"},
                        .infer = infer_lstm,
-                       .kernels = kKernels<Cell::lstm>,
-                       .planned = kLstmPlanned};
+                       .kernels = kKernels<Cell::lstm>};
 constexpr OpDef kRNN1{.name = "RNN",
                       .since = 1,
                       .sig = {kIn, kOut, "plain recurrent layer"},
                       .infer = infer_rnn,
-                      .kernels = kKernels<Cell::rnn>,
-                      .planned = kRnnPlanned};
+                      .kernels = kKernels<Cell::rnn>};
 
 }  // namespace anyshape::ops

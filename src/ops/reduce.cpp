@@ -5,7 +5,6 @@
 #include "kernels/convert.h"
 #include "kernels/elementwise.h"
 #include "ops/elementwise.h"
-#include "ops/planned.h"
 #include "ops/records.h"
 
 // The Reduce operators. Axes are an attribute at first, an input from opset 13 (ReduceSum) or 18 (the others) on.
@@ -293,21 +292,11 @@ constexpr Kernel kKernels[] = {{"reference", reference<op>}};
 
 template <Reduce op>
 constexpr OpDef by_attribute(std::string_view op_name, std::string_view doc) {
-  return {.name = op_name,
-          .since = 1,
-          .sig = {kIn1, kOut, doc},
-          .infer = infer<op>,
-          .kernels = kKernels<op>,
-          .planned = kReducePlanned};
+  return {.name = op_name, .since = 1, .sig = {kIn1, kOut, doc}, .infer = infer<op>, .kernels = kKernels<op>};
 }
 template <Reduce op>
 constexpr OpDef by_input(std::string_view op_name, int since, std::string_view doc) {
-  return {.name = op_name,
-          .since = since,
-          .sig = {kIn2, kOut, doc},
-          .infer = infer<op>,
-          .kernels = kKernels<op>,
-          .planned = kReducePlanned};
+  return {.name = op_name, .since = since, .sig = {kIn2, kOut, doc}, .infer = infer<op>, .kernels = kKernels<op>};
 }
 
 constexpr std::string_view kL1 = "sum of absolute values over axes";

@@ -1,6 +1,5 @@
 #include "kernels/normalize.h"
 #include "ops/elementwise.h"
-#include "ops/planned.h"
 #include "ops/records.h"
 #include "ops/wide.h"
 
@@ -41,20 +40,14 @@ template <Kind kind>
 constexpr Kernel kKernels[] = {{"reference", reference<kind>}};
 
 template <Kind kind>
-constexpr OpDef record(std::string_view op_name, std::string_view doc, std::span<const PlannedKernel> planned = {}) {
-  return {.name = op_name,
-          .since = 1,
-          .sig = {kIn, kOut, doc},
-          .infer = infer,
-          .kernels = kKernels<kind>,
-          .planned = planned};
+constexpr OpDef record(std::string_view op_name, std::string_view doc) {
+  return {.name = op_name, .since = 1, .sig = {kIn, kOut, doc}, .infer = infer, .kernels = kKernels<kind>};
 }
 
 }  // namespace
 
 constexpr OpDef kHardmax1 = record<Kind::hard>("Hardmax", "1 at the first largest entry of an axis, else 0");
-constexpr OpDef kLogSoftmax1 = record<Kind::log>("LogSoftmax", "logarithm of softmax", kLogSoftmaxPlanned);
-constexpr OpDef kSoftmax1 =
-    record<Kind::soft>("Softmax", "exponentials divided by their sum along an axis", kSoftmaxPlanned);
+constexpr OpDef kLogSoftmax1 = record<Kind::log>("LogSoftmax", "logarithm of softmax");
+constexpr OpDef kSoftmax1 = record<Kind::soft>("Softmax", "exponentials divided by their sum along an axis");
 
 }  // namespace anyshape::ops

@@ -3,7 +3,6 @@
 #include <numeric>
 
 #include "ops/movement.h"
-#include "ops/planned.h"
 #include "ops/records.h"
 
 namespace anyshape::ops {
@@ -166,7 +165,6 @@ constexpr OpDef kTranspose1{.name = "Transpose",
                             .sig = {kIn, kOut, "axes in another order"},
                             .infer = infer_transpose,
                             .kernels = kTranspose,
-                            .planned = kTransposePlanned,
                             .view = view_transpose};
 
 }  // namespace anyshape::ops

@@ -2,7 +2,6 @@
 
 #include "kernels/elementwise.h"
 #include "ops/elementwise.h"
-#include "ops/planned.h"
 #include "ops/records.h"
 
 // One input, one output of the same type and shape, with a reference kernel.
@@ -159,12 +158,7 @@ constexpr Kernel kKernels[] = {{"reference", reference<op>}};
 
 template <Unary op>
 constexpr OpDef record(std::string_view op_name, int since, std::string_view doc) {
-  return {.name = op_name,
-          .since = since,
-          .sig = {kIn, kOut, doc},
-          .infer = infer<op>,
-          .kernels = kKernels<op>,
-          .planned = kElementwisePlanned};
+  return {.name = op_name, .since = since, .sig = {kIn, kOut, doc}, .infer = infer<op>, .kernels = kKernels<op>};
 }
 
 }  // namespace

@@ -3,7 +3,6 @@
 
 #include "kernels/elementwise.h"
 #include "ops/elementwise.h"
-#include "ops/planned.h"
 #include "ops/records.h"
 
 // Min, Max, Sum, Mean over any number of inputs.
@@ -117,12 +116,7 @@ constexpr Kernel kKernels[] = {{"reference", reference<op>}};
 
 template <Variadic op>
 constexpr OpDef record(std::string_view op_name, std::string_view doc) {
-  return {.name = op_name,
-          .since = 1,
-          .sig = {kIn, kOut, doc},
-          .infer = infer<op>,
-          .kernels = kKernels<op>,
-          .planned = kElementwisePlanned};
+  return {.name = op_name, .since = 1, .sig = {kIn, kOut, doc}, .infer = infer<op>, .kernels = kKernels<op>};
 }
 
 }  // namespace

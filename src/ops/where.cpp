@@ -1,7 +1,6 @@
 #include "kernels/copy.h"
 #include "kernels/elementwise.h"
 #include "ops/elementwise.h"
-#include "ops/planned.h"
 #include "ops/records.h"
 
 namespace anyshape::ops {
@@ -55,7 +54,6 @@ constexpr OpDef kWhere9{.name = "Where",
                         .since = 9,
                         .sig = {kIn, kOut, "entries of one of two tensors, chosen by a condition"},
                         .infer = infer,
-                        .kernels = kKernels,
-                        .planned = kElementwisePlanned};
+                        .kernels = kKernels};
 
 }  // namespace anyshape::ops

@@ -18,7 +18,8 @@ void for_each_capture(const Graph& graph, Visit visit) {
 
 }  // namespace
 
-Draft::Draft(const Typed& source) : typed(source), graph(source.graph()), facts(source.facts()) {
+Draft::Draft(const Typed& source, const Target& engine)
+    : typed(source), target(engine), graph(source.graph()), facts(source.facts()) {
   // Errors name the nodes of the source, whatever is left around them.
   for (size_t i = 0; i < graph.nodes.size(); ++i) graph.nodes[i].name = source.graph().label(source.graph().nodes[i]);
   for (const Requirement& r : source.requirements())
@@ -71,6 +72,11 @@ void Draft::drop(const std::vector<bool>& dead) {
   for (size_t i = 0; i < graph.nodes.size(); ++i)
     if (!dead[i]) kept.push_back(std::move(graph.nodes[i]));
   graph.nodes = std::move(kept);
+}
+
+bool takes_op(const Target& target, std::string_view domain, std::string_view type, int64_t version) {
+  const OpDef* op = all_ops().find(domain, type, version);
+  return op && target.has_kernel(*op);
 }
 
 void set_op(Node& node, std::string_view domain, std::string_view type, int64_t version) {

@@ -4,6 +4,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "engine/target/target.h"
 #include "solve/solve.h"
 
 namespace anyshape {
@@ -16,9 +17,11 @@ inline bool asked_at_run_time(const Requirement& r) { return r.on_data || (r.opa
 // added and dropped. What bodies capture and what the graph gives out is never replaced, nor is a node whose rule must
 // be asked at run time.
 struct Draft {
-  explicit Draft(const Typed& source);
+  // Without a target nothing is joined into operators that only engines have.
+  explicit Draft(const Typed& source, const Target& engine = {});
 
   const Typed& typed;
+  Target target;
   Graph graph;
   Facts facts;
   std::unordered_set<ValueId> demanding;  // first outputs of nodes whose rule must be asked at run time
@@ -42,6 +45,9 @@ struct Draft {
 
 // True for an operator of ONNX itself by that name.
 bool is_op(const Node& node, std::string_view name);
+
+// The engine has a kernel for that operator.
+bool takes_op(const Target& target, std::string_view domain, std::string_view type, int64_t version);
 
 // The node computes that operator from now on.
 void set_op(Node& node, std::string_view domain, std::string_view type, int64_t version);

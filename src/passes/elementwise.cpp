@@ -23,9 +23,9 @@ bool is_tensor_of(const Draft& draft, ValueId id, std::initializer_list<DType> t
   return fact.is_tensor() && fact.dims && std::find(types.begin(), types.end(), fact.dtype) != types.end();
 }
 
-// The node as a program on f32; nothing for all others.
+// The node as a program on f32 that the engine takes; nothing for all others.
 std::optional<Chain> chain_of(const Draft& draft, const Node& node) {
-  if (!node.op || node.op->planned.empty() || node.out.size() != 1 || node.out[0] == kNoValue) return std::nullopt;
+  if (!node.op || node.out.size() != 1 || node.out[0] == kNoValue) return std::nullopt;
   if (node.in.empty() || !is_tensor_of(draft, node.out[0], {DType::f32, DType::boolean})) return std::nullopt;
   bool any_float = false;
   std::vector<const Fact*> facts;
@@ -37,7 +37,7 @@ std::optional<Chain> chain_of(const Draft& draft, const Node& node) {
   const std::string label = draft.graph.label(node);
   const Call call(node, label, facts);
   auto program = any_float ? ops::program_of(call) : Result<ElementwiseProgram>(unknown("type", "no floats"));
-  if (!program || !node.op->planned[0].accepts(call).empty()) return std::nullopt;
+  if (!program || !draft.target.choose(call).kernel) return std::nullopt;
   return Chain{*std::move(program), node.in};
 }
 
@@ -89,6 +89,7 @@ Node node_of(const Chain& chain, const Node& last, const std::string& label) {
 }  // namespace
 
 Status fuse_elementwise(Draft& draft) {
+  if (!takes_op(draft.target, "anyshape", "Elementwise", 1)) return {};
   const auto uses = draft.uses();
   const auto pinned = draft.pinned();
   const auto producers = draft.producers();

@@ -57,6 +57,7 @@ Node fused(const Node& conv, const Node& activation, Epilogue epilogue) {
 }  // namespace
 
 Status fuse_activations(Draft& draft) {
+  if (!takes_op(draft.target, "com.microsoft", "FusedConv", 1)) return {};
   const auto uses = draft.uses();
   const auto pinned = draft.pinned();
   const auto producers = draft.producers();

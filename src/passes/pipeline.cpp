@@ -23,7 +23,6 @@ constexpr Pass kPasses[] = {
     {"dead", "nodes nobody reads are dropped", remove_dead_nodes},
 };
 
-#ifndef NDEBUG
 // Every value is made before it is read, by one node.
 void verify(const Draft& draft) {
   ANYSHAPE_CHECK(draft.facts.size() == draft.graph.values.size());
@@ -40,7 +39,6 @@ void verify(const Draft& draft) {
   }
   for (ValueId id : draft.graph.outputs) ANYSHAPE_CHECK(there[id] || draft.facts[id].constant);
 }
-#endif
 
 int64_t now_ns() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
@@ -56,26 +54,34 @@ Status check_names(const std::vector<std::string>& names) {
   return {};
 }
 
+// What both ways begin with.
+Status begin(const Typed& typed, const PassOptions& options) {
+  TRY_OK(check_names(options.without));
+  if (options.dump) options.dump("source", print_graph(typed.graph(), typed.facts()));
+  return {};
+}
+
 }  // namespace
 
 std::span<const Pass> all_passes() { return kPasses; }
 
-Result<Program> optimized(const Typed& typed, const PassOptions& options) {
-  TRY_OK(check_names(options.without));
-  if (options.dump) options.dump("source", print_graph(typed.graph(), typed.facts()));
-  if (!options.optimize) return Program{std::make_shared<Graph>(typed.graph()), typed.facts(), {}};
+Result<Program> unchanged(const Typed& typed, const PassOptions& options) {
+  TRY_OK(begin(typed, options));
+  return Program{std::make_shared<Graph>(typed.graph()), typed.facts(), {}};
+}
+
+Result<Program> rewritten(const Typed& typed, const Target& target, const PassOptions& options) {
+  TRY_OK(begin(typed, options));
   Program program;
-  Draft draft(typed);
+  Draft draft(typed, target);
   for (const Pass& pass : kPasses) {
     if (among(pass.name, options.without)) continue;
     const size_t before = draft.graph.nodes.size();
-    const int64_t begin = now_ns();
+    const int64_t start = now_ns();
     TRY_OK(Work::check());
     TRY_OK(pass.run(draft));
-    program.passes.push_back({std::string(pass.name), before, draft.graph.nodes.size(), now_ns() - begin});
-#ifndef NDEBUG
-    verify(draft);
-#endif
+    program.passes.push_back({std::string(pass.name), before, draft.graph.nodes.size(), now_ns() - start});
+    if (options.verify || options.dump) verify(draft);
     if (options.dump) options.dump(pass.name, print_graph(draft.graph, draft.facts));
   }
   program.graph = std::make_shared<Graph>(std::move(draft.graph));

@@ -27,15 +27,22 @@ struct Program {
 };
 
 struct PassOptions {
-  bool optimize = true;              // false: no passes at all
   std::vector<std::string> without;  // passes to leave out
   // Gets the graph as text (print_graph) before the first pass, as "source", and after each.
   std::function<void(std::string_view pass, std::string_view graph)> dump;
+  // The graph is looked over after each pass: a wrong one is a bug of ours. So it is wherever there is a dump.
+#ifdef NDEBUG
+  bool verify = false;
+#else
+  bool verify = true;
+#endif
 };
 
 std::span<const Pass> all_passes();
 
 // All passes in order, but those left out. Usage error "pass.unknown".
-Result<Program> optimized(const Typed& typed, const PassOptions& options);
+Result<Program> rewritten(const Typed& typed, const Target& target, const PassOptions& options);
+// No pass at all: the graph as it is. Usage error "pass.unknown", as above.
+Result<Program> unchanged(const Typed& typed, const PassOptions& options);
 
 }  // namespace anyshape

@@ -2,9 +2,9 @@
 
 namespace anyshape {
 
-Result<std::shared_ptr<const Plan>> make_plan(const Typed& typed, const PlanOptions& options) {
-  TRY(const Program program, optimized(typed, options));
-  return Planner(typed, program, options).run();
+Result<std::shared_ptr<const Plan>> make_plan(const Typed& typed, const Target& target, const PlanOptions& options) {
+  TRY(const Program program, options.plain ? unchanged(typed, options) : rewritten(typed, target, options));
+  return Planner(typed, program, target, options).run();
 }
 
 }  // namespace anyshape

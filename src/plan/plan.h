@@ -4,8 +4,10 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "engine/target/target.h"
 #include "ir/graph.h"
 #include "passes/pipeline.h"
 #include "solve/solve.h"
@@ -32,6 +34,7 @@ struct PlanValue {
     dynamic,   // its own memory, made by the step: sizes not known before, strings, sequences, optionals, maps
   };
   Kind kind = Kind::unused;
+  Space space = Space::host;
   DType dtype = DType::undefined;
   bool has_sizes = false;      // dims below are there; always but for some dynamic values
   std::vector<Register> dims;  // constants too
@@ -40,34 +43,42 @@ struct PlanValue {
   uint32_t index = kNone;      // of the input, output or slot; of the value a window is on
   bool dense = true;           // row-major without gaps
   uint32_t copy = kNone;       // of a window that is not: its dense copy, where some step needs one
+  uint32_t twin = kNone;       // the same in the other memory, where some step needs it
+  uint32_t last_step = kNone;  // that uses it or a window on it; kNone: none does; the number of steps: an output
   // Window that is not just other dims: axis k walks axis[k] of the value it is on (kNone: none) in steps of step[k],
   // from start[axis[k]] on.
   std::vector<uint32_t> axis;
   std::vector<int64_t> step;
   std::vector<Register> start;
-  std::vector<Register> entries;  // computed
-  Datum constant;
+  std::vector<Register> entries;        // computed
+  Datum constant;                       // in host memory
+  std::shared_ptr<std::byte> resident;  // a constant in the engine's memory
 };
 
+// Predicates, trip counts, sizes that are read, strings and sequences are host values: steps that are not `planned`
+// work in host memory.
 struct PlanStep {
   enum class Kind : uint8_t {
-    planned,    // kernel over views
+    planned,    // kernel of the engine over views
     reference,  // reference kernel into memory whose size is known
     dynamic,    // sizes by the rule from the values at hand, then the reference kernel; also nodes with bodies
-    copy,       // a window made dense
+    copy,       // a window made dense, in the memory where it is
+    transfer,   // a value that the other memory needs
   };
   Kind kind = Kind::dynamic;
-  uint32_t node = kNone;  // of Plan::graph; kNone: copy
-  const PlannedKernel* kernel = nullptr;
-  std::shared_ptr<const void> prepared;
-  std::vector<uint32_t> in, out;   // values; kNone: absent
-  std::vector<uint32_t> captured;  // values its bodies read
+  uint32_t node = kNone;  // of Plan::graph; kNone: copy, transfer
+  const EngineKernel* kernel = nullptr;
+  std::shared_ptr<const void> prepared;  // what the kernel made of the node; its own
+  std::vector<uint32_t> in, out;         // values; kNone: absent
+  std::vector<uint32_t> captured;        // values its bodies read
+  std::vector<uint32_t> ends;            // values whose last_step it is
   std::string label, reason;
   std::string type;
 };
 
 // Memory that values of disjoint lifetimes share. Its size is the largest of theirs.
 struct PlanSlot {
+  Space space = Space::host;
   uint32_t stage = 0;
   std::vector<Register> bytes;  // one per value in it
   std::string formula;          // for people
@@ -121,6 +132,7 @@ struct PlanEnforced {
 
 // How a graph is run at any shape: immutable, shared by threads, without Dims.
 struct Plan {
+  Target target;  // of its bodies, too
   std::shared_ptr<const Graph> graph;
   // As it was before the passes: what runs, node by node, where the plan is not for.
   std::shared_ptr<const Graph> source;
@@ -146,14 +158,33 @@ struct Plan {
   int64_t largest_axis = 0;
 };
 
-// Without `optimize`: reference kernels only, no windows, no computed values.
 struct PlanOptions : PassOptions {
+  bool plain = false;  // no passes, reference kernels only, no windows, no computed values
   // Conditions beside those of the graph that inputs must fulfil, over the symbols of `typed`.
   std::vector<Requirement> assumed;
 };
 
 // REQUIRES: no calls of local functions in the graph (inline_functions). Errors: "run.missing" for an operator without
 // kernel, those of preparing kernels.
-Result<std::shared_ptr<const Plan>> make_plan(const Typed& typed, const PlanOptions& options = {});
+Result<std::shared_ptr<const Plan>> make_plan(const Typed& typed, const Target& target,
+                                              const PlanOptions& options = {});
+
+// The value whose memory a window is on, else itself.
+inline uint32_t holder_of(const Plan& plan, uint32_t value) {
+  while (plan.values[value].kind == PlanValue::Kind::window) value = plan.values[value].index;
+  return value;
+}
+
+// The steps of a stage: first and end.
+inline std::pair<size_t, size_t> steps_of(const Plan& plan, size_t stage) {
+  const size_t end = stage + 1 < plan.stages.size() ? plan.stages[stage + 1].first_step : plan.steps.size();
+  return {plan.stages[stage].first_step, end};
+}
+
+// The form of a value that steps in host memory read: dense, and there. REQUIRES: some step of the plan needs it.
+inline uint32_t host_form(const Plan& plan, uint32_t value) {
+  if (!plan.values[value].dense) value = plan.values[value].copy;
+  return plan.values[value].space == Space::host ? value : plan.values[value].twin;
+}
 
 }  // namespace anyshape

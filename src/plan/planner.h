@@ -11,7 +11,7 @@ namespace anyshape {
 // Builds a plan node by node, in the order of the graph.
 class Planner {
  public:
-  Planner(const Typed& typed, const Program& program, const PlanOptions& options);
+  Planner(const Typed& typed, const Program& program, const Target& target, const PlanOptions& options);
 
   Result<std::shared_ptr<const Plan>> run();
 
@@ -28,7 +28,10 @@ class Planner {
   bool computed_outputs(const Node& node);
   bool window_outputs(const Node& node, const Call& call);
   bool static_outputs(const Node& node) const;
-  Status planned_step(uint32_t index, const Call& call, bool& taken);
+  // False: no kernel of the engine takes it.
+  Result<bool> planned_step(uint32_t index, const Call& call);
+  // Operands as the kernel wants them: dense or not, in its memory or the host's.
+  Status place_operands(PlanStep& step);
   Status reference_step(uint32_t index);
   Status dynamic_step(uint32_t index);
   Status plan_bodies(const Node& node, PlanStep& step);
@@ -46,20 +49,29 @@ class Planner {
   void claim_equal(const Fact& made, uint32_t value, uint32_t node);
   Fact local_fact(uint32_t value);
   Dim local(Dim size, Register reg);
-  void make_static_outputs(const Node& node, PlanStep& step);
+  void make_static_outputs(const Node& node, PlanStep& step, Space space);
   PlanStep step_for(uint32_t index) const;
   // The value, or a dense copy of it.
   uint32_t dense(uint32_t value);
+  // The value of the graph, or a dense copy of it in that memory.
+  Result<uint32_t> in_space(uint32_t value, Space space);
+  // The same of those that are there, dense, in host memory.
+  Status on_host(std::vector<uint32_t>& values);
+  // Straight into the output where the value of the graph is one, else a slot.
+  void set_place(PlanValue& planned, ValueId id, Space space) const;
+  uint32_t add_value(PlanValue planned, const Dims& dims);
+  void add_copy(PlanStep::Kind kind, uint32_t from, uint32_t to, std::string label, std::string reason);
   bool is_view(uint32_t value) const;
   Call call_of(const Node& node, const std::string& label);
   Register bytes_of(const PlanValue& value);
   Dim formula_of(const Dims& dims, DType dtype) const;
-  void finish_outputs();
+  Status finish_outputs();
   void assign_slots();
 
   const Typed& typed_;
   const Graph& graph_;
   const Facts& facts_;
+  const Target& target_;
   const PlanOptions& options_;
   std::shared_ptr<Plan> plan_;
   std::vector<Pending> requirements_;

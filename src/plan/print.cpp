@@ -83,6 +83,12 @@ class Printer {
       if (value != kNone) out_ += fmt::format("        -> {}  in {}\n", shape(value), place_of(plan_.values[value]));
   }
 
+  static std::string note_of(const PlanSlot& slot) {
+    std::string note = slot.space == Space::engine ? "  (in the engine's memory)" : "";
+    if (slot.stage > 0) note += fmt::format("  (stage {})", slot.stage);
+    return note;
+  }
+
   void print_slots() {
     out_ += fmt::format("\n{} slots\n", plan_.slots.size());
     std::vector<std::string> sizes;
@@ -90,8 +96,7 @@ class Printer {
       const PlanSlot& slot = plan_.slots[i];
       const std::string number =
           numbers_ && numbers_->slots[i] ? fmt::format(" = {} bytes", *numbers_->slots[i]) : std::string();
-      out_ += fmt::format("  slot {}  {}{}{}\n", i, slot.formula, number,
-                          slot.stage > 0 ? fmt::format("  (stage {})", slot.stage) : "");
+      out_ += fmt::format("  slot {}  {}{}{}\n", i, slot.formula, number, note_of(slot));
       sizes.push_back(fmt::format("up64({})", slot.formula));
     }
     out_ += fmt::format("peak  {}", sizes.empty() ? "0" : fmt::format("{}", fmt::join(sizes, " + ")));
@@ -118,6 +123,7 @@ std::string_view kernel_name(const PlanStep& step) {
     case PlanStep::Kind::planned:
       return step.kernel->name;
     case PlanStep::Kind::copy:
+    case PlanStep::Kind::transfer:
       return "copy";
     default:
       return "reference";

@@ -1,6 +1,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <unordered_map>
 
@@ -17,33 +18,36 @@ struct ByteSize {
   Dim formula;
 };
 
+// The part of the arena that slots of one table are in.
+using Part = std::pair<uint32_t, Space>;  // stage, memory
+
 // Which slot a value takes: one that is free from its first step to its last, of the same size if there is one.
 class SlotTable {
  public:
   explicit SlotTable(std::vector<PlanSlot>& slots) : slots_(slots) {}
 
-  uint32_t take(uint32_t stage, const ByteSize& bytes, bool shared) {
+  uint32_t take(const Part& part, const ByteSize& bytes, bool shared) {
     uint32_t best = kNone;
     if (shared) {
-      const Free& free = free_[stage];
+      const Free& free = free_[part];
       const auto same = free.by_size.find(bytes.formula);
       if (!free.all.empty()) best = *free.all.begin();
       if (same != free.by_size.end() && !same->second.empty()) best = *same->second.begin();
     }
     if (best == kNone) {
       best = static_cast<uint32_t>(slots_.size());
-      slots_.push_back({stage, {}, {}});
+      slots_.push_back({part.second, part.first, {}, {}});
       formulas_.emplace_back();
     } else {
-      free_[stage].all.erase(best);
-      if (const Dims& sizes = formulas_[best]; sizes.size() == 1) free_[stage].by_size[sizes[0]].erase(best);
+      free_[part].all.erase(best);
+      if (const Dims& sizes = formulas_[best]; sizes.size() == 1) free_[part].by_size[sizes[0]].erase(best);
     }
     add(best, bytes);
     return best;
   }
 
   void release(uint32_t slot) {
-    Free& free = free_[slots_[slot].stage];
+    Free& free = free_[{slots_[slot].stage, slots_[slot].space}];
     free.all.insert(slot);
     if (const Dims& sizes = formulas_[slot]; sizes.size() == 1) free.by_size[sizes[0]].insert(slot);
   }
@@ -66,18 +70,13 @@ class SlotTable {
 
   std::vector<PlanSlot>& slots_;
   std::vector<Dims> formulas_;
-  // Of each stage, the first ones first.
+  // Of each part, the first ones first.
   struct Free {
     std::set<uint32_t> all;
     std::unordered_map<Dim, std::set<uint32_t>> by_size;  // those that held values of one size only
   };
-  std::unordered_map<uint32_t, Free> free_;
+  std::map<Part, Free> free_;
 };
-
-uint32_t holder_of(const Plan& plan, uint32_t value) {
-  while (plan.values[value].kind == Kind::window) value = plan.values[value].index;
-  return value;
-}
 
 // No other input of the step reads the memory of this one.
 bool reads_alone(const Plan& plan, const PlanStep& step, uint32_t value) {
@@ -86,15 +85,14 @@ bool reads_alone(const Plan& plan, const PlanStep& step, uint32_t value) {
 }
 
 // The input whose memory output 0 of the step can take over, or kNone.
-uint32_t replaceable_input(const Plan& plan, const PlanStep& step, const std::vector<Dims>& dims,
-                           const std::vector<uint32_t>& last_use, uint32_t at) {
+uint32_t replaceable_input(const Plan& plan, const PlanStep& step, const std::vector<Dims>& dims, uint32_t at) {
   if (step.kind != PlanStep::Kind::planned || step.out.size() != 1 || step.out[0] == kNone) return kNone;
   const PlanValue& out = plan.values[step.out[0]];
   for (size_t i = 0; i < step.in.size() && i < 32; ++i) {
     if (step.in[i] == kNone || !(step.kernel->in_place >> i & 1)) continue;
     const PlanValue& in = plan.values[step.in[i]];
-    if (in.kind == Kind::slot && in.dtype == out.dtype && in.stage == out.stage &&
-        reads_alone(plan, step, step.in[i]) && dims[step.in[i]] == dims[step.out[0]] && last_use[step.in[i]] == at)
+    if (in.kind == Kind::slot && in.dtype == out.dtype && in.stage == out.stage && in.space == out.space &&
+        reads_alone(plan, step, step.in[i]) && dims[step.in[i]] == dims[step.out[0]] && in.last_step == at)
       return step.in[i];
   }
   return kNone;
@@ -104,47 +102,30 @@ uint32_t replaceable_input(const Plan& plan, const PlanStep& step, const std::ve
 
 void Planner::assign_slots() {
   Plan& plan = *plan_;
-  const auto end = static_cast<uint32_t>(plan.steps.size());
-  std::vector<uint32_t> last_use(plan.values.size(), 0);
-  std::vector<bool> used(plan.values.size(), false);
-  const auto use = [&](uint32_t value, uint32_t step) {
-    if (value == kNone) return;
-    const uint32_t holder = holder_of(plan, value);
-    used[holder] = true;
-    last_use[holder] = std::max(last_use[holder], step);
-  };
-  for (uint32_t i = 0; i < end; ++i) {
-    for (uint32_t value : plan.steps[i].in) use(value, i);
-    for (uint32_t value : plan.steps[i].out) use(value, i);
-    for (uint32_t value : plan.steps[i].captured) use(value, i);
-  }
-  for (uint32_t value : plan.outputs) use(value, end);
-
   SlotTable table(plan.slots);
-  for (uint32_t value = 0; value < plan.values.size(); ++value) {
-    if (plan.values[value].kind != Kind::computed) continue;
+  const auto take = [&](uint32_t id, bool shared) {
+    PlanValue& value = plan.values[id];
+    value.index = table.take({value.stage, value.space}, {value_bytes_[id], value_formula_[id]}, shared);
+  };
+  for (uint32_t id = 0; id < plan.values.size(); ++id) {
+    if (plan.values[id].kind != Kind::computed) continue;
     // Most sizes only matter to the formulas.
-    if (used[value])
-      plan.values[value].index =
-          table.take(plan.values[value].stage, {value_bytes_[value], value_formula_[value]}, false);
+    if (plan.values[id].last_step != kNone)
+      take(id, false);
     else
-      plan.values[value].kind = Kind::unused;
+      plan.values[id].kind = Kind::unused;
   }
-  std::vector<std::vector<uint32_t>> ends(end + 1);
-  for (uint32_t i = 0; i < end; ++i) {
-    const uint32_t taken_over = replaceable_input(plan, plan.steps[i], value_dims_, last_use, i);
+  for (uint32_t i = 0; i < plan.steps.size(); ++i) {
+    const uint32_t taken_over = replaceable_input(plan, plan.steps[i], value_dims_, i);
     for (uint32_t id : plan.steps[i].out) {
       if (id == kNone || plan.values[id].kind != Kind::slot) continue;
-      PlanValue& value = plan.values[id];
-      if (taken_over != kNone) {
-        value.index = plan.values[taken_over].index;
-        std::erase(ends[i], taken_over);
-      } else {
-        value.index = table.take(value.stage, {value_bytes_[id], value_formula_[id]}, true);
-      }
-      ends[last_use[id]].push_back(id);
+      if (taken_over != kNone)
+        plan.values[id].index = plan.values[taken_over].index;
+      else
+        take(id, true);
     }
-    for (uint32_t id : ends[i]) table.release(plan.values[id].index);
+    for (uint32_t id : plan.steps[i].ends)
+      if (plan.values[id].kind == Kind::slot && id != taken_over) table.release(plan.values[id].index);
   }
   table.print_formulas();
 }

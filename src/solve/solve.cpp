@@ -102,6 +102,13 @@ class Solver {
     start_.input_facts_ = std::move(axes.facts);
   }
 
+  Typed run() {
+    Typed typed = run({});
+    typed.has_corners_ = met_corners_;
+    return typed;
+  }
+
+ private:
   // The walk under what is assumed. Where rules would like a condition decided, both sides are walked apart; a side
   // that refuses everything leaves the other one, with the condition required.
   Typed run(const std::vector<Condition>& assumed) {
@@ -121,7 +128,6 @@ class Solver {
     return typed;
   }
 
- private:
   static constexpr size_t kMaxSplits = 4;
 
   static std::vector<Condition> with(std::vector<Condition> conditions, const Condition& one) {
@@ -179,7 +185,7 @@ class Solver {
     return {};
   }
 
-  Typed walk(const std::vector<Condition>& assumed, std::vector<Walk::Split>& splits) const {
+  Typed walk(const std::vector<Condition>& assumed, std::vector<Walk::Split>& splits) {
     Typed typed = start_;
     const auto assumptions = typed.ground();
     for (const Condition& condition : assumed) assumptions->assume(condition);
@@ -202,12 +208,14 @@ class Solver {
     typed.kinds_ = walk.kinds();
     typed.largest_axis_ = walk.largest_axis();
     splits = walk.splits();
+    met_corners_ |= walk.met_corners();
     if (!facts) note_error(typed, std::move(facts).error());
     return typed;
   }
 
   Typed start_;
   SolveOptions options_;
+  bool met_corners_ = false;
 };
 
 Typed solve(std::shared_ptr<const Graph> graph, const SolveOptions& options) {
@@ -216,7 +224,7 @@ Typed solve(std::shared_ptr<const Graph> graph, const SolveOptions& options) {
 }
 
 Typed solve_part(std::shared_ptr<const Graph> graph, const SolveOptions& options) {
-  return Solver(std::move(graph), options).run({});
+  return Solver(std::move(graph), options).run();
 }
 
 }  // namespace anyshape

@@ -48,6 +48,8 @@ class Typed {
   SymbolKind kind(Dim symbol) const;
   // The claims end at axes of this size; 0: they do not.
   int64_t largest_axis() const { return largest_axis_; }
+  // Solved without SolveOptions::corners it would not be the same.
+  bool has_corners() const { return has_corners_; }
   // What is known of the sizes that are no axes by themselves, given the axes.
   const std::vector<Condition>& fresh_bounds() const { return fresh_bounds_; }
   // Axis symbols are >= 0, fresh symbols within their bounds; no requirement is assumed.
@@ -67,6 +69,7 @@ class Typed {
   std::unordered_map<Dim, SymbolKind> kinds_;
   std::optional<Error> refusal_;
   int64_t largest_axis_ = 0;
+  bool has_corners_ = false;
 };
 
 struct SolveOptions {

@@ -17,7 +17,8 @@
 #include "format/onnx/import.h"
 #include "ops/all.h"
 #include "passes/body.h"
-#include "run/cpu/model.h"
+#include "run/cpu/engine.h"
+#include "run/cpu/target.h"
 
 namespace fs = std::filesystem;
 using namespace anyshape;
@@ -104,20 +105,19 @@ struct Counts {
   int64_t all = 0;
 };
 
-Result<Counts> count_run(Executor& executor, const Case& c, const Executor::Refusal& refusal) {
+Result<Counts> count_run(Executor& executor, const Case& c) {
   Counts counts;
   counts.steps.reserve(executor.plan().steps.size());
   int64_t seen = 0;
   const StepObserver observer = [&](const StepTime& time) {
-    counts.steps.emplace_back(time.step, allocations - seen);
+    counts.steps.emplace_back(&executor.plan().steps[time.index], allocations - seen);
     seen = allocations;
   };
   std::vector<Datum> outputs = c.outputs;
-  Executor::Run run;
+  Run run;
   run.inputs = c.inputs;
   run.outputs = outputs;
   run.own_outputs = false;
-  run.refusal = &refusal;
   run.observer = &observer;
   anyshape::testing::Counted counted;
   const Status ran = executor.run(run);
@@ -127,16 +127,17 @@ Result<Counts> count_run(Executor& executor, const Case& c, const Executor::Refu
 }
 
 Result<Counts> run_case(const Case& c, std::shared_ptr<const Plan>& plan) {
-  const Typed typed = solve(inline_functions(c.graph));
-  TRY(const CpuModel model, CpuModel::make(c.graph, typed, {}));
-  plan = model.plan;
-  Workers workers(1);
-  Executor executor(model.plan, workers);
-  const Executor::Refusal refusal = [&](std::span<const Datum> given, const PlanStage::Guard* guard) {
-    return model.refusal(given, guard);
-  };
-  TRY_OK(executor.reserve(c.inputs, &refusal));
-  return count_run(executor, c, refusal);
+  EngineModel given;
+  given.graph = c.graph;
+  given.typed = std::make_shared<const Typed>(solve(inline_functions(c.graph)));
+  TRY(const PlannedModel model, PlannedModel::make(cpu::target(), given, {}));
+  plan = model.plan();
+  const auto queue = cpu::make_queue(1);
+  Executor executor(plan, *queue, [&](std::span<const Datum> inputs, const PlanStage::Guard* guard) {
+    return model.judge(inputs, guard);
+  });
+  TRY_OK(executor.reserve(c.inputs));
+  return count_run(executor, c);
 }
 
 void judge(const std::string& name, const Plan& plan, const Counts& counts, Found& found) {

@@ -1,4 +1,5 @@
-// run_cases DATA_DIR [--mode reference|plan|symbolic|simplified] [--op NAME] [--kind node] [--case NAME] [--list]: runs
+// run_cases DATA_DIR [--mode reference|plan|symbolic|simplified] [--engine anyshape|device] [--op NAME] [--kind node]
+// [--case NAME] [--list]: runs
 // every case under DATA_DIR/<kind>/<case> and compares the outputs with the expected ones. Modes: node by node with
 // reference kernels; by an optimised plan (the default); by a plan of the same model with every input axis a symbol and
 // output shapes dropped; by a plan of what fix --simplify makes of the latter, written and read. Prints failures, with
@@ -16,20 +17,27 @@
 #include <sstream>
 #include <string>
 
+#include "../engine/device.h"
+#include "engine/executable/reference.h"
 #include "fix/simplify.h"
 #include "format/onnx/datum.h"
 #include "format/onnx/file.h"
 #include "format/onnx/import.h"
 #include "ops/all.h"
 #include "passes/body.h"
-#include "run/cpu/model.h"
-#include "run/cpu/reference.h"
+#include "run/cpu/engine.h"
+#include "run/engines.h"
 #include "verify/compare.h"
 
 namespace fs = std::filesystem;
 using namespace anyshape;
 
 namespace {
+
+constexpr EngineRow kEngines[] = {
+    {"anyshape", cpu::load},
+    {"device", anyshape::testing::load_device},
+};
 
 struct Listed {
   std::string kind, name;
@@ -39,7 +47,7 @@ struct Listed {
 
 struct Options {
   fs::path data;
-  std::string mode = "plan", op, kind, only;
+  std::string mode = "plan", engine = "anyshape", op, kind, only;
   bool list = false, folders = false;
   Tolerance folder_tolerance{1e-4, 1e-5};
   std::set<std::string> expected;
@@ -98,35 +106,36 @@ std::shared_ptr<const Graph> without_sizes(const Graph& graph) {
   return out;
 }
 
-Result<std::vector<Datum>> run_plan(std::shared_ptr<const Graph> graph, const std::vector<Datum>& inputs) {
-  const Typed typed = solve(inline_functions(graph));
-  TRY(const CpuModel model, CpuModel::make(graph, typed, {}));
-  Workers workers(1);
-  Executor executor(model.plan, workers);
-  const Executor::Refusal refusal = [&](std::span<const Datum> given, const PlanStage::Guard* guard) {
-    return model.refusal(given, guard);
-  };
+Result<std::vector<Datum>> run_plan(const std::string& engine, std::shared_ptr<const Graph> graph,
+                                    const std::vector<Datum>& inputs) {
+  TRY(const EngineRow* row, find_engine(kEngines, engine));
+  EngineModel model;
+  model.graph = graph;
+  model.typed = std::make_shared<const Typed>(solve(inline_functions(graph)));
+  EngineOptions options;
+  options.verify = true;
+  TRY(const auto executable, row->load(model, options));
+  const auto context = executable->make_context(1);
   std::vector<Datum> outputs(graph->outputs.size());
-  Executor::Run run;
+  Run run;
   run.inputs = inputs;
   run.outputs = outputs;
-  run.refusal = &refusal;
-  TRY_OK(executor.run(run));
+  TRY_OK(context->run(run));
   return outputs;
 }
 
-Result<std::vector<Datum>> run_as(const std::string& mode, const std::shared_ptr<const Graph>& graph,
+Result<std::vector<Datum>> run_as(const Options& options, const std::shared_ptr<const Graph>& graph,
                                   const std::vector<Datum>& inputs) {
-  if (mode == "reference") return run_reference(*graph, inputs);
-  return run_plan(mode == "symbolic" ? without_sizes(*graph) : graph, inputs);
+  if (options.mode == "reference") return run_reference(*graph, inputs);
+  return run_plan(options.engine, options.mode == "symbolic" ? without_sizes(*graph) : graph, inputs);
 }
 
-Status run_set(const std::string& mode, const std::shared_ptr<const Graph>& shared, const fs::path& folder,
+Status run_set(const Options& options, const std::shared_ptr<const Graph>& shared, const fs::path& folder,
                const Tolerance& tolerance) {
   const Graph& graph = *shared;
   TRY(const std::vector<Datum> inputs, read_data(graph, graph.required_inputs(), folder, "input"));
   TRY(const std::vector<Datum> want, read_data(graph, graph.outputs, folder, "output"));
-  TRY(const std::vector<Datum> got, run_as(mode, shared, inputs));
+  TRY(const std::vector<Datum> got, run_as(options, shared, inputs));
   for (size_t i = 0; i < want.size(); ++i)
     if (const std::string wrong = difference(got[i], want[i], tolerance); !wrong.empty())
       return refuse("case.output", "output {} ({:?}): {}", i, graph.values[graph.outputs[i]].name, wrong);
@@ -153,7 +162,7 @@ Status run_case(const Options& options, const Listed& listed, std::string& op) {
     TRY(graph, onnx::import_model(file, all_ops()));
   }
   for (int set = 0; set < listed.sets; ++set)
-    TRY_OK(run_set(options.mode, graph, folder / fmt::format("test_data_set_{}", set), listed.tolerance));
+    TRY_OK(run_set(options, graph, folder / fmt::format("test_data_set_{}", set), listed.tolerance));
   if (listed.sets == 0) return refuse("case.data", "there is no test_data_set_0");
   return {};
 }
@@ -181,6 +190,8 @@ Options parse(int argc, char** argv) {
     const auto next = [&] { return i + 1 < argc ? std::string(argv[++i]) : std::string(); };
     if (arg == "--mode")
       options.mode = next();
+    else if (arg == "--engine")
+      options.engine = next();
     else if (arg == "--op")
       options.op = next();
     else if (arg == "--kind")

@@ -1,0 +1,135 @@
+#include <algorithm>
+
+#include "ir/call.h"
+#include "ir/each_body.h"
+#include "passes/body.h"
+#include "plan/planner.h"
+
+// The steps of a plan: which kernel runs a node, in which memory.
+namespace anyshape {
+
+using Kind = PlanValue::Kind;
+
+PlanStep Planner::step_for(uint32_t index) const {
+  const Node& node = graph_.nodes[index];
+  PlanStep step;
+  step.node = index;
+  step.label = graph_.label(node);
+  step.type = node.type;
+  for (ValueId id : node.in) step.in.push_back(id == kNoValue ? kNone : id);
+  for (ValueId id : node.out) step.out.push_back(id == kNoValue ? kNone : id);
+  return step;
+}
+
+void Planner::make_static_outputs(const Node& node, PlanStep& step, Space space) {
+  for (ValueId id : node.out) {
+    if (id == kNoValue) continue;
+    set_place(plan_->values[id], id, space);
+    plan_->values[id].dtype = facts_[id].dtype;
+    set_sizes(id, *facts_[id].dims);
+  }
+  claim_sizes(step.node);
+  plan_->steps.push_back(std::move(step));
+}
+
+Status Planner::place_operands(PlanStep& step) {
+  const EngineKernel& kernel = *step.kernel;
+  for (size_t i = 0; i < step.in.size(); ++i) {
+    if (step.in[i] == kNone) continue;
+    const bool strided = i < 32 && (kernel.strided >> i & 1), host = i < 32 && (kernel.on_host >> i & 1);
+    TRY(const uint32_t there, in_space(step.in[i], host ? Space::host : target_.space()));
+    step.in[i] = strided ? there : dense(there);
+  }
+  return {};
+}
+
+Result<bool> Planner::planned_step(uint32_t index, const Call& call) {
+  const Node& node = graph_.nodes[index];
+  if (!target_.has_kernel(*node.op) || !static_outputs(node)) return false;
+  settle_sizes();
+  const auto viewable = [&](ValueId id) { return id == kNoValue || is_view(id); };
+  const auto view_type = [&](ValueId id) { return id == kNoValue || fits_view(facts_[id].dtype); };
+  if (!std::all_of(node.in.begin(), node.in.end(), viewable)) return false;
+  if (!std::all_of(node.out.begin(), node.out.end(), view_type)) return false;
+  Target::Choice choice = target_.choose(call);
+  if (!choice.kernel) return false;
+  PlanStep step = step_for(index);
+  step.kind = PlanStep::Kind::planned;
+  step.kernel = choice.kernel;
+  step.reason = std::move(choice.reason);
+  if (choice.kernel->prepare) {
+    TRY(step.prepared, choice.kernel->prepare(call));
+  }
+  TRY_OK(place_operands(step));
+  make_static_outputs(node, step, target_.space());
+  return true;
+}
+
+Status Planner::reference_step(uint32_t index) {
+  settle_sizes();
+  const Node& node = graph_.nodes[index];
+  PlanStep step = step_for(index);
+  step.kind = PlanStep::Kind::reference;
+  const std::string label = graph_.label(node);
+  Target::Choice choice = target_.choose(call_of(node, label));
+  // It would take the node, but something in it is no view.
+  step.reason = choice.kernel ? "no faster kernel takes it" : std::move(choice.reason);
+  TRY_OK(on_host(step.in));
+  make_static_outputs(node, step, Space::host);
+  return {};
+}
+
+Status Planner::dynamic_step(uint32_t index) {
+  const Node& node = graph_.nodes[index];
+  PlanStep step = step_for(index);
+  step.kind = PlanStep::Kind::dynamic;
+  step.reason = node.has_graph_attribute() ? "runs bodies" : "sizes are known only when it runs";
+  asked_.insert(node.first_output());
+  TRY_OK(on_host(step.in));
+  TRY_OK(plan_bodies(node, step));
+  for (ValueId id : node.out) {
+    if (id == kNoValue) continue;
+    const Fact& fact = facts_[id];
+    PlanValue& value = plan_->values[id];
+    value.kind = Kind::dynamic;
+    value.dtype = fact.dtype;
+    if (options_.plain || !fact.is_tensor() || !fact.has_rank() || fact.dtype == DType::undefined) continue;
+    for (size_t axis = 0; axis < fact.rank(); ++axis) {
+      const Dim d = (*fact.dims)[axis];
+      if (!d.is_symbol() || plan_->formulas.knows(d)) continue;
+      const Register reg = plan_->formulas.variable();
+      plan_->formulas.bind(d, reg);
+      pending_reads_.push_back({id, axis, reg});
+    }
+    const bool all = std::all_of(fact.dims->begin(), fact.dims->end(), [&](Dim d) { return plan_->formulas.knows(d); });
+    if (!all) continue;
+    if (pending_reads_.empty()) {
+      set_sizes(id, *fact.dims);
+    } else {
+      pending_values_.push_back(id);
+    }
+  }
+  plan_->steps.push_back(std::move(step));
+  return {};
+}
+
+Status Planner::plan_bodies(const Node& node, PlanStep& step) {
+  Status status;
+  for_each_body(node, [&](const Graph& body) {
+    for (const auto& capture : body.captures) step.captured.push_back(capture.outer);
+    if (!status || plan_->bodies.contains(&body)) return;
+    const Typed typed = solve_part(closed_body(body, facts_, typed_.bodies()), {.corners = false});
+    PlanOptions options = options_;
+    options.assumed.clear();
+    auto plan = make_plan(typed, target_, options);
+    if (plan) {
+      plan_->bodies[&body] = *std::move(plan);
+    } else {
+      status = tl::unexpected(std::move(plan).error());
+    }
+  });
+  if (!status) return status;
+  return on_host(step.captured);
+}
+
+}  // namespace anyshape

@@ -1,0 +1,27 @@
+#pragma once
+
+#include "engine/target/kernel.h"
+
+// The optimised kernels; run/cpu/target.cpp says which operators they are for.
+namespace anyshape::cpu {
+
+extern const EngineKernel kConcat;
+extern const EngineKernel kConv;
+extern const EngineKernel kElementwise;
+extern const EngineKernel kExpand;
+extern const EngineKernel kGather;
+extern const EngineKernel kGemm;
+extern const EngineKernel kLabelEncoder;
+extern const EngineKernel kLogSoftmax;
+extern const EngineKernel kMatMul;
+extern const EngineKernel kNorm;
+extern const EngineKernel kPool;
+extern const EngineKernel kReduce;
+extern const EngineKernel kRecurrent;
+extern const EngineKernel kSoftmax;
+extern const EngineKernel kTranspose;
+extern const EngineKernel kTreeClassifier;
+extern const EngineKernel kTreeEnsemble;
+extern const EngineKernel kTreeRegressor;
+
+}  // namespace anyshape::cpu

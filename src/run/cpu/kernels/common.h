@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <string_view>
+#include <vector>
+
+#include "engine/target/kernel.h"
+#include "ir/call.h"
+#include "kernels/gemm.h"
+
+// What the kernels of several families share.
+namespace anyshape::cpu {
+
+template <class T>
+struct CacheAligned {
+  using value_type = T;
+  CacheAligned() = default;
+  template <class U>
+  CacheAligned(const CacheAligned<U>&) {}  // NOLINT(google-explicit-constructor): what an allocator must have
+  T* allocate(size_t n) { return static_cast<T*>(::operator new(n * sizeof(T), std::align_val_t(64))); }
+  void deallocate(T* p, size_t) { ::operator delete(p, std::align_val_t(64)); }
+  friend bool operator==(const CacheAligned&, const CacheAligned&) { return true; }
+};
+using Floats = std::vector<float, CacheAligned<float>>;
+
+inline bool is_f32(const Call& call, size_t input) {
+  return call.has(input) && call.in(input).is_tensor() && call.in(input).dtype == DType::f32;
+}
+inline bool is_constant(const Call& call, size_t input) {
+  return call.has(input) && call.in(input).constant != nullptr;
+}
+
+// The attributes `activation` (a name of Activation) and `activation_params` of fused operators; none when absent.
+Result<simd::ActivationSpec> read_activation(const Call& call);
+
+// A constant of f32, in memory that is aligned. REQUIRES: is_constant.
+Floats floats_of(const Call& call, size_t input);
+
+// Items first..last - 1 of `items` that task t of `tasks` does.
+struct Share {
+  int64_t first, last;
+};
+inline Share share_of(int64_t items, int64_t tasks, int64_t t) { return {items * t / tasks, items * (t + 1) / tasks}; }
+
+// At most this many tasks are made where each has scratch of its own.
+inline constexpr int64_t kMostTasks = 32;
+
+// Tasks for `items` pieces of work of `cost` multiply-adds (or about as much) each.
+int64_t tasks_for(int64_t items, double cost, int64_t most = kMostTasks);
+
+inline int64_t round_up(int64_t n, int64_t unit) { return (n + unit - 1) / unit * unit; }
+
+}  // namespace anyshape::cpu

@@ -1,0 +1,284 @@
+#include <algorithm>
+#include <cstring>
+
+#include "run/cpu/kernels/all.h"
+#include "run/cpu/kernels/common.h"
+
+// MatMul and Gemm of f32.
+namespace anyshape::cpu {
+namespace {
+
+using simd::Addend;
+using simd::Gemm;
+using simd::GemmTiles;
+
+// B packed where it is a constant, all matrices of its leading axes one after the other.
+struct Prepared {
+  Floats b;
+  bool packed = false;
+  std::vector<int64_t> b_dims;
+  int64_t one = 0;  // floats of one packed matrix
+  simd::ActivationSpec activation;
+  bool transpose_a = false, transpose_b = false;
+  float alpha = 1, beta = 1;
+};
+
+const Prepared& prepared_of(const ViewArgs& args) { return *static_cast<const Prepared*>(args.prepared); }
+
+std::string_view accepts_f32(const Call& call) {
+  for (size_t i = 0; i < call.inputs(); ++i)
+    if (call.has(i) && !is_f32(call, i)) return "its element type is not f32";
+  return {};
+}
+
+void pack_constant(const Call& call, Prepared& p) {
+  const Tensor& b = *call.in(1).constant;
+  p.b_dims = b.dims();
+  if (p.b_dims.empty()) return;
+  p.packed = true;
+  const bool vector = p.b_dims.size() == 1;
+  int64_t k = vector ? p.b_dims[0] : p.b_dims[p.b_dims.size() - 2], n = vector ? 1 : p.b_dims.back();
+  int64_t row = n, column = 1;
+  if (p.transpose_b) std::swap(k, n), std::swap(row, column);
+  p.one = simd::gemm_packed_size(k, n);
+  const int64_t matrices = k * n == 0 ? 0 : b.count() / (k * n);
+  p.b.resize(static_cast<size_t>(p.one * matrices));
+  for (int64_t i = 0; i < matrices; ++i)
+    simd::gemm_pack(b.bytes().data() + static_cast<size_t>(i * k * n) * sizeof(float), k, n, row, column, p.alpha,
+                    p.b.data() + i * p.one);
+}
+
+Result<std::shared_ptr<const void>> prepare_matmul(const Call& call) {
+  auto p = std::make_shared<Prepared>();
+  TRY(p->activation, read_activation(call));
+  if (is_constant(call, 1)) pack_constant(call, *p);
+  return p;
+}
+
+Result<std::shared_ptr<const void>> prepare_gemm(const Call& call) {
+  auto p = std::make_shared<Prepared>();
+  TRY(p->activation, read_activation(call));
+  p->transpose_a = call.i("transA", 0) != 0;
+  p->transpose_b = call.i("transB", 0) != 0;
+  p->alpha = call.f("alpha", 1);
+  p->beta = call.f("beta", 1);
+  if (is_constant(call, 1)) pack_constant(call, *p);
+  return p;
+}
+
+// One product for each index of the leading axes of the output.
+struct Products {
+  Gemm g;  // of the first one
+  int64_t batches = 1;
+  GemmTiles tiles;
+  int64_t slot = 0;  // floats of scratch per task
+
+  int64_t items() const { return batches * tiles.count(); }
+  double cost() const {
+    return static_cast<double>(tiles.rows) * static_cast<double>(tiles.columns) * static_cast<double>(g.k + 1);
+  }
+  int64_t tasks() const { return g.m == 0 || g.n == 0 ? 1 : tasks_for(items(), cost()); }
+  void finish() {
+    // One row or one step of k: the stride of that axis means nothing.
+    if (g.k <= 1) g.a_column = 1;
+    if (g.m <= 1 && g.a_column != 1) g.a_row = 1;
+    tiles = simd::gemm_tiles(g.m, g.n, g.k, g.b_packed);
+    slot = round_up(simd::gemm_scratch(g), 16);
+  }
+};
+
+int64_t size_of(const View& v, size_t from_back, int64_t fallback) {
+  return v.rank() < from_back ? fallback : v.dims[v.rank() - from_back];
+}
+int64_t stride_of(const View& v, size_t from_back) {
+  return v.rank() < from_back ? 0 : v.strides[v.rank() - from_back];
+}
+
+// All rows of A one after the other at equal distances, as if it had but two axes.
+bool one_matrix(const View& a) {
+  for (size_t i = 0; i + 2 < a.rank(); ++i)
+    if (a.dims[i] != 1 && a.strides[i] != a.strides[i + 1] * a.dims[i + 1]) return false;
+  return true;
+}
+
+// Where matrix `batch` of the output finds its A or B.
+struct Leading {
+  std::span<const int64_t> dims, strides;  // strides empty: dense matrices of `one` elements
+  int64_t one = 0;
+};
+
+int64_t offset_of(const Leading& v, std::span<const int64_t> out, int64_t batch) {
+  int64_t offset = 0, dense = v.one;
+  for (size_t i = 0; i < v.dims.size(); ++i) {
+    const int64_t size = out[out.size() - 1 - i], index = batch % size;
+    batch /= size;
+    const size_t axis = v.dims.size() - 1 - i;
+    if (v.dims[axis] != 1) offset += index * (v.strides.empty() ? dense : v.strides[axis]);
+    dense *= v.dims[axis];
+  }
+  return offset;
+}
+
+std::span<const int64_t> leading_of(std::span<const int64_t> dims) {
+  return dims.size() < 2 ? std::span<const int64_t>() : dims.first(dims.size() - 2);
+}
+
+bool b_is_vector(const ViewArgs& args) {
+  const Prepared& p = prepared_of(args);
+  return p.packed ? p.b_dims.size() == 1 : args.in[1].rank() == 1;
+}
+
+std::span<const int64_t> out_leading(const ViewArgs& args) {
+  const size_t own = (args.in[0].rank() > 1) + !b_is_vector(args);
+  return args.out[0].dims.first(args.out[0].rank() - std::min(own, args.out[0].rank()));
+}
+
+Products matmul_of(const ViewArgs& args) {
+  const Prepared& p = prepared_of(args);
+  const View &a = args.in[0], &b = args.in[1];
+  Products x;
+  Gemm& g = x.g;
+  g.k = size_of(a, 1, 1);
+  g.m = a.rank() < 2 ? 1 : a.dims[a.rank() - 2];
+  const std::span<const int64_t> b_dims = p.packed ? std::span<const int64_t>(p.b_dims) : b.dims;
+  g.n = b_dims.size() == 1 ? 1 : b_dims.back();
+  g.a = a.as<const float>();
+  g.a_row = a.rank() < 2 ? g.k : stride_of(a, 2);
+  g.a_column = stride_of(a, 1);
+  g.b_packed = p.packed;
+  g.b = p.packed ? p.b.data() : b.as<const float>();
+  if (!p.packed) {
+    g.b_row = b.rank() == 1 ? stride_of(b, 1) : stride_of(b, 2);
+    g.b_column = b.rank() == 1 ? 1 : stride_of(b, 1);
+    if (g.n == 1 && g.b_row != 1) g.b_column = 1;
+  }
+  g.c = args.out[0].as<float>();
+  g.c_row = g.n;
+  g.epilogue.activation = p.activation;
+  for (int64_t d : out_leading(args)) x.batches *= d;
+  bool single_b = true;
+  for (int64_t d : leading_of(b_dims)) single_b = single_b && d == 1;
+  const bool same_leading = leading_of(a.dims).size() == out_leading(args).size();
+  if (single_b && a.rank() >= 2 && same_leading && one_matrix(a)) {
+    g.m *= x.batches;
+    x.batches = 1;
+  }
+  x.finish();
+  return x;
+}
+
+// The optional bias (input 2) and residual (input 3) of fused products, laid under an output of n columns.
+void add_operands(const ViewArgs& args, Gemm& g, int64_t first_row) {
+  if (args.in.size() > 2 && args.in[2]) g.epilogue.bias = Addend::per_column(args.in[2].as<const float>());
+  if (args.in.size() > 3 && args.in[3]) g.epilogue.residual = {args.in[3].as<const float>() + first_row * g.n, g.n, 1};
+}
+
+void run_item(const Products& x, Gemm g, int64_t tile, float* scratch) {
+  const int64_t i = tile % x.tiles.down * x.tiles.rows, j = tile / x.tiles.down * x.tiles.columns;
+  simd::gemm_tile(g, i, std::min(g.m, i + x.tiles.rows), j, std::min(g.n, j + x.tiles.columns), scratch);
+}
+
+float* slot_of(const ViewArgs& args, const Products& x, int64_t task) {
+  return reinterpret_cast<float*>(args.scratch) + task * x.slot;
+}
+
+Status run_matmul(const ViewArgs& args, int64_t first, int64_t last) {
+  const Prepared& p = prepared_of(args);
+  const Products x = matmul_of(args);
+  const int64_t tasks = x.tasks(), count = x.tiles.count();
+  if (x.batches == 0) return {};
+  const Leading a{leading_of(args.in[0].dims), leading_of(args.in[0].strides)};
+  const Leading b = p.packed ? Leading{leading_of(p.b_dims), {}, p.one}
+                             : Leading{leading_of(args.in[1].dims), leading_of(args.in[1].strides)};
+  for (int64_t t = first; t < last; ++t) {
+    const Share share = share_of(x.items(), tasks, t);
+    for (int64_t item = share.first; item < share.last; ++item) {
+      const int64_t batch = item / count;
+      Gemm g = x.g;
+      if (x.batches > 1) {
+        g.a += offset_of(a, out_leading(args), batch);
+        g.b += offset_of(b, out_leading(args), batch);
+        g.c += batch * g.m * g.n;
+      }
+      add_operands(args, g, batch * g.m);
+      run_item(x, g, item % count, slot_of(args, x, t));
+    }
+  }
+  return {};
+}
+
+// C under an output of m x n: whatever its rank, each axis is 1 or that of the output.
+Addend c_of(const View& c, int64_t m, int64_t n, float beta) {
+  if (!c) return {};
+  Addend add{c.as<const float>(), 0, 0, beta};
+  if (size_of(c, 1, 1) == n && n != 1) add.column = 1;
+  if (size_of(c, 2, 1) == m && m != 1) add.row = size_of(c, 1, 1);
+  return add;
+}
+
+Products gemm_of(const ViewArgs& args) {
+  const Prepared& p = prepared_of(args);
+  const View &a = args.in[0], &b = args.in[1];
+  Products x;
+  Gemm& g = x.g;
+  g.m = a.dims[p.transpose_a ? 1 : 0];
+  g.k = a.dims[p.transpose_a ? 0 : 1];
+  g.n = args.out[0].dims[1];
+  g.a = a.as<const float>();
+  g.a_row = a.strides[p.transpose_a ? 1 : 0];
+  g.a_column = a.strides[p.transpose_a ? 0 : 1];
+  g.b_packed = p.packed;
+  g.b = p.packed ? p.b.data() : b.as<const float>();
+  if (!p.packed) {
+    g.b_row = b.strides[p.transpose_b ? 1 : 0];
+    g.b_column = b.strides[p.transpose_b ? 0 : 1];
+    g.b_scale = p.alpha;
+  }
+  g.c = args.out[0].as<float>();
+  g.c_row = g.n;
+  g.epilogue.activation = p.activation;
+  if (args.in.size() > 2 && p.beta != 0) g.epilogue.bias = c_of(args.in[2], g.m, g.n, p.beta);
+  if (args.in.size() > 3 && args.in[3]) g.epilogue.residual = {args.in[3].as<const float>(), g.n, 1};
+  x.finish();
+  return x;
+}
+
+Status run_gemm(const ViewArgs& args, int64_t first, int64_t last) {
+  const Products x = gemm_of(args);
+  const int64_t tasks = x.tasks();
+  for (int64_t t = first; t < last; ++t) {
+    const Share share = share_of(x.items(), tasks, t);
+    for (int64_t item = share.first; item < share.last; ++item) run_item(x, x.g, item, slot_of(args, x, t));
+  }
+  return {};
+}
+
+template <Products (*of)(const ViewArgs&)>
+int64_t tasks(const ViewArgs& args) {
+  return of(args).tasks();
+}
+
+template <Products (*of)(const ViewArgs&)>
+int64_t scratch(const ViewArgs& args) {
+  const Products x = of(args);
+  return x.slot * x.tasks() * static_cast<int64_t>(sizeof(float));
+}
+
+}  // namespace
+
+constexpr EngineKernel kMatMul = {.name = "f32 packed",
+                                  .accepts = accepts_f32,
+                                  .prepare = prepare_matmul,
+                                  .scratch = scratch<matmul_of>,
+                                  .tasks = tasks<matmul_of>,
+                                  .run = run_matmul,
+                                  .strided = 0b11};
+constexpr EngineKernel kGemm = {.name = "f32 packed",
+                                .accepts = accepts_f32,
+                                .prepare = prepare_gemm,
+                                .scratch = scratch<gemm_of>,
+                                .tasks = tasks<gemm_of>,
+                                .run = run_gemm,
+                                .strided = 0b11};
+
+}  // namespace anyshape::cpu

@@ -1,0 +1,190 @@
+#include <algorithm>
+#include <cstring>
+
+#include "kernels/strided_copy.h"
+#include "ops/common.h"
+#include "run/cpu/kernels/all.h"
+#include "run/cpu/kernels/common.h"
+
+// Transpose, Expand, Concat and Gather of every element type with whole bytes.
+namespace anyshape::cpu {
+namespace {
+
+std::string_view accepts_elements(const Call& call, size_t input) {
+  if (!call.in(input).is_tensor() || bits(call.in(input).dtype) < 8) return "its elements are no whole bytes";
+  return {};
+}
+
+Status require_few_axes(const ViewArgs& args) {
+  if (args.out[0].rank() <= simd::kMostCopyAxes) return {};
+  return unknown("kernel.rank", "more than {} axes", simd::kMostCopyAxes);
+}
+
+// Axes of a View in memory of its own, without allocation.
+struct Window {
+  int64_t dims[simd::kMostCopyAxes], strides[simd::kMostCopyAxes];
+  View view(const View& of, size_t rank) const {
+    return {of.dtype, std::span(dims, rank), std::span(strides, rank), of.data};
+  }
+};
+
+std::string_view accepts_one(const Call& call) { return accepts_elements(call, 0); }
+
+struct Permutation {
+  std::vector<int64_t> axes;  // empty: reversed
+};
+
+Result<std::shared_ptr<const void>> prepare_transpose(const Call& call) {
+  auto p = std::make_shared<Permutation>();
+  if (const auto* perm = call.ints("perm")) p->axes = *perm;
+  return p;
+}
+
+View transposed(const ViewArgs& args, Window& w) {
+  const auto& perm = static_cast<const Permutation*>(args.prepared)->axes;
+  const View& in = args.in[0];
+  const size_t rank = in.rank();
+  for (size_t i = 0; i < rank; ++i) {
+    const size_t axis = perm.empty() ? rank - 1 - i : static_cast<size_t>(perm[i]);
+    w.dims[i] = in.dims[axis];
+    w.strides[i] = in.strides[axis];
+  }
+  return w.view(in, rank);
+}
+
+View expanded(const ViewArgs& args, Window& w) {
+  const View &in = args.in[0], &out = args.out[0];
+  const size_t rank = out.rank(), missing = rank - std::min(rank, in.rank());
+  for (size_t i = 0; i < rank; ++i) {
+    w.dims[i] = out.dims[i];
+    w.strides[i] = i < missing || in.dims[i - missing] == 1 ? 0 : in.strides[i - missing];
+  }
+  return w.view(in, rank);
+}
+
+int64_t copy_tasks(const View& from, const View& to) {
+  const int64_t pieces = simd::copy_pieces(from, to), count = to.count();
+  return pieces == 0 ? 1 : tasks_for(pieces, 4.0 * static_cast<double>(count / pieces));
+}
+
+template <View (*source)(const ViewArgs&, Window&)>
+int64_t moved_tasks(const ViewArgs& args) {
+  Window w;
+  return require_few_axes(args) ? copy_tasks(source(args, w), args.out[0]) : 1;
+}
+
+template <View (*source)(const ViewArgs&, Window&)>
+Status run_moved(const ViewArgs& args, int64_t first, int64_t last) {
+  TRY_OK(require_few_axes(args));
+  Window w;
+  const View from = source(args, w);
+  const int64_t pieces = simd::copy_pieces(from, args.out[0]), tasks = copy_tasks(from, args.out[0]);
+  simd::copy_view(from, args.out[0], share_of(pieces, tasks, first).first, share_of(pieces, tasks, last - 1).last);
+  return {};
+}
+
+struct Axis {
+  int64_t axis = 0;
+};
+
+size_t axis_of(const ViewArgs& args, size_t rank) {
+  const int64_t axis = static_cast<const Axis*>(args.prepared)->axis;
+  return static_cast<size_t>(axis < 0 ? axis + static_cast<int64_t>(rank) : axis);
+}
+
+std::string_view accepts_concat(const Call& call) {
+  for (size_t i = 0; i < call.inputs(); ++i)
+    if (const auto why = accepts_elements(call, i); !why.empty()) return why;
+  return {};
+}
+
+Result<std::shared_ptr<const void>> prepare_concat(const Call& call) {
+  return std::make_shared<Axis>(Axis{call.i("axis", 1)});
+}
+
+Result<std::shared_ptr<const void>> prepare_gather(const Call& call) {
+  return std::make_shared<Axis>(Axis{call.i("axis", 0)});
+}
+
+Status run_concat(const ViewArgs& args, int64_t, int64_t) {
+  TRY_OK(require_few_axes(args));
+  View to = args.out[0];
+  const size_t axis = axis_of(args, to.rank());
+  const int64_t size = bits(to.dtype) / 8;
+  for (const View& part : args.in) {
+    to.dims = part.dims;
+    simd::copy_view(part, to);
+    to.data += part.dims[axis] * to.strides[axis] * size;
+  }
+  return {};
+}
+
+std::string_view accepts_gather(const Call& call) {
+  if (!call.in(1).is_tensor() || (call.in(1).dtype != DType::i64 && call.in(1).dtype != DType::i32))
+    return "its indices are neither i64 nor i32";
+  return accepts_elements(call, 0);
+}
+
+// data[outer][size][inner bytes] -> out[outer][index][inner bytes]
+struct Gathering {
+  int64_t outer = 1, size = 0, inner = 1, indices = 0;
+};
+
+Gathering gathering_of(const ViewArgs& args) {
+  Gathering g;
+  const View& data = args.in[0];
+  const size_t axis = axis_of(args, data.rank());
+  for (size_t i = 0; i < axis; ++i) g.outer *= data.dims[i];
+  for (size_t i = axis + 1; i < data.rank(); ++i) g.inner *= data.dims[i];
+  g.inner *= bits(data.dtype) / 8;
+  g.size = data.dims[axis];
+  g.indices = args.in[1].count();
+  return g;
+}
+
+int64_t gather_tasks(const ViewArgs& args) {
+  const Gathering g = gathering_of(args);
+  return tasks_for(g.outer * g.indices, 1.0 + static_cast<double>(g.inner));
+}
+
+Status run_gather(const ViewArgs& args, int64_t first, int64_t last) {
+  const Gathering g = gathering_of(args);
+  const int64_t tasks = gather_tasks(args), items = g.outer * g.indices;
+  const int64_t end = share_of(items, tasks, last - 1).last;
+  const bool wide = args.in[1].dtype == DType::i64;
+  const bool empty = g.inner == 0;
+  for (int64_t item = share_of(items, tasks, first).first; item < end; ++item) {
+    const int64_t k = item % g.indices, o = item / g.indices;
+    int64_t index = wide ? args.in[1].as<const int64_t>()[k] : args.in[1].as<const int32_t>()[k];
+    if (index < -g.size || index >= g.size)
+      return refuse("gather.index", "index {} is out of range for {} entries", index, g.size);
+    if (index < 0) index += g.size;
+    if (empty) continue;
+    std::memcpy(args.out[0].data + item * g.inner, args.in[0].data + (o * g.size + index) * g.inner,
+                static_cast<size_t>(g.inner));
+  }
+  return {};
+}
+
+}  // namespace
+
+constexpr EngineKernel kTranspose = {.name = "strided copy",
+                                     .accepts = accepts_one,
+                                     .prepare = prepare_transpose,
+                                     .tasks = moved_tasks<transposed>,
+                                     .run = run_moved<transposed>,
+                                     .strided = 1};
+constexpr EngineKernel kExpand = {.name = "strided copy",
+                                  .accepts = accepts_one,
+                                  .tasks = moved_tasks<expanded>,
+                                  .run = run_moved<expanded>,
+                                  .strided = 1};
+constexpr EngineKernel kConcat = {.name = "strided copy",
+                                  .accepts = accepts_concat,
+                                  .prepare = prepare_concat,
+                                  .run = run_concat,
+                                  .strided = 0xffffffff};
+constexpr EngineKernel kGather = {
+    .name = "blocks", .accepts = accepts_gather, .prepare = prepare_gather, .tasks = gather_tasks, .run = run_gather};
+
+}  // namespace anyshape::cpu

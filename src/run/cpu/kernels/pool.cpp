@@ -1,0 +1,107 @@
+#include "kernels/pool_f32.h"
+#include "ops/window.h"
+#include "run/cpu/kernels/all.h"
+#include "run/cpu/kernels/common.h"
+
+// MaxPool and AveragePool of f32 over one or two spatial axes.
+namespace anyshape::cpu {
+namespace {
+
+using kernels::PlanePool;
+using kernels::PoolAxis;
+using ops::AutoPad;
+
+struct Prepared {
+  PlanePool pool;  // all that does not depend on the input's sizes
+  AutoPad auto_pad = AutoPad::explicit_pads;
+  bool average = false;
+};
+
+const Prepared& prepared_of(const ViewArgs& args) { return *static_cast<const Prepared*>(args.prepared); }
+
+std::string_view accepts(const Call& call) {
+  if (!is_f32(call, 0)) return "its element type is not f32";
+  if (call.has_output(1)) return "it gives the places of the maxima";
+  const auto* kernel = call.ints("kernel_shape");
+  return kernel && (kernel->size() == 1 || kernel->size() == 2) ? "" : "it has neither one nor two spatial axes";
+}
+
+Result<std::shared_ptr<const void>> prepare(const Call& call) {
+  auto p = std::make_shared<Prepared>();
+  TRY(const auto kernel, ops::axis_ints(call, "kernel_shape", call.ints("kernel_shape")->size(), 0, 1));
+  TRY(const ops::Window w, ops::read_window(call, Dims(kernel.begin(), kernel.end())));
+  p->auto_pad = w.auto_pad;
+  p->average = call.type() == "AveragePool";
+  p->pool.count_padding = call.version() >= 7 && call.i("count_include_pad", 0) != 0;
+  PoolAxis* axes[] = {&p->pool.y, &p->pool.x};
+  for (size_t i = 0; i < w.rank(); ++i) {
+    PoolAxis& axis = *axes[2 - w.rank() + i];
+    axis.kernel = kernel[i];
+    axis.stride = w.strides[i];
+    axis.dilation = w.dilations[i];
+    axis.pad = w.pads_begin[i];
+    axis.pad_end = w.pads_end[i];
+  }
+  return p;
+}
+
+void set_sizes(AutoPad auto_pad, int64_t in, int64_t out, PoolAxis& axis) {
+  axis.in = in;
+  axis.out = out;
+  if (auto_pad == AutoPad::valid) axis.pad = axis.pad_end = 0;
+  if (auto_pad != AutoPad::same_upper && auto_pad != AutoPad::same_lower) return;
+  const int64_t total = (out - 1) * axis.stride + (axis.kernel - 1) * axis.dilation + 1 - in;
+  axis.pad = (auto_pad == AutoPad::same_upper ? total : total + 1) / 2;
+  axis.pad_end = total - axis.pad;
+}
+
+PlanePool pool_of(const ViewArgs& args) {
+  const Prepared& p = prepared_of(args);
+  PlanePool pool = p.pool;
+  const auto in = args.in[0].dims, out = args.out[0].dims;
+  set_sizes(p.auto_pad, in.back(), out.back(), pool.x);
+  if (in.size() == 4) set_sizes(p.auto_pad, in[2], out[2], pool.y);
+  return pool;
+}
+
+int64_t planes_of(const ViewArgs& args) { return args.out[0].dims[0] * args.out[0].dims[1]; }
+
+int64_t tasks(const ViewArgs& args) {
+  const PlanePool pool = pool_of(args);
+  const double cells = static_cast<double>(pool.y.out * pool.x.out) * static_cast<double>(pool.y.kernel) *
+                       static_cast<double>(pool.x.kernel);
+  return tasks_for(planes_of(args), cells);
+}
+
+int64_t row_of(const ViewArgs& args) { return round_up(args.out[0].dims.back(), 8); }
+
+int64_t scratch(const ViewArgs& args) {
+  return prepared_of(args).average ? tasks(args) * row_of(args) * static_cast<int64_t>(sizeof(double)) : 0;
+}
+
+Status run(const ViewArgs& args, int64_t first, int64_t last) {
+  if (args.out[0].count() == 0) return {};
+  const PlanePool pool = pool_of(args);
+  const bool average = prepared_of(args).average;
+  const int64_t from = pool.y.in * pool.x.in, to = pool.y.out * pool.x.out, all = tasks(args);
+  const float* in = args.in[0].as<const float>();
+  float* out = args.out[0].as<float>();
+  for (int64_t t = first; t < last; ++t) {
+    const Share share = share_of(planes_of(args), all, t);
+    double* sums = reinterpret_cast<double*>(args.scratch) + t * row_of(args);
+    for (int64_t plane = share.first; plane < share.last; ++plane) {
+      if (average)
+        kernels::average_pool_plane(pool, in + plane * from, out + plane * to, sums);
+      else
+        kernels::max_pool_plane(pool, in + plane * from, out + plane * to);
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+constexpr EngineKernel kPool = {
+    .name = "f32 planes", .accepts = accepts, .prepare = prepare, .scratch = scratch, .tasks = tasks, .run = run};
+
+}  // namespace anyshape::cpu

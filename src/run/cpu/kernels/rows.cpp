@@ -1,0 +1,233 @@
+#include "kernels/rows.h"
+
+#include <algorithm>
+
+#include "ops/common.h"
+#include "run/cpu/kernels/all.h"
+#include "run/cpu/kernels/common.h"
+
+// Softmax, LogSoftmax, LayerNormalization, RMSNormalization and reductions of f32.
+namespace anyshape::cpu {
+namespace {
+
+int64_t product_of(std::span<const int64_t> dims) {
+  int64_t n = 1;
+  for (int64_t d : dims) n *= d;
+  return n;
+}
+
+std::optional<size_t> axis_of(int64_t axis, size_t rank) {
+  const auto found = ops::normalize_axis(axis, rank);
+  return found ? std::optional<size_t>(*found) : std::nullopt;
+}
+
+// The axes of input 0 from `from` to `to` - 1 are worked on as one row.
+struct Range {
+  size_t from = 0, to = 0;
+};
+
+const Range& range_of(const ViewArgs& args) { return *static_cast<const Range*>(args.prepared); }
+
+std::optional<Range> softmax_range(const Call& call) {
+  if (!call.in(0).dims) return std::nullopt;
+  const size_t rank = call.in(0).rank();
+  const auto axis = axis_of(call.i("axis", call.version() < 13 ? 1 : -1), rank);
+  if (!axis || (call.version() >= 13 && *axis + 1 != rank)) return std::nullopt;
+  return Range{*axis, rank};
+}
+
+std::string_view accepts_softmax(const Call& call) {
+  if (!is_f32(call, 0)) return "its element type is not f32";
+  return softmax_range(call) ? "" : "its axis is not known to be the last one";
+}
+
+Result<std::shared_ptr<const void>> prepare_softmax(const Call& call) {
+  return std::make_shared<Range>(softmax_range(call).value());
+}
+
+// Outer rows, entries of one, and entries from one entry of a row to the next.
+struct Rows {
+  int64_t outer, n, inner;
+};
+Rows rows_of(const ViewArgs& args, const Range& range) {
+  const auto dims = args.in[0].dims;
+  return {product_of(dims.first(range.from)), product_of(dims.subspan(range.from, range.to - range.from)),
+          product_of(dims.subspan(range.to))};
+}
+
+int64_t tasks_of(const Rows& rows, double cost) {
+  return tasks_for(rows.outer, cost * static_cast<double>(rows.n * rows.inner));
+}
+
+int64_t softmax_tasks(const ViewArgs& args) { return tasks_of(rows_of(args, range_of(args)), 20); }
+
+template <bool logarithm>
+Status run_softmax(const ViewArgs& args, int64_t first, int64_t last) {
+  const Rows rows = rows_of(args, range_of(args));
+  const int64_t tasks = softmax_tasks(args);
+  const Share begin = share_of(rows.outer, tasks, first), end = share_of(rows.outer, tasks, last - 1);
+  simd::softmax_rows(args.in[0].as<const float>(), args.out[0].as<float>(), begin.first, end.last, rows.n, logarithm);
+  return {};
+}
+
+struct Norm {
+  Range range;
+  float epsilon = 1e-5f;
+  bool subtract_mean = true;
+};
+
+// The parameter has one entry for all, or one for each entry of a row.
+bool fits_row(const Fact& parameter, const Dims& x, size_t axis) {
+  if (!parameter.dims) return false;
+  const auto trimmed = [](auto first, auto last) {
+    while (first != last && *first == Dim(1)) ++first;
+    return Dims(first, last);
+  };
+  const Dims own = trimmed(parameter.dims->begin(), parameter.dims->end());
+  return own.empty() || own == trimmed(x.begin() + static_cast<ptrdiff_t>(axis), x.end());
+}
+
+std::string_view accepts_norm(const Call& call) {
+  for (size_t i = 0; i < call.inputs(); ++i)
+    if (call.has(i) && !is_f32(call, i)) return "its element type is not f32";
+  if (call.i("stash_type", 1) != 1) return "its statistics are not f32";
+  if (!call.in(0).dims) return "the rank of its input is not known";
+  const auto axis = axis_of(call.i("axis", -1), call.in(0).rank());
+  if (!axis) return "its axis is not there";
+  for (size_t i = 1; i < call.inputs(); ++i)
+    if (call.has(i) && !fits_row(call.in(i), *call.in(0).dims, *axis)) return "scale or bias differ between rows";
+  return {};
+}
+
+Result<std::shared_ptr<const void>> prepare_norm(const Call& call) {
+  auto p = std::make_shared<Norm>();
+  TRY(p->range.from, ops::normalize_axis(call.i("axis", -1), call.in(0).rank()));
+  p->range.to = call.in(0).rank();
+  p->epsilon = call.f("epsilon", 1e-5f);
+  p->subtract_mean = call.type() == "LayerNormalization";
+  return p;
+}
+
+int64_t norm_tasks(const ViewArgs& args) {
+  return tasks_of(rows_of(args, static_cast<const Norm*>(args.prepared)->range), 10);
+}
+
+Status run_norm(const ViewArgs& args, int64_t first, int64_t last) {
+  const Norm& p = *static_cast<const Norm*>(args.prepared);
+  const Rows rows = rows_of(args, p.range);
+  const int64_t tasks = norm_tasks(args);
+  const auto optional = [](std::span<const View> views, size_t i) {
+    return i < views.size() && views[i] ? views[i].as<float>() : nullptr;
+  };
+  simd::LayerNorm norm;
+  norm.in = args.in[0].as<const float>();
+  norm.out = args.out[0].as<float>();
+  norm.n = rows.n;
+  norm.scale = optional(args.in, 1);
+  norm.bias = optional(args.in, 2);
+  norm.scale_step = norm.scale && args.in[1].count() == rows.n ? 1 : 0;
+  norm.bias_step = norm.bias && args.in[2].count() == rows.n ? 1 : 0;
+  norm.epsilon = p.epsilon;
+  norm.subtract_mean = p.subtract_mean;
+  norm.mean = optional(args.out, 1);
+  norm.deviation = optional(args.out, 2);
+  const Share begin = share_of(rows.outer, tasks, first), end = share_of(rows.outer, tasks, last - 1);
+  simd::layer_norm_rows(norm, begin.first, end.last);
+  return {};
+}
+
+struct Reducing {
+  Range range;
+  simd::Reduction kind = simd::Reduction::sum;
+};
+
+std::optional<simd::Reduction> kind_of(std::string_view type) {
+  using simd::Reduction;
+  constexpr std::pair<std::string_view, Reduction> kKinds[] = {{"ReduceSum", Reduction::sum},
+                                                               {"ReduceMean", Reduction::mean},
+                                                               {"ReduceMax", Reduction::max},
+                                                               {"ReduceMin", Reduction::min},
+                                                               {"ReduceSumSquare", Reduction::sum_square},
+                                                               {"ReduceL1", Reduction::l1},
+                                                               {"ReduceL2", Reduction::l2},
+                                                               {"GlobalAveragePool", Reduction::mean},
+                                                               {"GlobalMaxPool", Reduction::max}};
+  for (const auto& [name, kind] : kKinds)
+    if (name == type) return kind;
+  return std::nullopt;
+}
+
+// The reduced axes as one range; nullopt: not known, or others between them.
+std::optional<Range> reduced_range(const Call& call) {
+  if (!call.in(0).dims) return std::nullopt;
+  const size_t rank = call.in(0).rank();
+  if (call.type().starts_with("Global")) return Range{std::min<size_t>(2, rank), rank};
+  std::vector<int64_t> written;
+  if (call.has(1)) {
+    const auto known = ops::known_numbers(call, 1);
+    if (!known) return std::nullopt;
+    written = *known;
+  } else if (const auto* axes = call.ints("axes")) {
+    written = *axes;
+  }
+  if (written.empty()) return call.i("noop_with_empty_axes", 0) == 0 ? std::optional(Range{0, rank}) : std::nullopt;
+  std::vector<bool> gone(rank, false);
+  for (int64_t axis : written) {
+    const auto normal = axis_of(axis, rank);
+    if (!normal) return std::nullopt;
+    gone[*normal] = true;
+  }
+  const auto from = std::find(gone.begin(), gone.end(), true);
+  const auto to = std::find(from, gone.end(), false);
+  if (std::find(to, gone.end(), true) != gone.end()) return std::nullopt;
+  return Range{static_cast<size_t>(from - gone.begin()), static_cast<size_t>(to - gone.begin())};
+}
+
+std::string_view accepts_reduce(const Call& call) {
+  if (!is_f32(call, 0)) return "its element type is not f32";
+  if (!kind_of(call.type())) return "there is no such reduction";
+  return reduced_range(call) ? "" : "its axes are not known to be neighbours";
+}
+
+Result<std::shared_ptr<const void>> prepare_reduce(const Call& call) {
+  return std::make_shared<Reducing>(Reducing{reduced_range(call).value(), kind_of(call.type()).value()});
+}
+
+int64_t reduce_tasks(const ViewArgs& args) {
+  return tasks_of(rows_of(args, static_cast<const Reducing*>(args.prepared)->range), 4);
+}
+
+Status run_reduce(const ViewArgs& args, int64_t first, int64_t last) {
+  const Reducing& p = *static_cast<const Reducing*>(args.prepared);
+  const Rows rows = rows_of(args, p.range);
+  const int64_t tasks = reduce_tasks(args);
+  const Share begin = share_of(rows.outer, tasks, first), end = share_of(rows.outer, tasks, last - 1);
+  simd::reduce_rows(p.kind, args.in[0].as<const float>(), args.out[0].as<float>(), begin.first, end.last, rows.n,
+                    rows.inner);
+  return {};
+}
+
+}  // namespace
+
+constexpr EngineKernel kSoftmax = {.name = "f32 rows",
+                                   .accepts = accepts_softmax,
+                                   .prepare = prepare_softmax,
+                                   .tasks = softmax_tasks,
+                                   .run = run_softmax<false>,
+                                   .in_place = 1};
+constexpr EngineKernel kLogSoftmax = {.name = "f32 rows",
+                                      .accepts = accepts_softmax,
+                                      .prepare = prepare_softmax,
+                                      .tasks = softmax_tasks,
+                                      .run = run_softmax<true>,
+                                      .in_place = 1};
+constexpr EngineKernel kNorm = {.name = "f32 rows",
+                                .accepts = accepts_norm,
+                                .prepare = prepare_norm,
+                                .tasks = norm_tasks,
+                                .run = run_norm,
+                                .in_place = 1};
+constexpr EngineKernel kReduce = {
+    .name = "f32 rows", .accepts = accepts_reduce, .prepare = prepare_reduce, .tasks = reduce_tasks, .run = run_reduce};
+
+}  // namespace anyshape::cpu
