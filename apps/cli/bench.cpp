@@ -16,7 +16,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Seconds = std::chrono::duration<double>;
 
-constexpr double kRelative = 1e-3, kAbsolute = 1e-5;
 constexpr int kRounds = 10, kLeastRounds = 3;
 constexpr Seconds kSlice(0.05), kLongest(10);
 
@@ -100,7 +99,7 @@ Status Bench::compare(const std::vector<AnyValue>& inputs, const std::string& sh
       if (!outputs) return fail(outputs.error());
       if (first.empty()) first = *outputs;
       for (size_t i = 0; i < first.size(); ++i)
-        if (const std::string wrong = difference(first[i], (*outputs)[i], kRelative, kAbsolute); !wrong.empty())
+        if (const std::string wrong = difference(first[i], (*outputs)[i], Tolerance()); !wrong.empty())
           return fail({Error::Kind::refused, "bench.differs", model_.name(),
                        fmt::format("at {}, output {} of {} is not that of {} with {} threads: {}", shape, i,
                                    sides_[0].engine, side.engine, contender.threads, wrong),

@@ -124,7 +124,7 @@ int Checker::judge_proof(const std::string& file, std::string_view question, con
 int Checker::ask_sets(const Model& model, Report& report) {
   int code = kDone;
   if (!arguments_.require.empty()) {
-    const auto proof = require(model, arguments_.require, arguments_.options);
+    const auto proof = accepts_all(model, arguments_.require, arguments_.options);
     if (!proof) return report_error(proof.error());
     code = judge_proof(file_, "--require", *proof);
     report.require = *proof;

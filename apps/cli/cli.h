@@ -13,6 +13,7 @@
 #include "anyshape/fix.h"
 #include "anyshape/mqh.h"
 #include "anyshape/printable.h"
+#include "anyshape/tolerance.h"
 #include "inputs.h"
 
 namespace anyshape::cli {
@@ -111,7 +112,7 @@ struct ExportArguments {
 
 struct VerifyArguments {
   std::string model, other, shapes_file;
-  double relative = 1e-3, absolute = 1e-5;
+  Tolerance tolerance;
   int64_t seed = 0;
   EngineArguments engine;
   bool quiet = false;

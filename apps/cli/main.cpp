@@ -303,9 +303,10 @@ void Program::add_verify() {
   sub->add_option("B", verifying.other, "an ONNX file")->required();
   sub->add_option("--shapes-file", verifying.shapes_file,
                   "one JSON object per line, {\"x\": [1, 120, 1]}; default: boundary shapes of what A takes");
-  sub->add_option("--rtol", verifying.relative, "how far entries may be apart, as a part of the one of A")
+  sub->add_option("--rtol", verifying.tolerance.relative, "how far entries may be apart, as a part of the one of A")
       ->check(CLI::Range(0.0, kLargestTolerance));
-  sub->add_option("--atol", verifying.absolute, "and this much more")->check(CLI::Range(0.0, kLargestTolerance));
+  sub->add_option("--atol", verifying.tolerance.absolute, "and this much more")
+      ->check(CLI::Range(0.0, kLargestTolerance));
   sub->add_option("--seed", verifying.seed, "of the random inputs")
       ->check(CLI::Range(int64_t{0}, std::numeric_limits<int64_t>::max()));
   add_engine(sub, verifying.engine);

@@ -17,8 +17,8 @@ void print_compared(const Compared& one) {
 
 Result<VerifyOptions> options_of(const VerifyArguments& arguments, const Model& model) {
   VerifyOptions out;
-  out.relative = arguments.relative;
-  out.absolute = arguments.absolute;
+  out.relative = arguments.tolerance.relative;
+  out.absolute = arguments.tolerance.absolute;
   out.seed = static_cast<uint64_t>(arguments.seed);
   out.session = session_options(arguments.engine);
   out.threads = arguments.engine.threads;

@@ -116,7 +116,7 @@ nb::dict accepts_shapes(SharedModel& self, const Sizes& sizes, bool ignore_assum
 nb::dict require_shapes(SharedModel& self, const std::vector<std::string>& wanted, bool ignore_assumed) {
   CheckOptions options;
   options.ignore_assumed = ignore_assumed;
-  return proof_dict(with(self, [&](const Model& model) { return require(model, wanted, options); }));
+  return proof_dict(with(self, [&](const Model& model) { return accepts_all(model, wanted, options); }));
 }
 
 nb::dict against_model(SharedModel& self, SharedModel& old) {

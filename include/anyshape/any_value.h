@@ -11,6 +11,7 @@
 #include "anyshape/api.h"
 #include "anyshape/dtype.h"
 #include "anyshape/error.h"
+#include "anyshape/tolerance.h"
 
 namespace anyshape {
 
@@ -79,9 +80,12 @@ ANYSHAPE_API Result<std::vector<std::pair<std::string, AnyValue>>> read_npz(
 ANYSHAPE_API Status write_npz(const std::filesystem::path& path,
                               const std::vector<std::pair<std::string, AnyValue>>& values);
 
-// Empty when `got` is `want`: kind, element type, shape, and entries of floats within
-// absolute + relative * |want|. Otherwise one sentence with the first difference.
-ANYSHAPE_API std::string difference(const AnyValue& got, const AnyValue& want, double relative, double absolute);
+// Empty when `got` is `want`: kind, element type, shape, and entries of floats within the tolerance. Otherwise one
+// sentence with the first difference.
+ANYSHAPE_API std::string difference(const AnyValue& got, const AnyValue& want, const Tolerance& tolerance);
+inline std::string difference(const AnyValue& got, const AnyValue& want, double relative, double absolute) {
+  return difference(got, want, Tolerance{relative, absolute});
+}
 // The largest |got - want| / max(|want|, 1e-6 * largest |want|).
 ANYSHAPE_API double largest_relative_error(const AnyValue& got, const AnyValue& want);
 

@@ -18,6 +18,12 @@ struct DynamicAxis {
   std::string name;
 };
 
+// How value_info writes a dim that is no number and no symbol.
+enum class DimText {
+  names,        // a made-up name, the same for equal expressions
+  expressions,  // the expression itself: "(h + 1)//2"
+};
+
 // "NAME:AXIS=SYM[,AXIS=SYM]", split from the right. Usage error dynamic.syntax.
 ANYSHAPE_API Result<std::vector<DynamicAxis>> parse_dynamic(std::string_view text);
 // torch.onnx.export's dynamic_axes as JSON: {"x": {"0": "batch", "1": "seq"}, "y": [0]}. Usage error dynamic.syntax.

@@ -30,8 +30,13 @@ ANYSHAPE_API Answer accepts(const Model& model, const Shapes& shapes, const Chec
 
 // Is every shape of a set accepted? Each text is `x=[1..64, 1..512, 80]` or a condition on the model's symbols,
 // `batch in 1..64, h % 32 == 0`; all hold together. Usage errors: require.*.
-ANYSHAPE_API Result<Proof> require(const Model& model, const std::vector<std::string>& wanted,
-                                   const CheckOptions& options = {});
+ANYSHAPE_API Result<Proof> accepts_all(const Model& model, const std::vector<std::string>& wanted,
+                                       const CheckOptions& options = {});
+// The same, by the name of the program's option.
+inline Result<Proof> require(const Model& model, const std::vector<std::string>& wanted,
+                             const CheckOptions& options = {}) {
+  return accepts_all(model, wanted, options);
+}
 
 // The smallest shape the model takes where some inputs have these sizes, axes of 1 and more: an example to start from.
 // Where none is found, the declared numbers with 1 for all others. Inputs that are no tensors of known rank are left
@@ -41,26 +46,9 @@ ANYSHAPE_API Shapes smallest_shapes(const Model& model, const Shapes& given = {}
 // Does `model` accept every shape that `old` accepts? Inputs are matched by name.
 ANYSHAPE_API Result<Proof> against(const Model& model, const Model& old);
 
-// One step of the way from an axis back to where its size comes from.
-struct AxisStep {
-  std::string value;
-  size_t axis = 0;
-  bool entry = false;    // `axis` is the index of an entry of a shape tensor, `size` that entry
-  std::string size;      // the axis as an expression
-  std::string node, op;  // the node that makes the value; empty for inputs and initializers
-  std::string reason;
-};
-
-// The axis asked for first, the cause last.
-struct AxisStory {
-  std::vector<AxisStep> steps;
-  std::string conclusion;  // why it is static or dynamic
-};
-
 // Why an axis is what it is: `value` is "VALUE:AXIS" (one story) or "VALUE" (one for each axis).
 // Usage errors: explain.value, explain.axis.
 ANYSHAPE_API Result<std::vector<AxisStory>> explain(const Model& model, std::string_view value);
-ANYSHAPE_API std::string to_text(const AxisStory& story);
 
 // Every lint rule, by id.
 ANYSHAPE_API std::vector<RuleInfo> rules();

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "anyshape/api.h"
+#include "anyshape/axes.h"
 #include "anyshape/error.h"
 #include "anyshape/report.h"
 
@@ -27,12 +28,6 @@ struct ModelInfo {
   int64_t file_bytes = 0;  // of the model file, without external data
   std::vector<std::string> functions;
   std::vector<std::pair<std::string, std::string>> metadata;
-};
-
-// How value_info writes a dim that is no number and no symbol.
-enum class DimText {
-  names,        // a made-up name, the same for equal expressions
-  expressions,  // the expression itself: "(h + 1)//2"
 };
 
 // An ONNX model, its names resolved. Weights stay in the file, which is mapped. Copies share one model. Not safe to use

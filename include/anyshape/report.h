@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "anyshape/error.h"
+#include "anyshape/reason.h"
 
 // What the answers of anyshape are made of: plain data, every expression and condition as text.
 namespace anyshape {
@@ -23,11 +24,6 @@ struct ValueType {
   std::optional<std::vector<std::string>> dims;  // absent: no tensor, or its rank is not known
 };
 
-// The node that demands something, and what it says.
-struct Reason {
-  std::string node, op, code, sentence;
-};
-
 struct ConditionText {
   std::string text;                  // "seq == 120", "h % 32 == 0"
   std::vector<std::string> symbols;  // those that occur in it
@@ -37,6 +33,7 @@ struct ConditionText {
 // The input shapes a model takes: declared dims match and every condition holds.
 struct Accepted {
   std::vector<ConditionText> conditions;  // minimal; empty: every shape of the declared dims
+  bool one_shape = false;                 // the file declares a number for every axis of every input
   bool never = false;                     // no shape at all is accepted
   bool exact = true;                      // false: the true set may be smaller, for the reasons below
   std::vector<Reason> not_exact_because;
@@ -94,6 +91,22 @@ struct ShapeAnswer {
   Answer answer;
 };
 
+// One step of the way from an axis back to where its size comes from.
+struct AxisStep {
+  std::string value;
+  size_t axis = 0;
+  bool entry = false;    // `axis` is the index of an entry of a shape tensor, `size` that entry
+  std::string size;      // the axis as an expression
+  std::string node, op;  // the node that makes the value; empty for inputs and initializers
+  std::string reason;    // "input axis, dynamic", "the target's literal 120", ...
+};
+
+// The axis asked for first, the cause last.
+struct AxisStory {
+  std::vector<AxisStep> steps;
+  std::string conclusion;  // why it is static or dynamic
+};
+
 // All that check() says about one model.
 struct Report {
   std::string model;  // the file
@@ -122,6 +135,7 @@ struct RuleInfo {
 
 // The words of a shape: "x=1x120x1", "x=scalar" for rank 0. Several are joined by a space.
 ANYSHAPE_API std::string to_text(const Shapes& shapes);
+ANYSHAPE_API std::string to_text(const AxisStory& story);
 // For people. `colour`: with terminal escapes.
 ANYSHAPE_API std::string to_text(const Report& report, bool colour = false);
 // One object for one report, else an array; docs/check.schema.json describes it.

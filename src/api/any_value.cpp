@@ -216,8 +216,8 @@ std::string AnyValue::summary() const {
                      fmt::join(first, ", "), count() > kShown ? ", ..." : "");
 }
 
-std::string difference(const AnyValue& got, const AnyValue& want, double relative, double absolute) {
-  return difference(got.datum(), want.datum(), Tolerance{relative, absolute});
+std::string difference(const AnyValue& got, const AnyValue& want, const Tolerance& tolerance) {
+  return difference(got.datum(), want.datum(), tolerance);
 }
 
 double largest_relative_error(const AnyValue& got, const AnyValue& want) {

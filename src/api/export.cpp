@@ -7,6 +7,7 @@
 #include "api/export_proof.h"
 #include "api/model_impl.h"
 #include "api/target.h"
+#include "base/work.h"
 #include "base/zip.h"
 #include "check/assumed.h"
 #include "ir/builder_tidy.h"
@@ -115,14 +116,13 @@ Result<Model> Model::Impl::make(std::shared_ptr<Graph> graph, onnx::ModelHeader 
   if (!ops) return at(name, std::move(ops).error());
   resolve(*graph, *ops);
   onnx::GraphFile made = onnx::from_graph(graph, std::move(header));
-  auto impl = std::make_shared<Impl>();
-  impl->name = std::move(name);
-  impl->file = std::move(made.file);
-  impl->file.file = MappedFile::from_bytes({});
-  impl->owners = std::move(made.owners);
-  impl->graph = std::move(graph);
-  TRY_OK(impl->going_on());
-  return Model(std::move(impl));
+  CheckedModel model;
+  model.file = std::move(made.file);
+  model.file.file = MappedFile::from_bytes({});
+  model.owners = std::move(made.owners);
+  model.graph = std::move(graph);
+  if (Status going = Work::check(); !going) return at(name, std::move(going).error());
+  return wrap(std::move(model), std::move(name));
 }
 
 Result<Exported> export_program(const std::filesystem::path& path, const ExportOptions& options) {

@@ -4,9 +4,8 @@
 #include <unordered_set>
 
 #include "api/model_impl.h"
-#include "api/policy.h"
 #include "base/work.h"
-#include "check/assumed.h"
+#include "check/ask.h"
 #include "solve/baked.h"
 
 namespace anyshape {
@@ -27,7 +26,7 @@ std::string source_of(const Graph& graph, std::string_view name) {
 }
 
 Error baked_error(const lower::Lowered& lowered, const AcceptedCondition& condition, const AxisSymbol& axis) {
-  const Because& because = condition.because.front();
+  const Reason& because = condition.because.front();
   const std::string line = source_of(*lowered.graph, because.node);
   return {Error::Kind::refused, "export.baked", fmt::format("node {:?}", because.node),
           fmt::format("{} needs {}, but {:?} axis {} is asked to be dynamic{}: {}", because.op,
@@ -85,7 +84,7 @@ Status prove_export(const Model& model, const lower::Lowered& lowered, const Exp
         if (baked_size(condition.condition, axis.symbol)) return tl::unexpected(baked_error(lowered, condition, axis));
     }
   TRY_OK(Work::check());
-  return options.batch_only || !options.target.empty() ? check_batch_only(model, options.allow, "export.policy")
+  return options.batch_only || !options.target.empty() ? check_batch_only(impl, options.allow, "export.policy")
                                                        : Status();
 }
 

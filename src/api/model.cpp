@@ -4,13 +4,11 @@
 #include <map>
 
 #include "api/model_impl.h"
-#include "api/value_info.h"
 #include "base/work.h"
 #include "check/report.h"
-#include "format/onnx/import.h"
+#include "fix/value_info.h"
 #include "format/onnx/walk.h"
 #include "ir/defaults.h"
-#include "ops/custom.h"
 #include "passes/body.h"
 
 namespace anyshape {
@@ -55,37 +53,11 @@ void add_operators(const onnx::ModelProto& proto, ModelInfo& info) {
 
 }  // namespace
 
-template <class T, class Find>
-const T& Model::Impl::found(Found<T>& kept, Find find) {
-  if (!kept.now || (kept.cut && !Work::budget_spent())) {
-    kept.before = std::move(kept.now);
-    kept.now = std::make_shared<const T>(find());
-    kept.cut = Work::budget_spent();
-  }
-  return *kept.now;
-}
-
-const Typed& Model::Impl::typed() const {
-  return found(typed_, [this] { return solve(graph); });
-}
-
 std::shared_ptr<const Typed> Model::Impl::typed_for_runs() const {
   const auto inlined = inline_functions(graph);
-  const bool same = inlined == graph && typed_.now && !typed_.cut && !typed_.now->has_corners();
-  return same ? typed_.now : std::make_shared<const Typed>(solve(inlined, {.corners = false}));
-}
-
-const AcceptedSet& Model::Impl::accepted() const {
-  return found(accepted_, [this] { return accepted_set(typed()); });
-}
-
-const Assumed& Model::Impl::assumed() const {
-  return found(assumed_, [this] {
-    std::string_view text;
-    for (const auto& entry : file.proto.metadata_props)
-      if (entry.key == kAssumedKey) text = entry.value;
-    return read_assumed(typed(), text);
-  });
+  const auto known = typed_in_full();
+  const bool same = inlined == graph && known && !known->has_corners();
+  return same ? known : std::make_shared<const Typed>(solve(inlined, {.corners = false}));
 }
 
 Status Model::Impl::going_on() const {
@@ -94,28 +66,15 @@ Status Model::Impl::going_on() const {
   return going;
 }
 
-std::optional<int64_t> Model::Impl::opset() const {
-  for (const auto& import : file.proto.opset_import)
-    if (import.domain.empty() || import.domain == "ai.onnx") return import.version;
-  return std::nullopt;
+Model Model::Impl::wrap(CheckedModel model, std::string name) {
+  return Model(std::make_shared<const Impl>(std::move(model), std::move(name)));
 }
 
 Result<Model> Model::Impl::make(onnx::ModelFile file, std::string name,
                                 std::vector<std::shared_ptr<const void>> owners) {
-  auto impl = std::make_shared<Impl>();
-  impl->name = std::move(name);
-  impl->file = std::move(file);
-  impl->owners = std::move(owners);
-  std::vector<std::string_view> rules;
-  for (const auto& entry : impl->file.proto.metadata_props)
-    if (entry.key == kCustomRulesKey) rules.push_back(entry.value);
-  auto ops = ops_of_model(rules);
-  if (!ops) return at(impl->name, std::move(ops).error());
-  auto graph = onnx::import_model(impl->file, *std::move(ops));
-  if (!graph) return at(impl->name, std::move(graph).error());
-  impl->graph = *std::move(graph);
-  TRY_OK(impl->going_on());
-  return Model(std::move(impl));
+  auto model = CheckedModel::make(std::move(file), std::move(owners));
+  if (!model) return at(name, std::move(model).error());
+  return wrap(*std::move(model), std::move(name));
 }
 
 Result<Model> Model::load(const std::filesystem::path& path) {
@@ -145,22 +104,9 @@ std::vector<ValueType> Model::optional_inputs() const {
 }
 
 Result<Model> Model::overriding(const std::vector<std::string>& names) const {
-  const Graph& graph = *impl_->graph;
-  const auto optional = anyshape::optional_inputs(graph);
-  std::vector<ValueId> fed;
-  for (const std::string& wanted : names) {
-    const auto it =
-        std::find_if(optional.begin(), optional.end(), [&](ValueId id) { return graph.values[id].name == wanted; });
-    if (it == optional.end())
-      return at(impl_->name, usage("input.unknown", "the model has no input {:?} with a default", wanted).value());
-    fed.push_back(*it);
-  }
-  auto impl = std::make_shared<Impl>();
-  impl->name = impl_->name;
-  impl->file = impl_->file;
-  impl->owners = impl_->owners;
-  impl->graph = without_defaults(graph, fed);
-  return Model(std::move(impl));
+  auto model = impl_->overriding(names);
+  if (!model) return at(impl_->name, std::move(model).error());
+  return Impl::wrap(*std::move(model), impl_->name);
 }
 
 ModelInfo Model::info() const {
@@ -186,19 +132,19 @@ ModelInfo Model::info() const {
 }
 
 std::optional<Reason> Model::cut_short() const {
-  const Remark* cut = impl_->typed().cut_short();
-  return cut ? std::optional(Reason{cut->node, cut->op, cut->code, cut->sentence}) : std::nullopt;
+  const Reason* cut = impl_->typed().cut_short();
+  return cut ? std::optional(*cut) : std::nullopt;
 }
 
 Result<Model> Model::with_value_info(DimText dims) const {
   if (const auto& refusal = impl_->typed().refusal()) return at(impl_->name, *refusal);
   auto texts = std::make_shared<TextPool>();
-  onnx::ModelFile file = impl_->file;
-  write_value_info(impl_->typed(), dims, *texts, file.proto);
+  onnx::ModelProto proto = impl_->file.proto;
+  fixes::write_value_info(impl_->typed(), dims, *texts, proto);
   TRY_OK(impl_->going_on());
-  auto owners = impl_->owners;
-  owners.push_back(std::move(texts));
-  return Impl::make(std::move(file), impl_->name, std::move(owners));
+  auto model = impl_->with(std::move(proto), std::move(texts));
+  if (!model) return at(impl_->name, std::move(model).error());
+  return Impl::wrap(*std::move(model), impl_->name);
 }
 
 }  // namespace anyshape

@@ -53,7 +53,8 @@ std::vector<Requirement> assumed_of(const Model::Impl& model, const Typed& typed
       if (!one.text.binding) continue;
       Requirement r;
       r.condition = one.condition;
-      r.code = "assumed.condition";
+      r.code = kAssumedCode;
+      r.recorded = true;
       r.node = one.text.origin;
       r.sentence = fmt::format("the exporter recorded that the file is right only where {}", one.text.text);
       out.push_back(std::move(r));

@@ -6,18 +6,14 @@
 #include <vector>
 
 #include "anyshape/model.h"
-#include "anyshape/report.h"
 
 namespace anyshape {
 
 // Usage error target.unknown; no name at all is no error.
 Status check_target(std::string_view target);
 
-// What the target of that name does not take of the model, but for the policy on axes. Usage error target.unknown.
-Result<std::vector<Finding>> target_findings(const Model::Impl& model, std::string_view target);
-
 // The model in one file, in operators and a format that the target reads, and what was changed. Refused with what is
-// left in the way, by the rules target.*. Usage error target.unknown.
+// left in the way, by the rules target.*. Usage error target.unknown. The model is not part of an error's place.
 Result<std::pair<Model, std::vector<std::string>>> for_target(const Model& model, std::string_view target);
 
 }  // namespace anyshape

@@ -4,9 +4,9 @@
 #include <simdjson.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "base/json.h"
+#include "solve/explain.h"
 
 namespace anyshape {
 namespace {
@@ -20,19 +20,13 @@ std::string text_or_empty(dom::element object, std::string_view key) {
 
 // The size of "input:axis", split from the right.
 std::optional<Dim> axis_size(const Typed& typed, std::string_view place) {
-  const size_t colon = place.rfind(':');
-  if (colon == std::string_view::npos) return std::nullopt;
-  const std::string_view digits = place.substr(colon + 1);
-  int64_t axis = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), axis);
-  if (error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
+  const auto [input, given] = split_axis(place);
   const auto required = typed.graph().required_inputs();
-  for (size_t i = 0; i < required.size(); ++i) {
-    if (typed.graph().values[required[i]].name != place.substr(0, colon)) continue;
+  for (size_t i = 0; given && i < required.size(); ++i) {
+    if (typed.graph().values[required[i]].name != input) continue;
     const auto& dims = typed.input_facts()[i].dims;
-    if (!dims) return std::nullopt;
-    if (axis < 0) axis += static_cast<int64_t>(dims->size());
-    if (axis < 0 || axis >= static_cast<int64_t>(dims->size())) return std::nullopt;
+    const int64_t rank = dims ? static_cast<int64_t>(dims->size()) : 0, axis = *given < 0 ? *given + rank : *given;
+    if (axis < 0 || axis >= rank) return std::nullopt;
     return (*dims)[static_cast<size_t>(axis)];
   }
   return std::nullopt;
@@ -101,6 +95,11 @@ Assumed read_assumed(const Typed& typed, std::string_view metadata) {
 
 std::string assumed_sentence(const AssumedCondition& condition) {
   return fmt::format("the exporter recorded that the file is right only where {}", condition.text);
+}
+
+void rename_input(AssumedCondition& condition, std::string_view from, std::string_view to) {
+  for (auto& [symbol, place] : condition.symbols)
+    if (split_axis(place).first == from) place.replace(0, from.size(), to);
 }
 
 std::string write_assumed(const std::vector<AssumedCondition>& conditions) {

@@ -7,7 +7,6 @@
 
 #include "anyshape/report.h"
 #include "solve/solve.h"
-#include "solve/verdict.h"
 
 namespace anyshape {
 
@@ -15,6 +14,9 @@ namespace anyshape {
 // {"version": 1, "conditions": [{"text": "seq >= 2", "symbols": {"seq": "x:1"}, "origin": "model.py:12"}]}; "advisory":
 // true on a condition says that it need not hold.
 inline constexpr std::string_view kAssumedKey = "anyshape.assumed";
+
+// Of what is refused because a recorded condition does not hold.
+inline constexpr std::string_view kAssumedCode = "assumed.condition";
 
 struct Assumed {
   struct Entry {
@@ -30,6 +32,9 @@ Assumed read_assumed(const Typed& typed, std::string_view metadata);
 
 // Why a shape at which it does not hold is refused.
 std::string assumed_sentence(const AssumedCondition& condition);
+
+// The axes of an input are found under its new name.
+void rename_input(AssumedCondition& condition, std::string_view from, std::string_view to);
 
 // What read_assumed() reads.
 std::string write_assumed(const std::vector<AssumedCondition>& conditions);

@@ -57,7 +57,7 @@ void equal_names(const LintContext& context, Findings& out) {
     for (size_t k = i + 1; k < axes.size(); ++k) {
       if (context.world.simplify(axes[i].symbol).is_constant()) continue;
       if (!context.world.proves(Condition::eq(axes[i].symbol, axes[k].symbol))) continue;
-      const Because* demand = context.demand(axes[k].symbol);
+      const Reason* demand = context.demand(axes[k].symbol);
       out.add(demand ? demand->node : "",
               fmt::format("{} and {} always have the same size", describe(axes[i]), describe(axes[k])),
               "give both axes one name");

@@ -134,7 +134,7 @@ void batch_only(const LintContext& context, Findings& out) {
     for (const InputAxis& place : axis.axes) {
       const auto waived = [&](const InputAxis& a) { return a.input == place.input && a.axis == place.axis; };
       if (std::any_of(context.options.allow.begin(), context.options.allow.end(), waived)) continue;
-      const Because* demand = context.demand(axis.symbol);
+      const Reason* demand = context.demand(axis.symbol);
       out.add(demand ? demand->node : "",
               fmt::format("axis {} of {:?} ({}) is dynamic outside the batch axis: {}", place.axis, place.input,
                           axis.name, effects.consequence(axis.symbol)),

@@ -1,12 +1,12 @@
 #include "check/lint.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "base/effort.h"
 #include "base/nearest.h"
 #include "check/rules.h"
 #include "solve/budget.h"
+#include "solve/explain.h"
 
 namespace anyshape {
 namespace {
@@ -20,19 +20,17 @@ std::unique_ptr<Assumptions> accepted_world(const Typed& typed, const AcceptedSe
   return world;
 }
 
-std::unordered_map<Dim, const Because*> demands_of(const AcceptedSet& accepted) {
-  std::unordered_map<Dim, const Because*> out;
+std::unordered_map<Dim, const Reason*> demands_of(const AcceptedSet& accepted) {
+  std::unordered_map<Dim, const Reason*> out;
   for (const AcceptedCondition& c : accepted.conditions)
     for (Dim symbol : c.condition.symbols())
       if (!c.because.empty()) out.emplace(symbol, &c.because.back());
   return out;
 }
 
-bool is_ignored(const Finding& finding, const std::vector<std::string>& ignore) {
-  return std::any_of(ignore.begin(), ignore.end(), [&](std::string_view text) {
-    if (text == finding.rule) return true;
-    return text.size() > finding.rule.size() && text.starts_with(finding.rule) && text[finding.rule.size()] == '@' &&
-           text.substr(finding.rule.size() + 1) == finding.node;
+bool is_ignored(const Finding& finding, const std::vector<Ignored>& ignore) {
+  return std::any_of(ignore.begin(), ignore.end(), [&](const Ignored& one) {
+    return one.rule == finding.rule && (!one.node || *one.node == finding.node);
   });
 }
 
@@ -57,32 +55,40 @@ class Draw {
 
 }  // namespace
 
-std::vector<Finding> lint(const Typed& typed, const AcceptedSet& accepted, const Assumed& assumed,
-                          const LintOptions& options) {
+std::vector<Finding> lint_by(std::span<const LintRule> rules, const Typed& typed, const AcceptedSet& accepted,
+                             const Assumed& assumed, const LintOptions& options) {
   std::vector<Finding> findings;
   if (typed.refusal()) return findings;
   const Effort effort(budget::with_nodes(budget::kReport, typed.graph().nodes.size()));
   const auto world = accepted_world(typed, accepted);
   const LintContext context{typed, accepted, assumed, options, *world, demands_of(accepted)};
-  for (const LintRule& rule : lint_rules()) {
+  for (const LintRule& rule : rules) {
     Findings out(rule.info.id, rule.info.severity, findings);
     rule.run(context, out);
   }
-  findings.insert(findings.end(), options.of_target.begin(), options.of_target.end());
+  return findings;
+}
+
+std::vector<Finding> lint(const Typed& typed, const AcceptedSet& accepted, const Assumed& assumed,
+                          const LintOptions& options) {
+  std::vector<Finding> findings = lint_by(lint_rules(), typed, accepted, assumed, options);
+  if (!typed.refusal()) findings.insert(findings.end(), options.of_target.begin(), options.of_target.end());
   std::erase_if(findings, [&](const Finding& f) { return is_ignored(f, options.ignore); });
   std::stable_sort(findings.begin(), findings.end(),
                    [](const Finding& a, const Finding& b) { return a.severity > b.severity; });
   return findings;
 }
 
+const LintRule* find_rule(std::string_view id) {
+  const auto& rules = lint_rules();
+  const auto it = std::find_if(rules.begin(), rules.end(), [&](const LintRule& rule) { return rule.info.id == id; });
+  return it == rules.end() ? nullptr : &*it;
+}
+
 Result<InputAxis> parse_allow(const Typed& typed, std::string_view text) {
-  const size_t colon = text.rfind(':');
-  int64_t axis = 0;
-  const char* end = text.data() + text.size();
-  if (colon == std::string_view::npos || colon + 1 == text.size() ||
-      std::from_chars(text.data() + colon + 1, end, axis).ptr != end)
-    return usage("check.allow", "{:?} is not NAME:AXIS", text);
-  const std::string_view input = text.substr(0, colon);
+  const auto [input, given] = split_axis(text);
+  if (!given) return usage("check.allow", "{:?} is not NAME:AXIS", text);
+  const int64_t axis = *given;
   std::vector<std::string> names;
   const auto required = typed.graph().required_inputs();
   for (size_t i = 0; i < required.size(); ++i) {
@@ -99,13 +105,14 @@ Result<InputAxis> parse_allow(const Typed& typed, std::string_view text) {
   return tl::unexpected(std::move(error));
 }
 
-Status check_ignore(std::string_view text) {
-  const std::string_view id = text.substr(0, text.find('@'));
+Result<Ignored> parse_ignore(std::string_view text) {
+  const size_t end = text.find('@');
+  const std::string_view id = text.substr(0, end);
+  if (find_rule(id))
+    return Ignored{std::string(id),
+                   end == std::string_view::npos ? std::nullopt : std::optional(std::string(text.substr(end + 1)))};
   std::vector<std::string> names;
-  for (const LintRule& rule : lint_rules()) {
-    if (rule.info.id == id) return {};
-    names.emplace_back(rule.info.id);
-  }
+  for (const LintRule& rule : lint_rules()) names.emplace_back(rule.info.id);
   Error error = usage("check.rule", "there is no rule {:?}", id).value();
   const std::string near = nearest(id, names);
   error.hint = near.empty() ? "anyshape rules" : fmt::format("--ignore {}", near);
@@ -136,7 +143,7 @@ bool may_differ(const LintContext& context, Dim a, Dim b) {
   return false;
 }
 
-const Because* LintContext::demand(Dim symbol) const {
+const Reason* LintContext::demand(Dim symbol) const {
   const auto found = demands.find(symbol);
   return found == demands.end() ? nullptr : found->second;
 }

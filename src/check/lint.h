@@ -1,6 +1,8 @@
 #pragma once
 
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -14,12 +16,18 @@
 
 namespace anyshape {
 
+// Findings to leave out.
+struct Ignored {
+  std::string rule;
+  std::optional<std::string> node;  // of this one only
+};
+
 struct LintOptions {
   bool wanted = true;  // false: no rule is asked
   bool batch_only = false;
-  std::vector<InputAxis> allow;     // axes that may be dynamic under batch_only
-  std::vector<std::string> ignore;  // "RULE" or "RULE@NODE"
-  std::vector<Finding> of_target;   // by the rules target.*, which look at more than a LintContext has
+  std::vector<InputAxis> allow;  // axes that may be dynamic under batch_only
+  std::vector<Ignored> ignore;
+  std::vector<Finding> of_target;  // by the rules target.*, which look at more than a LintContext has
 };
 
 // What a lint rule may look at.
@@ -31,10 +39,10 @@ struct LintContext {
   // The model at accepted shapes without empty axes.
   const Assumptions& world;
   // The node that makes the conditions on a symbol as narrow as they are.
-  std::unordered_map<Dim, const Because*> demands;
+  std::unordered_map<Dim, const Reason*> demands;
 
   // Null when none does.
-  const Because* demand(Dim symbol) const;
+  const Reason* demand(Dim symbol) const;
 };
 
 // Collects the findings of one rule.
@@ -59,6 +67,9 @@ struct LintRule {
 
 // Sorted by id.
 const std::vector<LintRule>& lint_rules();
+// Null: there is none.
+const LintRule* find_rule(std::string_view id);
+inline constexpr std::string_view kBatchOnlyRule = "policy.batch-only";
 
 // All findings, the graver first, then by rule.
 std::vector<Finding> lint(const Typed& typed, const AcceptedSet& accepted, const Assumed& assumed,
@@ -67,10 +78,14 @@ std::vector<Finding> lint(const Typed& typed, const AcceptedSet& accepted, const
 // The symbols that are the batch: those called so, or, where none is, those of every axis 0.
 std::vector<AxisSymbol> batch_symbols(const Typed& typed);
 
+// Those of these rules, in their order.
+std::vector<Finding> lint_by(std::span<const LintRule> rules, const Typed& typed, const AcceptedSet& accepted,
+                             const Assumed& assumed, const LintOptions& options);
+
 // "NAME:AXIS" split from the right; the axis may be negative. Usage error check.allow.
 Result<InputAxis> parse_allow(const Typed& typed, std::string_view text);
-// Usage error check.rule when it names no rule.
-Status check_ignore(std::string_view text);
+// "RULE" or "RULE@NODE". Usage error check.rule when it names no rule.
+Result<Ignored> parse_ignore(std::string_view text);
 
 // True when the two sizes differ at some accepted shape; false also when nothing can be said.
 bool may_differ(const LintContext& context, Dim a, Dim b);

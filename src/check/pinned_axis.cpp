@@ -6,7 +6,7 @@ void pinned_axis(const LintContext& context, Findings& out) {
   for (const AxisSymbol& axis : context.typed.axes()) {
     const auto size = context.world.simplify(axis.symbol).constant();
     if (!size) continue;
-    const Because* demand = context.demand(axis.symbol);
+    const Reason* demand = context.demand(axis.symbol);
     const std::string node = demand ? demand->node : "";
     const InputAxis& first = axis.axes.front();
     out.add(node, fmt::format("{} is declared dynamic, but only {} is accepted", describe(axis), *size),

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <set>
-#include <tuple>
 
 #include "base/effort.h"
 #include "solve/budget.h"
@@ -10,22 +9,19 @@
 namespace anyshape {
 namespace {
 
-Reason to_reason(const Because& b) { return {b.node, b.op, b.code, b.sentence}; }
-Reason to_reason(const Remark& r) { return {r.node, r.op, r.code, r.sentence}; }
-
-template <class From>
-std::vector<Reason> to_reasons(const std::vector<From>& all) {
+// Each of them once.
+std::vector<Reason> distinct(const std::vector<Reason>& all) {
   std::vector<Reason> out;
-  std::set<std::tuple<std::string_view, std::string_view, std::string_view>> seen;
-  for (const From& one : all)
-    if (seen.emplace(one.node, one.code, one.sentence).second) out.push_back(to_reason(one));
+  std::set<Reason> seen;
+  for (const Reason& one : all)
+    if (seen.insert(one).second) out.push_back(one);
   return out;
 }
 
 std::vector<ConditionText> to_conditions(const Typed& typed, const std::vector<AcceptedCondition>& all) {
   std::vector<ConditionText> out;
   for (const AcceptedCondition& one : all) {
-    ConditionText text{print(one.condition), {}, to_reasons(one.because)};
+    ConditionText text{print(one.condition), {}, distinct(one.because)};
     for (Dim symbol : one.condition.symbols()) text.symbols.emplace_back(typed.symbols().name(symbol));
     out.push_back(std::move(text));
   }
@@ -37,8 +33,10 @@ Accepted to_accepted(const Typed& typed, const AcceptedSet& set) {
   const auto never = [](const AcceptedCondition& c) { return c.condition.is_never(); };
   out.never = typed.refusal().has_value() || std::any_of(set.conditions.begin(), set.conditions.end(), never);
   if (!typed.refusal()) out.conditions = to_conditions(typed, set.conditions);
+  out.one_shape = std::all_of(typed.input_facts().begin(), typed.input_facts().end(),
+                              [](const Fact& fact) { return fact.numeric_dims().has_value(); });
   out.exact = set.exact;
-  out.not_exact_because = to_reasons(set.not_exact_because);
+  out.not_exact_because = distinct(set.not_exact_because);
   if (typed.largest_axis()) out.largest_axis = typed.largest_axis();
   out.on_data = to_conditions(typed, set.on_data);
   return out;
@@ -50,15 +48,14 @@ std::string declared_dim(const DeclaredDim& dim) {
 }
 
 // The error of a model that takes no shape at all.
-std::optional<Error> never_error(const Typed& typed, const Accepted& accepted) {
+std::optional<Error> never_error(const Typed& typed, const AcceptedSet& accepted) {
   if (typed.refusal()) return typed.refusal();
-  if (!accepted.never) return std::nullopt;
-  for (const ConditionText& condition : accepted.conditions) {
-    if (condition.text != print(Condition::never()) || condition.because.empty()) continue;
-    const Reason& reason = condition.because.back();
+  for (const AcceptedCondition& one : accepted.conditions) {
+    if (!one.condition.is_never()) continue;
+    const Reason& reason = one.because.back();
     return Error{Error::Kind::refused, reason.code, fmt::format("node {:?}", reason.node), reason.sentence, {}};
   }
-  return Error{Error::Kind::refused, "check.never", {}, "the conditions of the nodes contradict each other", {}};
+  return std::nullopt;
 }
 
 // The shortest way to write a size that the assumptions allow.
@@ -137,17 +134,11 @@ std::vector<ValueType> output_types(const Typed& typed, const AcceptedSet& accep
   return out;
 }
 
-Answer to_answer(const Graph& graph, const Verdict& verdict) {
-  Answer answer;
-  answer.kind = verdict.kind == Verdict::Kind::accept   ? Answer::Kind::accept
-                : verdict.kind == Verdict::Kind::refuse ? Answer::Kind::refuse
-                                                        : Answer::Kind::unknown;
-  answer.code = verdict.code;
-  answer.place = verdict.place;
-  answer.sentence = verdict.sentence;
-  answer.data_conditions = to_reasons(verdict.data_conditions);
-  for (size_t i = 0; i < verdict.outputs.size() && i < graph.outputs.size(); ++i)
-    answer.outputs.push_back(value_type(graph.values[graph.outputs[i]].name, verdict.outputs[i]));
+Answer to_answer(const Graph& graph, Walked walked) {
+  Answer answer = std::move(walked.answer);
+  answer.data_conditions = distinct(answer.data_conditions);
+  for (size_t i = 0; i < walked.outputs.size() && i < graph.outputs.size(); ++i)
+    answer.outputs.push_back(value_type(graph.values[graph.outputs[i]].name, walked.outputs[i]));
   return answer;
 }
 
@@ -158,9 +149,9 @@ Report make_report(const Typed& typed, const AcceptedSet& accepted, const Assume
   report.inputs = input_types(typed);
   report.outputs = output_types(typed, accepted);
   report.accepted = to_accepted(typed, accepted);
-  report.data_conditions = to_reasons(typed.data_conditions());
+  report.data_conditions = distinct(typed.data_conditions());
   for (const Assumed::Entry& entry : assumed.entries) report.assumed.push_back(entry.text);
-  report.error = never_error(typed, report.accepted);
+  report.error = never_error(typed, accepted);
   if (options.wanted) report.findings = lint(typed, accepted, assumed, options);
   return report;
 }

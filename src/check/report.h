@@ -9,7 +9,7 @@
 #include "check/lint.h"
 #include "solve/accepted.h"
 #include "solve/solve.h"
-#include "solve/verdict.h"
+#include "solve/walk_shape.h"
 
 namespace anyshape {
 
@@ -24,6 +24,7 @@ std::vector<ValueType> input_types(const Typed& typed);
 // Every output as expressions of the input symbols, as simple as they are at accepted shapes.
 Facts output_facts(const Typed& typed, const AcceptedSet& accepted);
 std::vector<ValueType> output_types(const Typed& typed, const AcceptedSet& accepted);
-Answer to_answer(const Graph& graph, const Verdict& verdict);
+// The answer with its outputs as texts.
+Answer to_answer(const Graph& graph, Walked walked);
 
 }  // namespace anyshape

@@ -53,6 +53,7 @@ TEST(ReportText, SaysWhatIsAcceptedWithoutConditions) {
   report.accepted = {};
   EXPECT_NE(to_text(report).find("accepts every x[batch, seq, 1]\n"), std::string::npos);
   report.inputs[0].dims = {{"2", "3"}};
+  report.accepted.one_shape = true;
   EXPECT_NE(to_text(report).find("accepts exactly x[2, 3]\n"), std::string::npos);
   report.accepted.never = true;
   EXPECT_NE(to_text(report).find("accepts no shape\n"), std::string::npos);
@@ -94,9 +95,12 @@ TEST(Rules, AreSortedAndUnique) {
 }
 
 TEST(Rules, IgnoreNamesARule) {
-  EXPECT_TRUE(check_ignore("pinned-axis"));
-  EXPECT_TRUE(check_ignore("pinned-axis@/enc/Reshape"));
-  const Status wrong = check_ignore("pined-axis");
+  EXPECT_EQ(parse_ignore("pinned-axis")->node, std::nullopt);
+  const auto one = parse_ignore("pinned-axis@/enc@1/Reshape");
+  ASSERT_TRUE(one);
+  EXPECT_EQ(one->rule, "pinned-axis");
+  EXPECT_EQ(one->node, "/enc@1/Reshape");
+  const auto wrong = parse_ignore("pined-axis");
   ASSERT_FALSE(wrong);
   EXPECT_EQ(wrong.error().text(), "error[check.rule] there is no rule \"pined-axis\". Try: --ignore pinned-axis");
 }

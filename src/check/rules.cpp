@@ -26,7 +26,7 @@ const std::vector<LintRule>& lint_rules() {
        rules::one_name_two_sizes},
       {{"pinned-axis", Severity::warning, "an input axis is declared dynamic but only one size is accepted"},
        rules::pinned_axis},
-      {{"policy.batch-only", Severity::error, "an input axis other than the batch is dynamic (--policy batch-only)"},
+      {{kBatchOnlyRule, Severity::error, "an input axis other than the batch is dynamic (--policy batch-only)"},
        rules::batch_only},
       {{"recurrent-loop", Severity::warning, "a recurrent layer is written as Loop or Scan"}, rules::recurrent_loop},
       {{"recurrent-unrolled", Severity::warning, "a recurrent layer is unrolled step by step"},

@@ -53,16 +53,6 @@ std::string shape_list(const std::vector<ValueType>& inputs) {
   return printable(fmt::format("{}", fmt::join(out, ", ")));
 }
 
-bool is_number(std::string_view text) {
-  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
-}
-
-bool all_static(const std::vector<ValueType>& inputs) {
-  return std::all_of(inputs.begin(), inputs.end(), [](const ValueType& input) {
-    return input.dims && std::all_of(input.dims->begin(), input.dims->end(), is_number);
-  });
-}
-
 std::string node_text(const Reason& reason) {
   if (reason.op.empty()) return reason.node;
   return fmt::format("node {:?} ({})", reason.node, reason.op);
@@ -94,7 +84,7 @@ std::string accepted(const Report& report, const Paint& paint) {
   const std::string shapes = shape_list(report.inputs);
   if (report.inputs.empty()) return "takes no inputs\n";
   if (!set.conditions.empty()) return fmt::format("accepts {} iff\n{}", shapes, conditions(set.conditions, paint));
-  return fmt::format("accepts {} {}\n", all_static(report.inputs) ? "exactly" : "every", shapes);
+  return fmt::format("accepts {} {}\n", set.one_shape ? "exactly" : "every", shapes);
 }
 
 std::string exactness(const Accepted& set) {
@@ -150,11 +140,14 @@ std::string_view name(Severity severity) {
   return severity == Severity::error ? "error" : severity == Severity::warning ? "warning" : "info";
 }
 
-std::string to_text(const Shapes& shapes) {
-  std::vector<std::string> out;
-  for (const auto& [input, sizes] : shapes)
-    out.push_back(sizes.empty() ? input + "=scalar" : fmt::format("{}={}", input, fmt::join(sizes, "x")));
-  return fmt::format("{}", fmt::join(out, " "));
+std::string to_text(const AxisStory& story) {
+  std::string out;
+  for (const AxisStep& step : story.steps) {
+    const std::string maker = step.node.empty() ? "" : fmt::format("  node {:?} ({})", step.node, step.op);
+    out += line("{} {} {} = {}{}: {}", printable_name(step.value), step.entry ? "entry" : "axis", step.axis, step.size,
+                maker, step.reason);
+  }
+  return out + line("{}", story.conclusion);
 }
 
 std::string to_text(const Report& report, bool colour) {

@@ -90,7 +90,7 @@ Status freeze(const Typed& typed, const std::string& symbol, int64_t size, Edit&
   return {};
 }
 
-Result<Freed> make_dynamic(const Typed& typed, const AcceptedSet& accepted, const DynamicAxis& wanted, Edit& edit) {
+Result<Freed> declare_dynamic(const Typed& typed, const AcceptedSet& accepted, const DynamicAxis& wanted, Edit& edit) {
   std::vector<std::string> names;
   for (ValueId id : typed.graph().required_inputs()) names.push_back(typed.graph().values[id].name);
   if (std::find(names.begin(), names.end(), wanted.value) == names.end())

@@ -22,7 +22,7 @@ struct Freed {
 };
 
 // The axis is called so. Usage errors: dynamic.input, dynamic.axis.
-Result<Freed> make_dynamic(const Typed& typed, const AcceptedSet& accepted, const DynamicAxis& wanted, Edit& edit);
+Result<Freed> declare_dynamic(const Typed& typed, const AcceptedSet& accepted, const DynamicAxis& wanted, Edit& edit);
 
 // The value has this name wherever it stands, in bodies, too. REQUIRES: no value has it.
 void rename_value(std::string_view from, std::string_view to, Edit& edit);

@@ -1,10 +1,12 @@
 #include "fix/repair.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "base/among.h"
 #include "fix/layouts.h"
 #include "ir/call.h"
+#include "ir/each_body.h"
 #include "passes/draft.h"
 #include "solve/baked.h"
 
@@ -35,9 +37,13 @@ class Repairer {
  public:
   Repairer(const Typed& typed, const AcceptedSet& accepted, const std::vector<Freed>& freed, const Typed& before,
            Edit& edit);
-  Result<Change> run();
+  Result<std::vector<std::string>> run();
 
  private:
+  Status repair_reshapes();
+  Status repair_states();
+  // What is known of it was known before a change.
+  bool outdated(const Node& node) const;
   Result<Change> repair_reshape(const AxisLayouts& layouts, const Node& node);
   Result<std::optional<Dims>> meant_sizes(const AxisLayouts& layouts, const Node& node) const;
   std::string_view axis_in(const Dims& dims) const;
@@ -57,6 +63,8 @@ class Repairer {
   const Typed& before_;
   std::vector<Dim> symbols_;                   // of freed_
   std::vector<std::pair<Dim, Dim>> old_size_;  // of symbols_
+  std::vector<std::string> changes_;
+  std::unordered_set<ValueId> changed_;  // values that changes_ make other ones
 };
 
 Repairer::Repairer(const Typed& typed, const AcceptedSet& accepted, const std::vector<Freed>& freed,
@@ -147,7 +155,7 @@ Change Repairer::repair_state(const AcceptedCondition& condition) {
 
 Result<Change> Repairer::repair_condition(const AcceptedCondition& condition, const Freed& freed, Dim symbol) {
   if (!condition.condition.mentions(symbol)) return std::nullopt;
-  const Because& because = condition.because.front();
+  const Reason& because = condition.because.front();
   const bool baked = baked_size(condition.condition, symbol) || condition.condition == Condition::eq(symbol, 1);
   const bool mixed = because.op == "Reshape" && condition.condition.symbols().size() > 1;
   if (!baked && !mixed && takes_less(condition.condition, symbol, *freed.old_size)) return std::nullopt;
@@ -217,26 +225,55 @@ Status Repairer::check_constants(const Graph& graph, const Facts& facts, bool bo
   return {};
 }
 
-Result<Change> Repairer::run() {
+bool Repairer::outdated(const Node& node) const {
+  bool reads = false;
+  for_each_read(node, [&](ValueId id) { reads |= changed_.contains(id); });
+  return reads;
+}
+
+// What is refused behind a change may be right when that is known.
+Status Repairer::repair_reshapes() {
   AxisLayouts layouts(typed_, before_, old_size_);
   for (const Node& node : typed_.graph().nodes) {
-    TRY(Change repaired, is_op(node, "Reshape") ? repair_reshape(layouts, node) : Change());
-    if (repaired) return repaired;
+    bool changed = outdated(node);
+    if (!changed && is_op(node, "Reshape")) {
+      auto repaired = repair_reshape(layouts, node);
+      if (!repaired && changes_.empty()) return tl::unexpected(std::move(repaired).error());
+      if (!repaired) return {};
+      changed = repaired->has_value();
+      if (changed) changes_.push_back(**std::move(repaired));
+    }
+    if (changed) changed_.insert(node.out.begin(), node.out.end());
     layouts.follow(node);
   }
+  return {};
+}
+
+Status Repairer::repair_states() {
+  std::unordered_set<std::string_view> done;
   for (const AcceptedCondition& condition : accepted_.conditions)
-    for (size_t i = 0; i < freed_.size(); ++i) {
-      TRY(Change repaired, repair_condition(condition, freed_[i], symbols_[i]));
-      if (repaired) return repaired;
+    for (size_t i = 0; i < freed_.size() && !done.contains(condition.because.front().node); ++i) {
+      auto repaired = repair_condition(condition, freed_[i], symbols_[i]);
+      if (!repaired && changes_.empty()) return tl::unexpected(std::move(repaired).error());
+      if (!repaired) return {};
+      if (!*repaired) continue;
+      changes_.push_back(**std::move(repaired));
+      done.insert(condition.because.front().node);
     }
-  TRY_OK(check_constants(typed_.graph(), typed_.facts(), false));
-  return std::nullopt;
+  return {};
+}
+
+Result<std::vector<std::string>> Repairer::run() {
+  TRY_OK(repair_reshapes());
+  if (changes_.empty()) TRY_OK(repair_states());
+  if (changes_.empty()) TRY_OK(check_constants(typed_.graph(), typed_.facts(), false));
+  return std::move(changes_);
 }
 
 }  // namespace
 
-Result<std::optional<std::string>> repair(const Typed& typed, const AcceptedSet& accepted,
-                                          const std::vector<Freed>& freed, const Typed& before, Edit& edit) {
+Result<std::vector<std::string>> repair_all_seen(const Typed& typed, const AcceptedSet& accepted,
+                                                 const std::vector<Freed>& freed, const Typed& before, Edit& edit) {
   return Repairer(typed, accepted, freed, before, edit).run();
 }
 

@@ -186,6 +186,23 @@ Fact Fact::type_only() const {
   return fact;
 }
 
+namespace {
+
+bool same_entries(const Fact& a, const Fact& b) {
+  const bool same_elements = a.elements && b.elements ? *a.elements == *b.elements : !a.elements && !b.elements;
+  const bool same_bounds =
+      a.bounds && b.bounds ? a.bounds->lo == b.bounds->lo && a.bounds->hi == b.bounds->hi : !a.bounds && !b.bounds;
+  return same_elements && same_bounds && a.denominator == b.denominator && a.constant == b.constant;
+}
+
+}  // namespace
+
+bool same_facts(const Fact& a, const Fact& b) {
+  if (a.kind != b.kind || a.dtype != b.dtype || a.dims != b.dims || a.length != b.length) return false;
+  if (a.items != b.items || !a.item != !b.item) return false;
+  return same_entries(a, b) && (!a.item || same_facts(*a.item, *b.item));
+}
+
 std::string print(const Fact& fact) {
   switch (fact.kind) {
     case Fact::Kind::unknown:

@@ -83,6 +83,9 @@ struct Fact {
   Fact type_only() const;
 };
 
+// The two claim the same of a value.
+bool same_facts(const Fact& a, const Fact& b);
+
 // "f32[batch, seq, 1]", "i64[2] = [batch, 120]", "seq(f32[?])", "?"; for messages and dumps.
 std::string print(const Fact& fact);
 

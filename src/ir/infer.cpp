@@ -48,7 +48,7 @@ void keep_common(Fact& known, const Fact& seen) {
   }
   known = known.type_only();
   known.length.reset();
-  if (known.item && !(seen.item && print(*known.item) == print(*seen.item))) known.item = nullptr;
+  if (known.item && !(seen.item && same_facts(*known.item, *seen.item))) known.item = nullptr;
   if (!known.dims || !seen.dims || known.dims->size() != seen.dims->size()) {
     known.dims.reset();
     return;
@@ -141,12 +141,16 @@ Status InferContext::settle(Tri answer, const Condition& condition, std::string_
   return {};
 }
 
+Reason InferContext::reason(std::string_view code, std::string sentence) const {
+  return {graph_.label(node_), node_.type, std::string(code), std::move(sentence)};
+}
+
 void InferContext::add_data_condition(std::string_view code, std::string sentence) {
-  walk_.data_conditions_.push_back({std::string(code), std::move(sentence), graph_.label(node_), node_.type});
+  walk_.data_conditions_.push_back(reason(code, std::move(sentence)));
 }
 
 void InferContext::add_undecided(std::string_view code, std::string sentence) {
-  walk_.undecided_.push_back({std::string(code), std::move(sentence), graph_.label(node_), node_.type});
+  walk_.undecided_.push_back(reason(code, std::move(sentence)));
 }
 
 Dim InferContext::fresh(const Fact& source, std::string_view stem, Dim lo, std::optional<Dim> hi) {
@@ -286,7 +290,7 @@ void InferContext::offer_split(const Condition& condition) {
 bool InferContext::tells_apart(const Condition& plain, std::string_view code, std::string_view sentence) {
   if (!walk_.options_.corners) return false;
   walk_.met_corners_ = true;
-  Remark left_open{std::string(code), std::string(sentence), graph_.label(node_), node_.type};
+  Reason left_open = reason(code, std::string(sentence));
   if (can_split(plain)) {
     walk_.splits_.push_back({plain, std::move(left_open)});
   } else {
@@ -438,10 +442,10 @@ void Walk::leave_to_numbers(const Graph& graph, const Node& node, const std::vec
                             size_t requirements, size_t conditions) {
   InferContext context(*this, graph, node);
   if (data_conditions_.size() > conditions && unseen_port(node, in, true)) {
-    const std::vector<Remark> asked(data_conditions_.begin() + static_cast<ptrdiff_t>(conditions),
+    const std::vector<Reason> asked(data_conditions_.begin() + static_cast<ptrdiff_t>(conditions),
                                     data_conditions_.end());
     data_conditions_.resize(conditions);
-    for (const Remark& one : asked)
+    for (const Reason& one : asked)
       static_cast<void>(context.require(Condition::opaque(), one.code, "{}", one.sentence).has_value());
   }
   const Port* port = unseen_port(node, in, false);

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "anyshape/reason.h"
 #include "base/error.h"
 #include "ir/call.h"
 #include "ir/fact.h"
@@ -26,14 +27,10 @@ struct Requirement {
   bool on_data = false;  // mentions sizes that depend on input data: no refusal of a shape by itself
   bool opaque = false;   // cannot be written over the input symbols; decided by the numeric walk only
   bool in_body = false;  // `node` stands in a body, and its rule is asked whenever the body runs
+  // Whoever made the file asks for it, no rule of the graph does: the numeric walk does not know it.
+  bool recorded = false;
   // The first output of the node, or of the one of the whole graph that has the body.
   ValueId site = kNoValue;
-};
-
-// A condition on the entries of an input ("indices must be < 512"), or a node for which no rule could answer.
-struct Remark {
-  std::string code, sentence;
-  std::string node, op;
 };
 
 // Narrow arithmetic on sizes (int32, float32) is claimed to be exact for axes up to the first of these that makes it
@@ -135,6 +132,7 @@ class InferContext {
   bool can_split(const Condition& condition) const;
   void add_data_condition(std::string_view code, std::string sentence);
   void add_undecided(std::string_view code, std::string sentence);
+  Reason reason(std::string_view code, std::string sentence) const;
 
   Walk& walk_;
   const Graph& graph_;
@@ -160,7 +158,7 @@ class Walk {
   // A condition on axis symbols that a rule would like to have decided.
   struct Split {
     Condition condition;
-    std::optional<Remark> corner;  // both sides are told apart; or else this is left open
+    std::optional<Reason> corner;  // both sides are told apart; or else this is left open
   };
 
   explicit Walk(Assumptions& assumptions) : Walk(assumptions, Options()) {}
@@ -176,9 +174,10 @@ class Walk {
   Dim data_symbol(std::string_view stem, Dim lo, std::optional<Dim> hi);
 
   const std::vector<Requirement>& requirements() const { return requirements_; }
-  const std::vector<Remark>& data_conditions() const { return data_conditions_; }
+  // On the entries of inputs: "indices must be < 512".
+  const std::vector<Reason>& data_conditions() const { return data_conditions_; }
   // Nodes for which no rule could answer; with any of them the verdict is unknown.
-  const std::vector<Remark>& undecided() const { return undecided_; }
+  const std::vector<Reason>& undecided() const { return undecided_; }
   SymbolKind kind(Dim symbol) const;
   const std::unordered_map<Dim, SymbolKind>& kinds() const { return kinds_; }
   // What is known of the fresh symbols by themselves.
@@ -187,8 +186,10 @@ class Walk {
   const std::vector<Split>& splits() const { return splits_; }
   // Some rule asked for the corners of Options to be told apart.
   bool met_corners() const { return met_corners_; }
-  // After a refused run: the facts up to the node that refused.
+  // After a run that ended early: the facts up to the node at which it did, and that node of the graph, or the one that
+  // has the body in which it did.
   const Facts& partial() const { return partial_; }
+  const Node& ended_at() const { return *outermost_; }
   // Some claim relies on every axis being at most this; 0: none does.
   int64_t largest_axis() const { return largest_axis_; }
   // The facts of every body walked: what all visits have in common. Not kept by a numeric walk.
@@ -222,7 +223,7 @@ class Walk {
   Assumptions& assumptions_;
   Options options_;
   std::vector<Requirement> requirements_;
-  std::vector<Remark> data_conditions_, undecided_;
+  std::vector<Reason> data_conditions_, undecided_;
   std::unordered_map<Dim, SymbolKind> kinds_;
   std::vector<Iteration> iterations_;
   std::vector<Condition> path_, fresh_bounds_;

@@ -98,6 +98,7 @@ struct PlanStage {
   struct Guard {
     Register holds;
     std::string code, node, sentence;
+    bool recorded = false;  // as in Requirement
   };
   std::vector<Guard> guards;
   // What the rules of the steps say of the sizes planned for them. It follows from the guards, or a fact is wrong.

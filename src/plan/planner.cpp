@@ -126,7 +126,7 @@ void Planner::compile_guards() {
     pending.done = true;
     Register holds = f.compile(r.condition);
     if (!r.path.is_always()) holds = f.apply(Op::either, f.apply(Op::negate, f.compile(r.path)), holds);
-    plan_->stages.back().guards.push_back({holds, r.code, r.node, r.sentence});
+    plan_->stages.back().guards.push_back({holds, r.code, r.node, r.sentence, r.recorded});
   }
 }
 
@@ -161,7 +161,7 @@ void Planner::account() {
   // A body that no shape suits, where it is never run.
   if (const auto& refusal = typed_.refusal(); refusal && plan_->only_source.empty())
     plan_->only_source = refusal->text();
-  if (const Remark* cut = typed_.cut_short(); cut && plan_->only_source.empty())
+  if (const Reason* cut = typed_.cut_short(); cut && plan_->only_source.empty())
     plan_->only_source = fmt::format("node {:?}: {}", cut->node, cut->sentence);
   ANYSHAPE_CHECK(count.guards + count.walked + count.rules + count.source ==
                  typed_.requirements().size() + options_.assumed.size());

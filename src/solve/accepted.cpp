@@ -17,12 +17,11 @@ constexpr size_t kMaxAlternatives = 8;
 
 struct Candidate {
   Condition condition;
-  std::vector<Because> because;
+  std::vector<Reason> because;
 };
 using Candidates = std::vector<Candidate>;
 
-Because because_of(const Requirement& r) { return {r.node, r.op, r.code, r.sentence}; }
-Because because_of(const Remark& r) { return {r.node, r.op, r.code, r.sentence}; }
+Reason reason_of(const Requirement& r) { return {r.node, r.op, r.code, r.sentence}; }
 
 Condition whole(const Requirement& r) { return r.path.is_always() ? r.condition : !r.path || r.condition; }
 
@@ -72,10 +71,10 @@ void project_data(const Typed& typed, const std::vector<const Requirement*>& on_
   if (on_data.empty()) return;
   const auto ground = typed.ground();
   Condition all = Condition::always();
-  std::vector<Because> because;
+  std::vector<Reason> because;
   for (const Requirement* r : on_data) {
     all = all && whole(*r);
-    because.push_back(because_of(*r));
+    because.push_back(reason_of(*r));
     set.on_data.push_back({whole(*r), {because.back()}});
   }
   Projection projection = without_data(typed, *ground, all.is_opaque() ? all : with_bounds(typed, all));
@@ -124,11 +123,11 @@ Candidates collect(const Typed& typed, AcceptedSet& set) {
     const Condition condition = whole(r);
     if (r.opaque || condition.is_opaque()) {
       set.exact = false;
-      set.not_exact_because.push_back(because_of(r));
+      set.not_exact_because.push_back(reason_of(r));
     } else if (r.on_data) {
       on_data.push_back(&r);
     } else {
-      candidates.push_back({factored(condition), {because_of(r)}});
+      candidates.push_back({factored(condition), {reason_of(r)}});
     }
   }
   project_data(typed, on_data, set, candidates);
@@ -223,13 +222,10 @@ AcceptedSet accepted_set(const Typed& typed) {
   const Effort effort(budget::with_nodes(budget::kAccepted, typed.graph().nodes.size()));
   AcceptedSet set;
   Candidates candidates = collect(typed, set);
-  for (const Remark& r : typed.undecided()) {
-    set.exact = false;
-    set.not_exact_because.push_back(because_of(r));
-  }
+  set.exact &= typed.undecided().empty();
+  set.not_exact_because.insert(set.not_exact_because.end(), typed.undecided().begin(), typed.undecided().end());
   if (typed.refusal()) {
-    const Error& e = *typed.refusal();
-    set.conditions = {{Condition::never(), {{e.place, "", e.code, e.message}}}};
+    set.conditions = {{Condition::never(), {typed.refused_by()}}};
     return set;
   }
   for (int round = 0; round < kRounds; ++round) {

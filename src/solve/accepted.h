@@ -7,14 +7,9 @@
 
 namespace anyshape {
 
-// Why a condition is part of the accepted set.
-struct Because {
-  std::string node, op, code, sentence;
-};
-
 struct AcceptedCondition {
   Condition condition;
-  std::vector<Because> because;  // at least one; the first is the node met first
+  std::vector<Reason> because;  // at least one; the first is the node met first
 };
 
 // The input shapes a model takes: declared dims match and every condition holds.
@@ -22,7 +17,7 @@ struct AcceptedSet {
   std::vector<AcceptedCondition> conditions;  // minimal: none follows from the others; over axis symbols only
   bool minimal = true;                        // false: the work budget was spent before; the set is the same
   bool exact = true;                          // false: the true set may be smaller, for the reasons below
-  std::vector<Because> not_exact_because;
+  std::vector<Reason> not_exact_because;
   // Conditions on sizes or entries that depend on data: no refusal of a shape.
   std::vector<AcceptedCondition> on_data;
 };

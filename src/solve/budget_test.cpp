@@ -149,10 +149,10 @@ bool holds_at(const AcceptedSet& set, const Binding& binding) {
 // What the set says and what the walk with numbers says, where all sizes are the same.
 void expect_truth(const Typed& typed, const AcceptedSet& set, int64_t size) {
   const Binding binding = [&](Dim) { return std::optional(size); };
-  const Verdict walked = verdict(typed.graph(), shapes_at(typed, binding));
+  const Walked walked = walk_shape(typed.graph(), shapes_at(typed, binding));
   const bool claimed = holds_at(set, binding);
-  EXPECT_TRUE(claimed || walked.kind != Verdict::Kind::accept) << size;
-  EXPECT_FALSE(claimed && set.exact && walked.kind == Verdict::Kind::refuse) << size << ": " << walked.sentence;
+  EXPECT_TRUE(claimed || !walked.accepts()) << size;
+  EXPECT_FALSE(claimed && set.exact && walked.refuses()) << size << ": " << walked.answer.sentence;
 }
 
 TEST(Budget, HostileGraphsEnd) {
@@ -186,7 +186,7 @@ TEST(Budget, AProofOverASetEnds) {
   const Effort all(kEndless);
   const auto covered = prove_covers(typed, set, typed, set);
   ASSERT_TRUE(covered);
-  EXPECT_EQ(covered->kind, SetAnswer::Kind::unproved) << covered->why;
+  EXPECT_EQ(covered->kind, Proof::Kind::unproved) << covered->why;
   EXPECT_LE(all.taken_in_all(), 5 * budget::kProof);
 }
 

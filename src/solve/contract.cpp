@@ -9,9 +9,12 @@
 
 #include "base/nearest.h"
 #include "solve/search.h"
+#include "solve/walk_shape.h"
 
 namespace anyshape {
 namespace {
+
+constexpr std::string_view kBox = "=[";
 
 std::string_view trim(std::string_view text) {
   while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
@@ -71,14 +74,12 @@ Error unknown_symbol(const Typed& typed, std::string_view name) {
 }
 
 // `x=[1..64, 80]` put into the claim: ranges of symbols, and sizes that must equal what the file fixes.
-Status add_box(const Typed& typed, std::string_view text, size_t bracket, SetClaim& claim) {
-  const size_t equal = text.rfind('=', bracket);
-  if (equal == std::string_view::npos || text.back() != ']')
-    return usage("require.syntax", "{:?} is not of the form NAME=[1..64, 80]", text);
-  const std::string_view name = trim(text.substr(0, equal));
+Status add_box(const Typed& typed, std::string_view text, size_t begin, SetClaim& claim) {
+  if (text.back() != ']') return usage("require.syntax", "{:?} is not of the form NAME=[1..64, 80]", text);
+  const std::string_view name = wanted_input(text);
   const Fact* fact = input_fact(typed, name);
   if (!fact || !fact->dims) return usage("require.input", "the model has no input {:?} with declared axes", name);
-  std::string_view rest = text.substr(bracket + 1, text.size() - bracket - 2);
+  std::string_view rest = text.substr(begin, text.size() - begin - 1);
   std::vector<Range> ranges;
   while (!trim(rest).empty()) {
     const size_t comma = std::min(rest.find(','), rest.size());
@@ -125,7 +126,7 @@ SetClaim claim_of(const Typed& typed, const AcceptedSet& accepted) {
   claim.exact = accepted.exact;
   claim.largest_axis = typed.largest_axis();
   if (!accepted.exact) {
-    const Because& b = accepted.not_exact_because.front();
+    const Reason& b = accepted.not_exact_because.front();
     claim.why_not_exact = fmt::format("node {:?}: {}", b.node, b.sentence);
   }
   return claim;
@@ -146,14 +147,26 @@ Shapes shapes_at(const Typed& typed, const Binding& binding) {
   return shapes;
 }
 
-Result<SetAnswer> prove_accepts(const Typed& typed, const AcceptedSet& accepted, const std::vector<std::string>& wanted,
-                                const AlsoRefused& also) {
+std::string to_text(const Shapes& shapes) {
+  std::vector<std::string> out;
+  for (const auto& [input, sizes] : shapes)
+    out.push_back(sizes.empty() ? input + "=scalar" : fmt::format("{}={}", input, fmt::join(sizes, "x")));
+  return fmt::format("{}", fmt::join(out, " "));
+}
+
+std::string_view wanted_input(std::string_view text) {
+  const size_t box = text.find(kBox);
+  return box == std::string_view::npos ? std::string_view() : trim(text.substr(0, box));
+}
+
+Result<Proof> prove_accepts(const Typed& typed, const AcceptedSet& accepted, const std::vector<std::string>& wanted,
+                            const AlsoRefused& also) {
   SetClaim claim = claim_of(typed, accepted);
   for (const std::string& raw : wanted) {
     const std::string_view text = trim(raw);
-    const size_t bracket = text.find("=[");
-    if (bracket != std::string_view::npos) {
-      TRY_OK(add_box(typed, text, bracket + 1, claim));
+    const size_t box = text.find(kBox);
+    if (box != std::string_view::npos) {
+      TRY_OK(add_box(typed, text, box + kBox.size(), claim));
     } else {
       TRY_OK(add_condition(typed, text, claim));
     }
@@ -166,10 +179,10 @@ Result<SetAnswer> prove_accepts(const Typed& typed, const AcceptedSet& accepted,
   claim.judge = [&](const Binding& binding) {
     Shapes shapes = shapes_at(typed, binding);
     for (const auto& fixed : claim.fixed_axes) shapes[fixed.input][fixed.axis] = binding(fixed.variable).value_or(1);
-    Verdict v = verdict(typed.graph(), shapes);
-    if (v.kind == Verdict::Kind::accept && also)
-      if (auto refused = also(shapes)) v = *std::move(refused);
-    return std::pair(std::move(shapes), std::move(v));
+    Walked walked = walk_shape(typed.graph(), shapes);
+    if (walked.accepts() && also)
+      if (auto refused = also(shapes)) walked.answer = *std::move(refused);
+    return Judged{std::move(shapes), std::move(walked.answer), walked.visits};
   };
   return settle(claim);
 }
@@ -194,15 +207,14 @@ Shapes smallest_accepted(const Typed& typed, const AcceptedSet& accepted, const 
   for (Dim variable : claim.variables) claim.domain.push_back(Condition::ge(variable, 1));
   claim.judge = [&](const Binding& binding) {
     Shapes shapes = shapes_at(typed, binding);
-    Verdict inverse;
-    const bool accepts = verdict(typed.graph(), shapes).kind == Verdict::Kind::accept;
-    inverse.kind = accepts ? Verdict::Kind::refuse : Verdict::Kind::accept;
-    return std::pair(std::move(shapes), inverse);
+    Judged inverse{shapes, {}};
+    if (walk_shape(typed.graph(), shapes).accepts()) inverse.answer.kind = Answer::Kind::refuse;
+    return inverse;
   };
   for (const Condition& impossible : {Condition::never(), Condition::lt(entangled, 0)}) {
     claim.conditions = {impossible};
-    SetAnswer answer = settle(claim);
-    if (answer.kind == SetAnswer::Kind::refuted) return std::move(answer.shapes);
+    auto proof = settle(claim);
+    if (proof && proof->kind == Proof::Kind::refuted) return std::move(proof->shapes);
   }
   return shapes_at(typed, [](Dim) { return std::optional<int64_t>(1); });
 }
@@ -211,12 +223,10 @@ namespace {
 
 // The conditions of `next` over the symbols of `old`, axis by axis.
 Result<std::vector<Condition>> translate(const Typed& next, const AcceptedSet& next_set, const Typed& old) {
-  std::vector<std::pair<Dim, Dim>> out_names, in_dims;
+  std::vector<std::pair<Dim, Dim>> sizes;
   std::vector<Condition> conditions;
   const auto old_inputs = input_facts_by_name(old);
   for (const AxisSymbol& axis : next.axes()) {
-    const Dim marker = next.symbols().fresh("against");
-    const Dim inside = old.symbols().symbol(next.symbols().name(marker));
     std::optional<Dim> first;
     for (const InputAxis& place : axis.axes) {
       const auto found = old_inputs.find(place.input);
@@ -227,13 +237,9 @@ Result<std::vector<Condition>> translate(const Typed& next, const AcceptedSet& n
       if (first) conditions.push_back(Condition::eq(*first, d));
       if (!first) first = d;
     }
-    out_names.emplace_back(axis.symbol, marker);
-    in_dims.emplace_back(inside, *first);
+    sizes.emplace_back(axis.symbol, *first);
   }
-  for (const AcceptedCondition& c : next_set.conditions) {
-    const auto inside = parse_condition(print(substitute(c.condition, out_names)), old.symbols());
-    conditions.push_back(inside ? substitute(*inside, in_dims) : Condition::opaque());
-  }
+  for (const AcceptedCondition& c : next_set.conditions) conditions.push_back(substitute(c.condition, sizes));
   return conditions;
 }
 
@@ -263,8 +269,8 @@ Status match_inputs(const Typed& next, const Typed& old, std::vector<Condition>&
 
 }  // namespace
 
-Result<SetAnswer> prove_covers(const Typed& next, const AcceptedSet& next_set, const Typed& old,
-                               const AcceptedSet& old_set) {
+Result<Proof> prove_covers(const Typed& next, const AcceptedSet& next_set, const Typed& old,
+                           const AcceptedSet& old_set) {
   SetClaim claim = claim_of(old, old_set);
   claim.domain = std::move(claim.conditions);
   claim.conditions.clear();
@@ -277,13 +283,13 @@ Result<SetAnswer> prove_covers(const Typed& next, const AcceptedSet& next_set, c
   if (!next_set.exact) claim.why_not_exact = claim_of(next, next_set).why_not_exact;
   claim.judge = [&](const Binding& binding) {
     Shapes shapes = shapes_at(old, binding);
-    Verdict now = verdict(next.graph(), shapes);
-    if (now.kind == Verdict::Kind::accept) return std::pair(std::move(shapes), std::move(now));
-    Verdict before = verdict(old.graph(), shapes);
+    Walked now = walk_shape(next.graph(), shapes);
+    if (now.accepts()) return Judged{std::move(shapes), std::move(now.answer), now.visits};
+    Walked before = walk_shape(old.graph(), shapes);
     // Only what the older model takes can be missed.
-    if (before.kind == Verdict::Kind::accept) return std::pair(std::move(shapes), std::move(now));
-    if (before.kind == Verdict::Kind::refuse) before = Verdict{};
-    return std::pair(std::move(shapes), std::move(before));
+    if (before.accepts()) return Judged{std::move(shapes), std::move(now.answer), now.visits};
+    if (before.refuses()) before = {};
+    return Judged{std::move(shapes), std::move(before.answer), before.visits};
   };
   // A counterexample without empty axes says more.
   SetClaim without_empty = claim;
@@ -291,8 +297,8 @@ Result<SetAnswer> prove_covers(const Typed& next, const AcceptedSet& next_set, c
     claim.domain.push_back(Condition::ge(variable, 0));
     without_empty.domain.push_back(Condition::ge(variable, 1));
   }
-  SetAnswer answer = settle(without_empty);
-  return answer.kind == SetAnswer::Kind::refuted ? answer : settle(claim);
+  auto proof = settle(without_empty);
+  return proof && proof->kind == Proof::Kind::refuted ? proof : settle(claim);
 }
 
 }  // namespace anyshape

@@ -28,7 +28,7 @@ class Explainer {
   explicit Explainer(const Typed& typed) : typed_(typed) {}
 
   std::optional<std::pair<Scope, ValueId>> find(std::string_view name) const;
-  Explanation run(Spot spot);
+  AxisStory run(Spot spot);
 
  private:
   struct Next {
@@ -277,8 +277,8 @@ std::string Explainer::conclude(Dim asked, const Spot& last) const {
   return fmt::format("dynamic: {}", fmt::join(causes, ", "));
 }
 
-Explanation Explainer::run(Spot spot) {
-  Explanation out;
+AxisStory Explainer::run(Spot spot) {
+  AxisStory out;
   const Dim asked = size(spot);
   while (true) {
     Next step = next(spot);
@@ -327,13 +327,26 @@ std::pair<std::string_view, std::optional<int64_t>> split_axis(std::string_view 
   return {text.substr(0, colon), axis};
 }
 
-Result<Explanation> explain(const Typed& typed, std::string_view value, int64_t axis) {
+Result<AxisStory> explain_axis(const Typed& typed, std::string_view value, int64_t axis) {
   TRY(const auto found, find_value(typed, value));
   TRY(const size_t rank, rank_of(typed, value));
   const auto axes = static_cast<int64_t>(rank);
   if (axis < -axes || axis >= axes)
     return usage("explain.axis", "{:?} has {} axes, there is no axis {}", value, rank, axis);
   return Explainer(typed).run({found.first, found.second, static_cast<size_t>(axis < 0 ? axis + axes : axis), false});
+}
+
+Result<std::vector<AxisStory>> explain_axes(const Typed& typed, std::string_view text) {
+  std::vector<AxisStory> out;
+  const auto rank = rank_of(typed, text);
+  const auto [value, only] = rank ? std::pair(text, std::optional<int64_t>()) : split_axis(text);
+  if (!rank && !only) return tl::unexpected(rank.error());
+  const int64_t first = only.value_or(0), last = only ? *only : static_cast<int64_t>(*rank) - 1;
+  for (int64_t axis = first; axis <= last; ++axis) {
+    TRY(AxisStory one, explain_axis(typed, value, axis));
+    out.push_back(std::move(one));
+  }
+  return out;
 }
 
 }  // namespace anyshape

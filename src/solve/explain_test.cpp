@@ -43,10 +43,10 @@ std::shared_ptr<const Graph> reshape_graph() {
   return graph;
 }
 
-std::string chain(const Explanation& explanation) {
+std::string chain(const AxisStory& story) {
   std::string out;
-  for (const ExplainStep& s : explanation.steps) out += fmt::format("{}:{}={} ", s.value, s.axis, s.size);
-  return out + "| " + explanation.conclusion;
+  for (const AxisStep& s : story.steps) out += fmt::format("{}:{}={} ", s.value, s.axis, s.size);
+  return out + "| " + story.conclusion;
 }
 
 TEST(Explain, FollowsAnAxisToItsCause) {
@@ -57,18 +57,26 @@ TEST(Explain, FollowsAnAxisToItsCause) {
       {-1, "z:2=4 y:2=4 target:2=4 | static: 4 comes from entry 2 of \"target\""},
   };
   for (const auto& [axis, expected] : rows) {
-    const auto explanation = explain(typed, "z", axis);
-    ASSERT_TRUE(explanation) << axis;
-    EXPECT_EQ(chain(*explanation), expected);
+    const auto story = explain_axis(typed, "z", axis);
+    ASSERT_TRUE(story) << axis;
+    EXPECT_EQ(chain(*story), expected);
   }
 }
 
 TEST(Explain, RefusesWhatIsNotThere) {
   const Typed typed = solve(reshape_graph());
-  EXPECT_EQ(explain(typed, "w", 0).error().code, "explain.value");
-  EXPECT_EQ(explain(typed, "z", 3).error().code, "explain.axis");
-  EXPECT_EQ(explain(typed, "z", -4).error().code, "explain.axis");
+  EXPECT_EQ(explain_axis(typed, "w", 0).error().code, "explain.value");
+  EXPECT_EQ(explain_axis(typed, "z", 3).error().code, "explain.axis");
+  EXPECT_EQ(explain_axis(typed, "z", -4).error().code, "explain.axis");
   EXPECT_EQ(*rank_of(typed, "z"), 3u);
+}
+
+TEST(Explain, TellsOfOneAxisOrOfAll) {
+  const Typed typed = solve(reshape_graph());
+  const std::pair<std::string_view, size_t> rows[] = {{"z", 3}, {"z:1", 1}, {"z:-3", 1}};
+  for (const auto& [text, stories] : rows) EXPECT_EQ(explain_axes(typed, text)->size(), stories) << text;
+  EXPECT_EQ(explain_axes(typed, "w").error().code, "explain.value");
+  EXPECT_EQ(explain_axes(typed, "z:3").error().code, "explain.axis");
 }
 
 TEST(Explain, SplitsFromTheRight) {

@@ -119,34 +119,32 @@ int64_t width_for(const std::vector<Axis>& axes, int64_t limit) {
   return 1;
 }
 
-SetAnswer refuted(std::pair<Shapes, Verdict> judged) {
-  return {SetAnswer::Kind::refuted, std::move(judged.first), std::move(judged.second), {}};
-}
+Proof refuted(Judged judged) { return {Proof::Kind::refuted, std::move(judged.shapes), std::move(judged.answer), {}}; }
 
-SetAnswer unproved(std::string why) { return {SetAnswer::Kind::unproved, {}, {}, std::move(why)}; }
+Proof unproved(std::string why) { return {Proof::Kind::unproved, {}, {}, std::move(why)}; }
 
-SetAnswer out_of_work() { return unproved("the work budget of this proof is spent"); }
+Proof out_of_work() { return unproved("the work budget of this proof is spent"); }
 
 // Every point decided by the numeric walk, where conditions alone do not tell.
-SetAnswer walk_all(const SetClaim& claim, const std::vector<Axis>& axes) {
+Proof walk_all(const SetClaim& claim, const std::vector<Axis>& axes) {
   const auto whole = box_size(axes, kMaxWalks);
-  SetAnswer answer;
+  Proof answer;
   Point point(claim);
   int64_t walks = 0, visits = 0;
   by_sum(axes, width_for(axes, kMaxWalks), point, [&] {
     if (!all_hold(claim.domain, point)) return false;
     if (++walks > kMaxWalks || visits > kMaxVisits) return true;
-    auto judged = claim.judge(std::cref(point));
-    visits += judged.second.visits + static_cast<int64_t>(axes.size());
-    if (judged.second.kind == Verdict::Kind::accept) return false;
-    if (judged.second.kind == Verdict::Kind::refuse) {
+    Judged judged = claim.judge(std::cref(point));
+    visits += judged.visits + static_cast<int64_t>(axes.size());
+    if (judged.answer.kind == Answer::Kind::accept) return false;
+    if (judged.answer.kind == Answer::Kind::refuse) {
       answer = refuted(std::move(judged));
     } else {
-      answer = unproved(judged.second.sentence);
+      answer = unproved(judged.answer.sentence);
     }
     return true;
   });
-  if (answer.kind != SetAnswer::Kind::proved) return answer;
+  if (answer.kind != Proof::Kind::proved) return answer;
   if (Effort::tired()) return out_of_work();
   return whole && visits <= kMaxVisits ? answer : unproved(claim.why_not_exact);
 }
@@ -188,25 +186,25 @@ std::vector<bool> moving_variables(const SetClaim& claim, const Condition& condi
 }
 
 // A point of the domain where `condition` fails, the smallest in the part searched.
-SetAnswer search(const SetClaim& claim, const Condition& condition, std::vector<Axis> axes) {
+Proof search(const SetClaim& claim, const Condition& condition, std::vector<Axis> axes) {
   if (Effort::tired()) return out_of_work();
   Effort::step(static_cast<int64_t>(axes.size() + claim.domain.size()));
   const auto moving = moving_variables(claim, condition);
   const auto still = smallest_values(claim, axes);
   for (size_t i = 0; i < axes.size(); ++i)
     if (!moving[i]) axes[i] = {still[i], still[i]};
-  SetAnswer answer;
+  Proof answer;
   Point point(claim);
   int64_t walks = 0, visits = 0;
   by_sum(axes, width_for(axes, kMaxPoints), point, [&] {
     if (evaluate(condition, std::cref(point)) == Tri::yes || !all_hold(claim.domain, point)) return false;
-    auto judged = claim.judge(std::cref(point));
-    visits += judged.second.visits + static_cast<int64_t>(axes.size());
-    if (judged.second.kind != Verdict::Kind::refuse) return ++walks >= kMaxWalks || visits > kMaxVisits;
+    Judged judged = claim.judge(std::cref(point));
+    visits += judged.visits + static_cast<int64_t>(axes.size());
+    if (judged.answer.kind != Answer::Kind::refuse) return ++walks >= kMaxWalks || visits > kMaxVisits;
     answer = refuted(std::move(judged));
     return true;
   });
-  if (answer.kind != SetAnswer::Kind::proved) return answer;
+  if (answer.kind != Proof::Kind::proved) return answer;
   if (Effort::tired()) return out_of_work();
   if (walks == 0 && box_size(axes, kMaxPoints)) return answer;
   return unproved(fmt::format("{} was neither proved nor refuted", print(condition)));
@@ -238,19 +236,21 @@ void sample(const SetClaim& claim, const std::vector<Axis>& axes, Visit visit) {
 }
 
 // A proof that the numeric walk does not bear out is none.
-SetAnswer borne_out(const SetClaim& claim, const std::vector<Axis>& axes) {
-  SetAnswer answer;
+Status borne_out(const SetClaim& claim, const std::vector<Axis>& axes) {
+  Status out;
   int64_t visits = 0;
   sample(claim, axes, [&](const Point& point) {
     if (!all_hold(claim.domain, point)) return true;
-    auto judged = claim.judge(std::cref(point));
-    visits += judged.second.visits + static_cast<int64_t>(axes.size());
-    if (judged.second.kind != Verdict::Kind::refuse) return visits < kMaxSampleVisits;
-    answer = refuted(std::move(judged));
-    answer.kind = SetAnswer::Kind::contradicted;
+    const Judged judged = claim.judge(std::cref(point));
+    visits += judged.visits + static_cast<int64_t>(axes.size());
+    if (judged.answer.kind != Answer::Kind::refuse) return visits < kMaxSampleVisits;
+    out = system_error("check.contradiction",
+                       "every shape asked for was proved to be accepted, but {} is refused by {}: {}. "
+                       "This is a bug of anyshape; please report it with the file",
+                       to_text(judged.shapes), judged.answer.place, judged.answer.sentence);
     return false;
   });
-  return answer;
+  return out;
 }
 
 // Every axis of the domain stays where the conditions mean something.
@@ -268,8 +268,8 @@ int64_t sum_of(const Shapes& shapes) {
 }
 
 // The worse of two answers; of two counterexamples the smaller.
-SetAnswer worse(SetAnswer a, SetAnswer b) {
-  using Kind = SetAnswer::Kind;
+Proof worse(Proof a, Proof b) {
+  using Kind = Proof::Kind;
   if (a.kind == Kind::refuted && b.kind == Kind::refuted) return sum_of(b.shapes) < sum_of(a.shapes) ? b : a;
   if (a.kind == Kind::refuted || b.kind == Kind::proved) return a;
   return b.kind == Kind::refuted || a.kind == Kind::proved ? b : a;
@@ -277,7 +277,7 @@ SetAnswer worse(SetAnswer a, SetAnswer b) {
 
 }  // namespace
 
-SetAnswer settle(const SetClaim& claim) {
+Result<Proof> settle(const SetClaim& claim) {
   const Effort effort(budget::kProof);
   Assumptions domain(*claim.symbols);
   for (const Condition& c : claim.domain) domain.assume(c);
@@ -285,12 +285,13 @@ SetAnswer settle(const SetClaim& claim) {
   for (const Condition& c : claim.conditions)
     if (c.is_opaque() || !domain.proves(c)) open.push_back(c);
   const auto axes = ranges(claim, domain);
-  SetAnswer answer;
+  Proof answer;
   for (const Condition& c : open) answer = worse(std::move(answer), search(claim, c, axes));
-  if (answer.kind != SetAnswer::Kind::proved) return answer;
+  if (answer.kind != Proof::Kind::proved) return answer;
   if (!claim.exact) return walk_all(claim, axes);
-  if (auto why = beyond_claims(claim, axes)) return {SetAnswer::Kind::unproved, {}, {}, *std::move(why)};
-  return borne_out(claim, axes);
+  if (auto why = beyond_claims(claim, axes)) return unproved(*std::move(why));
+  TRY_OK(borne_out(claim, axes));
+  return answer;
 }
 
 }  // namespace anyshape

@@ -3,19 +3,6 @@
 #include "ir/each_body.h"
 
 namespace anyshape {
-namespace {
-
-template <class Visit>
-void for_each_read(const Node& node, Visit visit) {
-  for (ValueId id : node.in)
-    if (id != kNoValue) visit(id);
-  for_each_body(node, [&](const Graph& body) {
-    for (const auto& capture : body.captures) visit(capture.outer);
-  });
-}
-
-}  // namespace
-
 std::shared_ptr<const Graph> backward_slice(const Graph& graph, const std::vector<ValueId>& wanted) {
   std::vector<bool> needed(graph.values.size(), false), kept(graph.nodes.size(), false);
   for (ValueId id : wanted) needed[id] = true;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/among.h"
 #include "base/effort.h"
 #include "solve/axes.h"
 #include "solve/budget.h"
@@ -13,8 +14,8 @@ SymbolKind Typed::kind(Dim symbol) const {
   return it == kinds_.end() ? SymbolKind::axis : it->second;
 }
 
-const Remark* Typed::cut_short() const {
-  const auto is_budget = [](const Remark& r) { return r.code == kBudgetCode; };
+const Reason* Typed::cut_short() const {
+  const auto is_budget = [](const Reason& r) { return r.code == kBudgetCode; };
   const auto it = std::find_if(undecided_.begin(), undecided_.end(), is_budget);
   return it == undecided_.end() ? nullptr : &*it;
 }
@@ -33,28 +34,13 @@ bool same_requirement(const Requirement& a, const Requirement& b) {
   return a.node == b.node && a.code == b.code && ((a.on_data && b.on_data) || a.condition == b.condition);
 }
 
-bool among(const Requirement& r, const std::vector<Requirement>& all) {
+bool asked_in(const std::vector<Requirement>& all, const Requirement& r) {
   return std::any_of(all.begin(), all.end(), [&](const Requirement& other) { return same_requirement(r, other); });
 }
 
-void add_new(const std::vector<Remark>& from, std::vector<Remark>& to) {
-  for (const Remark& one : from) {
-    const auto same = [&](const Remark& other) { return one.node == other.node && one.sentence == other.sentence; };
-    if (std::none_of(to.begin(), to.end(), same)) to.push_back(one);
-  }
-}
-
-bool same_entries(const Fact& a, const Fact& b) {
-  const bool same_elements = a.elements && b.elements ? *a.elements == *b.elements : !a.elements && !b.elements;
-  const bool same_bounds =
-      a.bounds && b.bounds ? a.bounds->lo == b.bounds->lo && a.bounds->hi == b.bounds->hi : !a.bounds && !b.bounds;
-  return same_elements && same_bounds && a.denominator == b.denominator && a.constant == b.constant;
-}
-
-bool same_facts(const Fact& a, const Fact& b) {
-  if (a.kind != b.kind || a.dtype != b.dtype || a.dims != b.dims || a.length != b.length) return false;
-  if (a.items != b.items || !a.item != !b.item) return false;
-  return same_entries(a, b) && (!a.item || same_facts(*a.item, *b.item));
+void add_new(const std::vector<Reason>& from, std::vector<Reason>& to) {
+  for (const Reason& one : from)
+    if (!among(one, to)) to.push_back(one);
 }
 
 // What is true of a value that is `a` where the condition holds and `b` elsewhere. Sizes that depend on data are called
@@ -119,8 +105,8 @@ class Solver {
     if (assumed.size() < kMaxSplits) {
       const Walk::Split& split = corner == splits.end() ? splits.front() : *corner;
       Typed yes = run(with(assumed, split.condition)), no = run(with(assumed, !split.condition));
-      if (no.refusal_) return requiring(std::move(yes), split.condition, *no.refusal_);
-      if (yes.refusal_) return requiring(std::move(no), !split.condition, *yes.refusal_);
+      if (no.refusal_) return requiring(std::move(yes), split.condition, no.refused_by_);
+      if (yes.refusal_) return requiring(std::move(no), !split.condition, yes.refused_by_);
       if (split.corner) return either(split.condition, std::move(yes), no);
     }
     for (const Walk::Split& split : splits)
@@ -139,9 +125,9 @@ class Solver {
   static Typed either(const Condition& condition, Typed yes, const Typed& no) {
     const std::vector<Requirement> of_yes = yes.requirements_;
     for (Requirement& r : yes.requirements_)
-      if (!among(r, no.requirements_)) r.path = r.path && condition;
+      if (!asked_in(no.requirements_, r)) r.path = r.path && condition;
     for (Requirement r : no.requirements_) {
-      if (among(r, of_yes)) continue;
+      if (asked_in(of_yes, r)) continue;
       r.path = r.path && !condition;
       yes.requirements_.push_back(std::move(r));
     }
@@ -156,33 +142,21 @@ class Solver {
     return yes;
   }
 
-  Typed requiring(Typed typed, const Condition& condition, const Error& otherwise) const {
-    const std::string node = node_in(otherwise.place);
+  static Typed requiring(Typed typed, const Condition& condition, const Reason& otherwise) {
     typed.requirements_.insert(typed.requirements_.begin(), {condition, Condition::always(), otherwise.code,
-                                                             otherwise.message, node, type_of(node)});
+                                                             otherwise.sentence, otherwise.node, otherwise.op});
     return typed;
   }
 
-  // The node of a place like `node "/a": node "/b"`: the outermost.
-  static std::string node_in(const std::string& place) {
-    const size_t first = place.find('"'), last = place.find('"', first + 1);
-    return first == std::string::npos ? place : place.substr(first + 1, last - first - 1);
-  }
-
   // A rule that refuses ends every shape; a budget that is passed only ends our knowledge.
-  void note_error(Typed& typed, Error error) const {
+  static void note_error(Typed& typed, const Node& node, Error error) {
+    Reason reason{typed.graph_->label(node), node.type, error.code, error.message};
     if (error.kind == Error::Kind::refused) {
+      typed.refused_by_ = std::move(reason);
       typed.refusal_ = std::move(error);
     } else {
-      const std::string node = node_in(error.place);
-      typed.undecided_.push_back({error.code, error.message, node, type_of(node)});
+      typed.undecided_.push_back(std::move(reason));
     }
-  }
-
-  std::string type_of(const std::string& label) const {
-    for (const Node& node : start_.graph_->nodes)
-      if (start_.graph_->label(node) == label) return node.type;
-    return {};
   }
 
   Typed walk(const std::vector<Condition>& assumed, std::vector<Walk::Split>& splits) {
@@ -209,7 +183,7 @@ class Solver {
     typed.largest_axis_ = walk.largest_axis();
     splits = walk.splits();
     met_corners_ |= walk.met_corners();
-    if (!facts) note_error(typed, std::move(facts).error());
+    if (!facts) note_error(typed, walk.ended_at(), std::move(facts).error());
     return typed;
   }
 

@@ -39,12 +39,16 @@ class Typed {
   const Facts& facts() const { return facts_; }
   const Walk::Reveal& bodies() const { return bodies_; }
   const std::vector<Requirement>& requirements() const { return requirements_; }
-  const std::vector<Remark>& data_conditions() const { return data_conditions_; }
-  const std::vector<Remark>& undecided() const { return undecided_; }
+  // On the entries of inputs: "indices must be < 512".
+  const std::vector<Reason>& data_conditions() const { return data_conditions_; }
+  // Nodes for which no rule could answer.
+  const std::vector<Reason>& undecided() const { return undecided_; }
   // Set when no shape at all is accepted: the rule that refuses.
   const std::optional<Error>& refusal() const { return refusal_; }
+  // Its node of the graph, or the one that has the body it stands in. REQUIRES: refusal().
+  const Reason& refused_by() const { return refused_by_; }
   // The work budget was spent before the last node: where. Null: it was not.
-  const Remark* cut_short() const;
+  const Reason* cut_short() const;
   SymbolKind kind(Dim symbol) const;
   // The claims end at axes of this size; 0: they do not.
   int64_t largest_axis() const { return largest_axis_; }
@@ -64,10 +68,11 @@ class Typed {
   Facts input_facts_, facts_;
   Walk::Reveal bodies_;
   std::vector<Requirement> requirements_;
-  std::vector<Remark> data_conditions_, undecided_;
+  std::vector<Reason> data_conditions_, undecided_;
   std::vector<Condition> fresh_bounds_;
   std::unordered_map<Dim, SymbolKind> kinds_;
   std::optional<Error> refusal_;
+  Reason refused_by_;
   int64_t largest_axis_ = 0;
   bool has_corners_ = false;
 };

@@ -109,7 +109,8 @@ std::optional<Dim> parse_dim(std::string_view text, Symbols& symbols, std::strin
 using Binding = std::function<std::optional<int64_t>(Dim symbol)>;
 // The exact value, or nullopt: an unbound symbol, overflow, a divisor <= 0, unknown().
 std::optional<int64_t> evaluate(Dim dim, const Binding& binding);
-// Every symbol with an entry in `values` replaced, recanonicalised.
+// Every symbol with an entry in `values` replaced, recanonicalised. Where all of its symbols have one, the values may
+// be of another Symbols: so is the result then.
 Dim substitute(Dim dim, const std::vector<std::pair<Dim, Dim>>& values);
 
 }  // namespace anyshape

@@ -306,5 +306,17 @@ TEST(Dim, SubstitutionRecanonicalises) {
   EXPECT_EQ(substitute(h + k, {{h, k}, {k, h}}), h + k);
 }
 
+TEST(Dim, SubstitutionCarriesToOtherSymbols) {
+  constexpr std::string_view kRows[] = {"2*h*k + 3", "(h + 2*k - 3)//2 + 1", "min(h, k, 512)",
+                                        "h % 32",    "broadcast(h, k)",      "select(h >= k, h//2, k)"};
+  for (std::string_view text : kRows) {
+    Symbols from, to;
+    // In another order: what is canonical depends on it.
+    const Dim k = to.symbol("k"), h = to.symbol("h");
+    const Dim there = *parse_dim(text, from);
+    EXPECT_EQ(substitute(there, {{from.symbol("h"), h}, {from.symbol("k"), k}}), *parse_dim(text, to)) << text;
+  }
+}
+
 }  // namespace
 }  // namespace anyshape

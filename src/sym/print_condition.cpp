@@ -194,17 +194,18 @@ std::vector<Row> rows_of(const std::vector<Conjunction>& any) {
   return rows;
 }
 
-// Open bounds first.
-std::string alternatives(const std::vector<Conjunction>& any) {
+// Open bounds first. Several of them in parentheses where more follows.
+std::string alternatives(const std::vector<Conjunction>& any, bool more_follows = false) {
   std::vector<std::string> bounds, parts;
-  for (const Row& row : rows_of(any)) {
+  const std::vector<Row> rows = rows_of(any);
+  for (const Row& row : rows) {
     bool bound = row.size() == 1 && row[0].relation.kind == Kind::ge;
     (bound ? bounds : parts).push_back(text(row));
   }
   std::string out;
   for (const auto* group : {&bounds, &parts})
     for (const std::string& part : *group) out += (out.empty() ? "" : " or ") + part;
-  return out;
+  return more_follows && rows.size() > 1 ? parens(out) : out;
 }
 
 // Where the disjunction is the product of alternatives about separate subjects: those alternatives. Each disjunct must
@@ -237,11 +238,7 @@ std::optional<std::vector<Column>> columns(const std::vector<Conjunction>& any) 
 
 std::string product_text(const std::vector<Column>& parts) {
   std::string out;
-  for (const Column& column : parts) {
-    std::string one = alternatives(column);
-    if (one.find(" or ") != std::string::npos) one = parens(one);
-    out += (out.empty() ? "" : " and ") + one;
-  }
+  for (const Column& column : parts) out += (out.empty() ? "" : " and ") + alternatives(column, true);
   return out;
 }
 
@@ -269,9 +266,7 @@ std::string print(const Condition& condition) {
   if (common.empty()) return alternatives(any);
   for (Conjunction& all : any)
     std::erase_if(all, [&](const Relation& r) { return std::find(common.begin(), common.end(), r) != common.end(); });
-  std::string rest = alternatives(any);
-  if (rest.find(" or ") != std::string::npos) rest = parens(rest);
-  return rest + " and " + text(row_of(common));
+  return alternatives(any, true) + " and " + text(row_of(common));
 }
 
 }  // namespace anyshape

@@ -110,4 +110,23 @@ double largest_relative_error(const Datum& got, const Datum& want) {
   return worst;
 }
 
+bool all_finite(const Datum& value) {
+  if (!value.is_tensor() || value.tensor().dtype() != DType::f32) return true;
+  bool finite = true;
+  for_each_real(value.tensor(), value.tensor(), [&](int64_t, double x, double) { return finite = std::isfinite(x); });
+  return finite;
+}
+
+std::optional<std::vector<size_t>> matched(const std::vector<std::string>& names,
+                                           const std::vector<std::string>& others) {
+  if (names.size() != others.size()) return std::nullopt;
+  std::vector<size_t> by_name, by_order;
+  for (const std::string& one : names) {
+    by_order.push_back(by_order.size());
+    const auto it = std::find(others.begin(), others.end(), one);
+    if (it != others.end()) by_name.push_back(static_cast<size_t>(it - others.begin()));
+  }
+  return by_name.size() == names.size() ? by_name : by_order;
+}
+
 }  // namespace anyshape

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "../counting_malloc.h"
+#include "anyshape/test_folder.h"
 #include "format/onnx/datum.h"
 #include "format/onnx/file.h"
 #include "format/onnx/import.h"
@@ -42,15 +43,6 @@ struct Found {
   int cases = 0, outside = 0, failed = 0, bookkeeping = 0;
 };
 
-std::vector<fs::path> find_cases(const fs::path& data) {
-  std::vector<fs::path> out;
-  for (const auto& entry : fs::recursive_directory_iterator(data))
-    if (entry.path().filename() == "model.onnx" && fs::exists(entry.path().parent_path() / "test_data_set_0"))
-      out.push_back(entry.path().parent_path());
-  std::sort(out.begin(), out.end());
-  return out;
-}
-
 Result<Datum> read_data(const Graph& graph, ValueId id, const fs::path& file) {
   const auto& declared = graph.values[id].declared;
   return onnx::read_datum(file, declared ? declared->kind : Fact::Kind::tensor);
@@ -61,15 +53,15 @@ struct Case {
   std::vector<Datum> inputs, outputs;
 };
 
-Result<Case> read_case(const fs::path& folder) {
-  TRY(const auto file, onnx::read_model(folder / "model.onnx"));
+Result<Case> read_case(const TestFolder& folder) {
+  TRY(const auto file, onnx::read_model(folder.model()));
   TRY(const auto imported, onnx::import_model(file, all_ops()));
   auto graph = std::make_shared<Graph>(*imported);
   Case c;
   const auto required = graph->required_inputs();
   for (size_t i = 0; i < required.size(); ++i) {
     Value& value = graph->values[required[i]];
-    TRY(Datum datum, read_data(*graph, required[i], folder / "test_data_set_0" / fmt::format("input_{}.pb", i)));
+    TRY(Datum datum, read_data(*graph, required[i], value_file(folder.sets[0], "input", i)));
     if (value.shape_relevant && datum.is_tensor()) {
       value.constant = std::make_shared<const Fact>(Fact::of(datum));
       value.is_initializer = true;
@@ -79,7 +71,7 @@ Result<Case> read_case(const fs::path& folder) {
     }
   }
   for (size_t i = 0; i < graph->outputs.size(); ++i) {
-    TRY(Datum datum, read_data(*graph, graph->outputs[i], folder / "test_data_set_0" / fmt::format("output_{}.pb", i)));
+    TRY(Datum datum, read_data(*graph, graph->outputs[i], value_file(folder.sets[0], "output", i)));
     c.outputs.push_back(std::move(datum));
     if (graph->values[graph->outputs[i]].declared) graph->values[graph->outputs[i]].declared->dims.reset();
   }
@@ -205,8 +197,11 @@ int main(int argc, char** argv) {
   const Options options = parse(argc, argv);
   if (options.data.empty()) return 2;
   Found found;
-  for (const fs::path& folder : find_cases(options.data)) {
-    const std::string name = fs::relative(folder, options.data).string();
+  const auto folders = find_test_folders(options.data);
+  if (!folders) return 2;
+  for (const TestFolder& folder : *folders) {
+    if (folder.sets.empty()) continue;
+    const std::string name = fs::relative(folder.path, options.data).string();
     const auto c = read_case(folder);
     if (c && !options.op.empty() && !has_node(*c->graph, options.op)) continue;
     std::shared_ptr<const Plan> plan;

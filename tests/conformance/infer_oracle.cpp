@@ -9,6 +9,7 @@
 #include <map>
 #include <string>
 
+#include "anyshape/test_folder.h"
 #include "format/onnx/datum.h"
 #include "format/onnx/file.h"
 #include "format/onnx/import.h"
@@ -65,13 +66,13 @@ struct Case {
   Facts inputs, outputs;
 };
 
-Result<Case> read_case(const fs::path& folder, const fs::path& data) {
-  TRY(const auto file, onnx::read_model(folder / "model.onnx"));
+Result<Case> read_case(const TestFolder& folder, const fs::path& set) {
+  TRY(const auto file, onnx::read_model(folder.model()));
   Case c;
   TRY(c.graph, onnx::import_model(file, all_ops()));
   const auto read_all = [&](const std::vector<ValueId>& ids, const char* stem, Facts& out) -> Status {
     for (size_t i = 0; i < ids.size(); ++i) {
-      const fs::path path = data / fmt::format("{}_{}.pb", stem, i);
+      const fs::path path = value_file(set, stem, i);
       if (!fs::exists(path)) break;
       const auto& declared = c.graph->values[ids[i]].declared;
       TRY(const Datum datum, onnx::read_datum(path, declared ? declared->kind : Fact::Kind::tensor));
@@ -123,7 +124,7 @@ std::string check(const Case& c, bool symbolic) {
   const auto inferred = walk.run(*c.graph, facts);
   if (!inferred) return inferred.error().text();
   if (!walk.undecided().empty()) {
-    const Remark& r = walk.undecided().front();
+    const Reason& r = walk.undecided().front();
     return fmt::format("undecided[{}] {}: {}", r.code, r.node, r.sentence);
   }
   for (const Requirement& r : walk.requirements())
@@ -154,20 +155,14 @@ int main(int argc, char** argv) {
       list = true;
   }
   if (argc < 2) return 2;
-  std::vector<fs::path> folders;
-  for (const auto& kind : fs::directory_iterator(argv[1])) {
-    if (!kind.is_directory() || (!only_kind.empty() && kind.path().filename() != only_kind)) continue;
-    for (const auto& entry : fs::directory_iterator(kind.path()))
-      if (fs::exists(entry.path() / "model.onnx")) folders.push_back(entry.path());
-  }
-  std::sort(folders.begin(), folders.end());
+  const auto folders = find_test_folders(argv[1]);
+  if (!folders) return 2;
   std::map<std::string, Tally> by_op;
   Tally all;
-  for (const fs::path& folder : folders) {
-    for (int set = 0;; ++set) {
-      const fs::path data = folder / fmt::format("test_data_set_{}", set);
-      if (!fs::exists(data)) break;
-      auto c = read_case(folder, data);
+  for (const TestFolder& folder : *folders) {
+    if (!only_kind.empty() && folder.path.parent_path().filename() != only_kind) continue;
+    for (const fs::path& set : folder.sets) {
+      auto c = read_case(folder, set);
       const std::string op = c && !c->graph->nodes.empty() ? c->graph->nodes.back().type : "(none)";
       if (!only_op.empty() && op != only_op) continue;
       for (bool symbolic : {false, true}) {
@@ -176,7 +171,8 @@ int main(int argc, char** argv) {
         wrong.empty() ? ++tally.passed : ++tally.failed;
         wrong.empty() ? ++all.passed : ++all.failed;
         if (!wrong.empty())
-          fmt::print("{} {} ({}): {}\n", folder.filename().string(), symbolic ? "symbolic" : "concrete", op, wrong);
+          fmt::print("{} {} ({}): {}\n", folder.path.filename().string(), symbolic ? "symbolic" : "concrete", op,
+                     wrong);
       }
     }
   }

@@ -18,6 +18,7 @@
 #include <string>
 
 #include "../engine/device.h"
+#include "anyshape/test_folder.h"
 #include "engine/executable/reference.h"
 #include "fix/simplify.h"
 #include "format/onnx/datum.h"
@@ -39,17 +40,11 @@ constexpr EngineRow kEngines[] = {
     {"device", anyshape::testing::load_device},
 };
 
-struct Listed {
-  std::string kind, name;
-  Tolerance tolerance;
-  int sets = 1;
-};
-
 struct Options {
   fs::path data;
   std::string mode = "plan", engine = "anyshape", op, kind, only;
   bool list = false, folders = false;
-  Tolerance folder_tolerance{1e-4, 1e-5};
+  Tolerance tolerance{1e-4, 1e-5};  // of folders without a list
   std::set<std::string> expected;
 };
 
@@ -57,29 +52,20 @@ struct Tally {
   int passed = 0, failed = 0, expected = 0;
 };
 
-std::vector<Listed> read_manifest(const fs::path& data) {
-  std::vector<Listed> out;
-  std::ifstream file(data / "manifest.tsv");
-  for (std::string line; std::getline(file, line);) {
-    std::istringstream fields(line);
-    Listed one;
-    fields >> one.kind >> one.name >> one.tolerance.relative >> one.tolerance.absolute >> one.sets;
-    out.push_back(std::move(one));
-  }
-  return out;
-}
+struct Case {
+  TestFolder folder;
+  std::string kind, name;  // a path from the data where there is no list
+};
 
-// Names are paths from `data`.
-std::vector<Listed> find_folders(const fs::path& data, const Tolerance& tolerance) {
-  std::vector<Listed> out;
-  for (const auto& entry : fs::recursive_directory_iterator(data)) {
-    if (entry.path().filename() != "model.onnx") continue;
-    const fs::path folder = entry.path().parent_path();
-    Listed one{"", fs::relative(folder, data).string(), tolerance, 0};
-    while (fs::exists(folder / fmt::format("test_data_set_{}", one.sets))) ++one.sets;
-    out.push_back(std::move(one));
+Result<std::vector<Case>> find_cases(const Options& options) {
+  TRY(auto folders, options.folders ? find_test_folders(options.data) : listed_test_folders(options.data));
+  std::vector<Case> out;
+  for (TestFolder& folder : folders) {
+    if (options.folders) folder.tolerance = options.tolerance;
+    const fs::path path = fs::relative(folder.path, options.data);
+    out.push_back({std::move(folder), options.folders ? "" : path.parent_path().string(),
+                   options.folders ? path.string() : path.filename().string()});
   }
-  std::sort(out.begin(), out.end(), [](const Listed& a, const Listed& b) { return a.name < b.name; });
   return out;
 }
 
@@ -88,8 +74,7 @@ Result<std::vector<Datum>> read_data(const Graph& graph, const std::vector<Value
   std::vector<Datum> out;
   for (size_t i = 0; i < ids.size(); ++i) {
     const auto& declared = graph.values[ids[i]].declared;
-    TRY(Datum datum,
-        onnx::read_datum(folder / fmt::format("{}_{}.pb", stem, i), declared ? declared->kind : Fact::Kind::tensor));
+    TRY(Datum datum, onnx::read_datum(value_file(folder, stem, i), declared ? declared->kind : Fact::Kind::tensor));
     out.push_back(std::move(datum));
   }
   return out;
@@ -151,9 +136,8 @@ Result<onnx::ModelFile> simplified(const onnx::ModelFile& file, const Graph& gra
   return onnx::read_model_bytes(onnx::serialize(edit.proto).bytes());
 }
 
-Status run_case(const Options& options, const Listed& listed, std::string& op) {
-  const fs::path folder = options.data / listed.kind / listed.name;
-  TRY(auto file, onnx::read_model(folder / "model.onnx"));
+Status run_case(const Options& options, const TestFolder& folder, std::string& op) {
+  TRY(auto file, onnx::read_model(folder.model()));
   TRY(auto graph, onnx::import_model(file, all_ops()));
   op = graph->nodes.empty() ? "" : graph->nodes[0].type;
   if (!options.op.empty() && options.op != op) return {};
@@ -161,9 +145,8 @@ Status run_case(const Options& options, const Listed& listed, std::string& op) {
     TRY(file, simplified(file, *graph));
     TRY(graph, onnx::import_model(file, all_ops()));
   }
-  for (int set = 0; set < listed.sets; ++set)
-    TRY_OK(run_set(options, graph, folder / fmt::format("test_data_set_{}", set), listed.tolerance));
-  if (listed.sets == 0) return refuse("case.data", "there is no test_data_set_0");
+  for (const fs::path& set : folder.sets) TRY_OK(run_set(options, graph, set, folder.tolerance));
+  if (folder.sets.empty()) return refuse("case.data", "there is no test_data_set_0");
   return {};
 }
 
@@ -201,9 +184,9 @@ Options parse(int argc, char** argv) {
     else if (arg == "--list")
       options.list = true;
     else if (arg == "--rtol")
-      options.folder_tolerance.relative = std::stod(next());
+      options.tolerance.relative = std::stod(next());
     else if (arg == "--atol")
-      options.folder_tolerance.absolute = std::stod(next());
+      options.tolerance.absolute = std::stod(next());
     else if (arg == "--expected")
       options.expected = names_with_reasons(next());
     else if (arg == "--folders")
@@ -220,12 +203,16 @@ int main(int argc, char** argv) {
   const Options options = parse(argc, argv);
   std::map<std::string, Tally> by_op;
   Tally all;
-  for (const Listed& listed :
-       options.folders ? find_folders(options.data, options.folder_tolerance) : read_manifest(options.data)) {
+  const auto cases = find_cases(options);
+  if (!cases) {
+    fmt::print("{}\n", cases.error().text());
+    return 1;
+  }
+  for (const Case& listed : *cases) {
     if (!options.kind.empty() && options.kind != listed.kind) continue;
     if (!options.only.empty() && options.only != listed.name) continue;
     std::string op;
-    const Status ran = run_case(options, listed, op);
+    const Status ran = run_case(options, listed.folder, op);
     if (!options.op.empty() && options.op != op) continue;
     if (!ran && options.expected.contains(fs::path(listed.name).filename().string())) {
       all.expected++;

@@ -6,11 +6,9 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <map>
-#include <sstream>
 #include <string>
 
+#include "anyshape/test_folder.h"
 #include "format/onnx/datum.h"
 #include "format/onnx/file.h"
 #include "format/onnx/import.h"
@@ -30,24 +28,6 @@ struct Options {
   bool bytes = false, clamp = false;
 };
 
-struct Listed {
-  std::string kind, name;
-  Tolerance tolerance;
-  int sets = 1;
-};
-
-std::vector<Listed> read_manifest(const fs::path& data) {
-  std::vector<Listed> out;
-  std::ifstream file(data / "manifest.tsv");
-  for (std::string line; std::getline(file, line);) {
-    std::istringstream fields(line);
-    Listed one;
-    fields >> one.kind >> one.name >> one.tolerance.relative >> one.tolerance.absolute >> one.sets;
-    out.push_back(std::move(one));
-  }
-  return out;
-}
-
 // Written and read again, so that the writer is tested too.
 Result<Datum> rewritten(const Datum& datum, Fact::Kind kind) {
   TRY(auto bytes, onnx::serialize_datum(datum, "x"));
@@ -61,7 +41,7 @@ Result<std::vector<Datum>> read_data(const Options& options, const Graph& graph,
   for (size_t i = 0; i < ids.size(); ++i) {
     const auto& declared = graph.values[ids[i]].declared;
     const Fact::Kind kind = declared ? declared->kind : Fact::Kind::tensor;
-    TRY(Datum datum, onnx::read_datum(folder / fmt::format("{}_{}.pb", stem, i), kind));
+    TRY(Datum datum, onnx::read_datum(value_file(folder, stem, i), kind));
     if (options.bytes) {
       TRY(datum, rewritten(datum, kind));
     }
@@ -92,15 +72,13 @@ std::vector<std::byte> model_bytes(const Options& options, onnx::ModelProto mode
   return onnx::serialize(model).bytes();
 }
 
-Result<std::string> run_case(const Options& options, const Listed& listed) {
-  const fs::path folder = options.data / listed.kind / listed.name;
-  TRY(const auto file, onnx::read_model(folder / "model.onnx"));
+Result<std::string> run_case(const Options& options, const TestFolder& folder) {
+  TRY(const auto file, onnx::read_model(folder.model()));
   TRY(const auto graph, onnx::import_model(file, all_ops()));
   TRY(const auto session, options.bytes ? OrtSession::load(options.ort, model_bytes(options, file.proto))
-                                        : OrtSession::load(options.ort, folder / "model.onnx"));
-  for (int set = 0; set < listed.sets; ++set) {
-    TRY(std::string wrong,
-        run_set(options, *graph, *session, folder / fmt::format("test_data_set_{}", set), listed.tolerance));
+                                        : OrtSession::load(options.ort, folder.model()));
+  for (const fs::path& set : folder.sets) {
+    TRY(std::string wrong, run_set(options, *graph, *session, set, folder.tolerance));
     if (!wrong.empty()) return wrong;
   }
   return std::string();
@@ -132,13 +110,19 @@ Options parse(int argc, char** argv) {
 int main(int argc, char** argv) {
   const Options options = parse(argc, argv);
   int passed = 0, refused = 0, wrong = 0;
-  for (const Listed& listed : read_manifest(options.data)) {
-    if (!options.kind.empty() && options.kind != listed.kind) continue;
-    if (!options.only.empty() && options.only != listed.name) continue;
-    const auto ran = run_case(options, listed);
+  const auto folders = listed_test_folders(options.data);
+  if (!folders) {
+    fmt::print("{}\n", folders.error().text());
+    return 1;
+  }
+  for (const TestFolder& folder : *folders) {
+    const std::string kind = folder.path.parent_path().filename().string(), name = folder.path.filename().string();
+    if (!options.kind.empty() && options.kind != kind) continue;
+    if (!options.only.empty() && options.only != name) continue;
+    const auto ran = run_case(options, folder);
     (!ran ? refused : ran->empty() ? passed : wrong)++;
-    if (!ran) fmt::print("REFUSED {}/{}: {}\n", listed.kind, listed.name, ran.error().text());
-    if (ran && !ran->empty()) fmt::print("WRONG {}/{}: {}\n", listed.kind, listed.name, *ran);
+    if (!ran) fmt::print("REFUSED {}/{}: {}\n", kind, name, ran.error().text());
+    if (ran && !ran->empty()) fmt::print("WRONG {}/{}: {}\n", kind, name, *ran);
   }
   fmt::print("{} passed, {} refused, {} wrong\n", passed, refused, wrong);
   return passed > 0 ? 0 : 1;

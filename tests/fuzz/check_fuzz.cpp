@@ -19,9 +19,9 @@ constexpr size_t kMaxNodes = 200;
 
 void compare(const Typed& typed, const AcceptedSet& set, int64_t size) {
   const Binding binding = [&](Dim) { return std::optional(size); };
-  const Verdict walked = verdict(typed.graph(), shapes_at(typed, binding));
+  const Answer walked = walk_shape(typed.graph(), shapes_at(typed, binding)).answer;
   // input.*: an input without declared axes, to which no shape was given.
-  if (!set.exact || typed.largest_axis() != 0 || walked.kind == Verdict::Kind::unknown ||
+  if (!set.exact || typed.largest_axis() != 0 || walked.kind == Answer::Kind::unknown ||
       walked.code.starts_with("input."))
     return;
   bool holds = true;
@@ -30,7 +30,7 @@ void compare(const Typed& typed, const AcceptedSet& set, int64_t size) {
     if (answer == Tri::unknown) return;
     holds = holds && answer == Tri::yes;
   }
-  if (holds != (walked.kind == Verdict::Kind::accept)) {
+  if (holds != (walked.kind == Answer::Kind::accept)) {
     std::fprintf(stderr, "size %lld: the set says %d, the walk says %s %s: %s\n", static_cast<long long>(size), holds,
                  walked.code.c_str(), walked.place.c_str(), walked.sentence.c_str());
     std::abort();

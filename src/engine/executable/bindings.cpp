@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "solve/verdict.h"
+#include "solve/walk_shape.h"
 
 namespace anyshape {
 namespace {
@@ -108,9 +108,9 @@ bool Bindings::walk_accepts(std::span<const Datum> inputs) const {
   Shapes shapes;
   for (size_t i = 0; i < inputs.size(); ++i)
     if (inputs[i].is_tensor()) shapes[plan_.inputs[i].name] = inputs[i].tensor().dims();
-  const Verdict answer = verdict(*plan_.walked, shapes);
-  if (answer.kind == Verdict::Kind::refuse) return false;
-  return !plan_.walk_decides || (answer.kind == Verdict::Kind::accept && answer.on_data == 0);
+  const Walked walked = walk_shape(*plan_.walked, shapes);
+  if (walked.refuses()) return false;
+  return !plan_.walk_decides || (walked.accepts() && walked.on_data == 0);
 }
 
 Result<BoundPlan*> Bindings::bind(std::span<const Datum> inputs, const Judge& judge) {

@@ -9,10 +9,10 @@
 #include <string_view>
 #include <vector>
 
+#include "anyshape/report.h"
 #include "engine/executable/limits.h"
 #include "ir/infer.h"
 #include "solve/solve.h"
-#include "solve/verdict.h"
 
 namespace anyshape {
 

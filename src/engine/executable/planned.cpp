@@ -5,6 +5,7 @@
 #include "base/effort.h"
 #include "base/work.h"
 #include "solve/budget.h"
+#include "solve/walk_shape.h"
 #include "tensor/own.h"
 
 namespace anyshape {
@@ -139,11 +140,10 @@ Status PlannedModel::judge(std::span<const Datum> inputs, const PlanStage::Guard
   Shapes shapes;
   for (size_t i = 0; i < inputs.size(); ++i)
     if (inputs[i].is_tensor()) shapes[plan_->inputs[i].name] = inputs[i].tensor().dims();
-  const Verdict answer = verdict(*source_, shapes);
-  if (answer.kind == Verdict::Kind::refuse)
+  const Answer answer = walk_shape(*source_, shapes).answer;
+  if (answer.kind == Answer::Kind::refuse)
     return tl::unexpected(Error{Error::Kind::refused, answer.code, answer.place, answer.sentence, {}});
-  // What an exporter recorded is no rule of the graph: the walk does not know it.
-  if (guard && guard->code.starts_with("assumed."))
+  if (guard && guard->recorded)
     return tl::unexpected(Error{Error::Kind::refused, guard->code, guard->node, guard->sentence, {}});
   return {};
 }

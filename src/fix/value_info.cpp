@@ -1,4 +1,4 @@
-#include "api/value_info.h"
+#include "fix/value_info.h"
 
 #include <algorithm>
 #include <unordered_map>
@@ -6,7 +6,7 @@
 
 #include "solve/axes.h"
 
-namespace anyshape {
+namespace anyshape::fixes {
 namespace {
 
 using onnx::TypeProto;
@@ -202,4 +202,4 @@ void write_value_info(const Typed& typed, const Typed& certain, DimText dims, Te
   inner.write_bodies(certain.graph(), *model.graph);
 }
 
-}  // namespace anyshape
+}  // namespace anyshape::fixes

@@ -1,4 +1,4 @@
-#include "solve/verdict.h"
+#include "solve/walk_shape.h"
 
 #include <algorithm>
 #include <unordered_map>
@@ -10,8 +10,8 @@
 namespace anyshape {
 namespace {
 
-Verdict refused(std::string code, std::string place, std::string sentence) {
-  return {Verdict::Kind::refuse, std::move(code), std::move(place), std::move(sentence), {}, {}, {}};
+Answer refused(std::string code, std::string place, std::string sentence) {
+  return {Answer::Kind::refuse, std::move(code), std::move(place), std::move(sentence), {}, {}};
 }
 
 struct Tie {
@@ -21,7 +21,7 @@ struct Tie {
 };
 using Ties = std::unordered_map<std::string, Tie>;
 
-std::optional<Verdict> match_axis(const Value& value, size_t axis, int64_t size, Ties& ties) {
+std::optional<Answer> match_axis(const Value& value, size_t axis, int64_t size, Ties& ties) {
   const DeclaredDim& dim = (*value.declared->dims)[axis];
   const std::string place = fmt::format("input {:?} axis {}", value.name, axis);
   if (size < 0) return refused("input.dim", place, fmt::format("{} is no size", size));
@@ -37,7 +37,7 @@ std::optional<Verdict> match_axis(const Value& value, size_t axis, int64_t size,
 }
 
 // The input's fact at the given sizes, or the refusal.
-Verdict bind_input(const Value& value, const std::vector<int64_t>& sizes, Ties& ties, Fact& fact) {
+Answer bind_input(const Value& value, const std::vector<int64_t>& sizes, Ties& ties, Fact& fact) {
   fact = Fact::tensor(value.declared ? value.declared->dtype : DType::undefined, Dims(sizes.begin(), sizes.end()));
   if (!value.declared || !value.declared->dims) return {};
   if (value.declared->dims->size() != sizes.size())
@@ -61,7 +61,7 @@ std::optional<std::vector<int64_t>> declared_sizes(const Value& value) {
   return sizes;
 }
 
-Verdict bind_inputs(const Graph& graph, const Shapes& shapes, Symbols& symbols, Facts& facts) {
+Answer bind_inputs(const Graph& graph, const Shapes& shapes, Symbols& symbols, Facts& facts) {
   const auto required = graph.required_inputs();
   std::unordered_set<std::string_view> inputs;
   for (ValueId id : graph.inputs) inputs.insert(graph.values[id].name);
@@ -82,45 +82,49 @@ Verdict bind_inputs(const Graph& graph, const Shapes& shapes, Symbols& symbols, 
     }
     if (!sizes) return refused("input.missing", fmt::format("input {:?}", value.name), "no shape is given for it");
     facts.emplace_back();
-    if (Verdict v = bind_input(value, *sizes, ties, facts.back()); v.kind != Verdict::Kind::accept) return v;
+    if (Answer a = bind_input(value, *sizes, ties, facts.back()); a.kind != Answer::Kind::accept) return a;
   }
   return {};
 }
 
+Answer undecided(const Reason& why) {
+  return {Answer::Kind::unknown, why.code, fmt::format("node {:?}", why.node), why.sentence, {}, {}};
+}
+
+Answer ended(const Error& e) {
+  const auto kind = e.kind == Error::Kind::refused ? Answer::Kind::refuse : Answer::Kind::unknown;
+  return {kind, e.code, e.place, e.message, {}, {}};
+}
+
 }  // namespace
 
-Verdict verdict(const Graph& graph, const Shapes& shapes) {
+Walked walk_shape(const Graph& graph, const Shapes& shapes) {
   Effort::step(static_cast<int64_t>(graph.inputs.size()));
-  const auto symbols = std::make_shared<Symbols>();
+  Walked out;
+  out.symbols = std::make_shared<Symbols>();
   Facts inputs;
-  if (Verdict v = bind_inputs(graph, shapes, *symbols, inputs); v.kind != Verdict::Kind::accept) return v;
+  out.answer = bind_inputs(graph, shapes, *out.symbols, inputs);
+  if (!out.accepts()) return out;
 
-  Assumptions assumptions(*symbols);
+  Assumptions assumptions(*out.symbols);
   Walk::Options options;
   options.numeric = true;
   Walk walk(assumptions, options);
   auto facts = walk.run(graph, inputs);
+  out.visits = walk.visits();
   if (!facts) {
-    const Error& e = facts.error();
-    const auto kind = e.kind == Error::Kind::refused ? Verdict::Kind::refuse : Verdict::Kind::unknown;
-    return {kind, e.code, e.place, e.message, {}, {}, {}, walk.visits()};
+    out.answer = ended(facts.error());
+  } else if (Effort::tired()) {
+    // Without proofs, a condition on data that no data meets would pass for one that some do.
+    out.answer = {Answer::Kind::unknown, std::string(kBudgetCode), {}, "the work budget is spent", {}, {}};
+  } else if (!walk.undecided().empty()) {
+    out.answer = undecided(walk.undecided().front());
   }
-  // Without proofs, a condition on data that no data meets would pass for one that some do.
-  if (Effort::tired())
-    return {Verdict::Kind::unknown, std::string(kBudgetCode), {}, "the work budget is spent", {}, {}, {},
-            walk.visits()};
-  if (!walk.undecided().empty()) {
-    const Remark& first = walk.undecided().front();
-    return {Verdict::Kind::unknown, first.code, fmt::format("node {:?}", first.node), first.sentence, {}, {}, {},
-            walk.visits()};
-  }
-  Verdict accepted;
-  accepted.visits = walk.visits();
-  accepted.on_data = walk.requirements().size();
-  accepted.symbols = symbols;
-  accepted.data_conditions = walk.data_conditions();
-  for (ValueId id : graph.outputs) accepted.outputs.push_back((*facts)[id]);
-  return accepted;
+  if (!out.accepts()) return out;
+  out.on_data = walk.requirements().size();
+  out.answer.data_conditions = walk.data_conditions();
+  for (ValueId id : graph.outputs) out.outputs.push_back((*facts)[id]);
+  return out;
 }
 
 }  // namespace anyshape
