@@ -126,7 +126,7 @@ Result<Dims> with_slope(InferContext& context, const Dims& x, const Dims& slope)
   for (size_t i = 0; i < slope.size(); ++i) {
     const Dim a = slope[i], b = to[shift + i];
     const Condition fits = Condition::eq(a, b) || Condition::eq(a, 1);
-    TRY_OK(context.require(fits, "lenient.prelu", "the slope {} must broadcast to the input {}: {} against {}",
+    TRY_OK(context.require(fits, "lenient.prelu", "the slope {} must broadcast to the input {}: {} must be 1 or {}",
                            text(slope), text(x), print(a), print(b)));
     to[shift + i] = context.only_if(fits, b);
   }

@@ -18,7 +18,7 @@ Result<Facts> infer(const Call& call, InferContext& context) {
   dims[axis] = 1;
   if (!size.is_constant() || size == Dim(0))
     TRY_OK(context.require(Condition::ge(size, 1) || Condition::eq(product(dims), 0), "arg.empty",
-                           "{} of {} over axis {}, which has no entries", call.type(), text(data), axis));
+                           "{} of {} needs entries along axis {}", call.type(), text(data), axis));
   if (call.i("keepdims", 1) == 0) dims.erase(dims.begin() + static_cast<ptrdiff_t>(axis));
   Fact out = Fact::tensor(DType::i64, std::move(dims));
   set_bounds(context, out, 0, size - 1);

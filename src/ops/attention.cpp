@@ -32,7 +32,7 @@ struct Sizes {
 Result<Dim> head_size(InferContext& context, Dim hidden, Dim heads, std::string_view what) {
   if (auto quotient = context.assumptions().exact_div(hidden, heads)) return *quotient;
   TRY_OK(context.require(Condition::divisible(hidden, heads), "attention.hidden",
-                         "the last axis of {}, {}, is no multiple of {} heads", what, print(hidden), print(heads)));
+                         "the last axis of {}, {}, must be a multiple of {} heads", what, print(hidden), print(heads)));
   return floordiv(hidden, heads);
 }
 
@@ -60,11 +60,11 @@ Result<Sizes> split_sizes(const Call& call, InferContext& context, const Dims& q
   TRY_OK(require_dims(call, context, 2, {s.batch, s.kv_heads, s.kv_length, s.v_head}, "attention.shape", "V"));
   const int64_t q_heads = call.i("q_num_heads", 0), kv_heads = call.i("kv_num_heads", 0);
   if (q_heads != 0)
-    TRY_OK(context.require(Condition::eq(s.q_heads, q_heads), "attention.heads", "Q has {} heads, q_num_heads is {}",
-                           print(s.q_heads), q_heads));
+    TRY_OK(context.require(Condition::eq(s.q_heads, q_heads), "attention.heads",
+                           "the heads of Q must be q_num_heads: {} and {}", print(s.q_heads), q_heads));
   if (kv_heads != 0)
-    TRY_OK(context.require(Condition::eq(s.kv_heads, kv_heads), "attention.heads", "K has {} heads, kv_num_heads is {}",
-                           print(s.kv_heads), kv_heads));
+    TRY_OK(context.require(Condition::eq(s.kv_heads, kv_heads), "attention.heads",
+                           "the heads of K must be kv_num_heads: {} and {}", print(s.kv_heads), kv_heads));
   return s;
 }
 
@@ -77,10 +77,10 @@ Status require_heads(InferContext& context, const Sizes& s) {
                                                     {"the head size", s.head},
                                                     {"the head size of V", s.v_head}};
   for (const auto& [what, size] : sizes)
-    TRY_OK(context.require(Condition::ge(size, 1), "attention.empty", "{} is {}, at least 1 is needed", what,
+    TRY_OK(context.require(Condition::ge(size, 1), "attention.empty", "{} must be at least 1, it is {}", what,
                            print(size)));
   return context.require(Condition::divisible(s.q_heads, s.kv_heads), "attention.heads",
-                         "{} query heads are no multiple of {} key heads", print(s.q_heads), print(s.kv_heads));
+                         "{} query heads must be a multiple of {} key heads", print(s.q_heads), print(s.kv_heads));
 }
 
 Result<Sizes> read_sizes(const Call& call, InferContext& context) {
@@ -112,8 +112,8 @@ Status require_mask(const Call& call, InferContext& context, const Sizes& s) {
   Dims mask = *call.in(3).dims;
   if (call.version() < 24 || mask.empty()) return require_broadcastable_to(context, mask, full, "attn_mask");
   TRY_OK(context.require(Condition::le(mask.back(), s.total()), "attention.mask",
-                         "attn_mask {} covers {} keys, there are {}", text(mask), print(mask.back()),
-                         print(s.total())));
+                         "attn_mask {} must not cover more keys than there are: {} and {}", text(mask),
+                         print(mask.back()), print(s.total())));
   mask.back() = 1;
   return require_broadcastable_to(context, mask, full, "attn_mask");
 }
@@ -127,7 +127,7 @@ Status require_nonpad(const Call& call, InferContext& context, const Sizes& s) {
     return {};
   }
   return context.require(Condition::ge(bounds->lo, 0) && Condition::le(bounds->hi, s.kv_length), "attention.nonpad",
-                         "nonpad_kv_seqlen is in {}..{}, there are {} keys", print(bounds->lo), print(bounds->hi),
+                         "nonpad_kv_seqlen, which is in {}..{}, must be in 0..{}", print(bounds->lo), print(bounds->hi),
                          print(s.kv_length));
 }
 

@@ -23,7 +23,7 @@ Ratio extreme(InferContext& context, const Ratio& a, const Ratio& b, bool larger
 Status require_limit(const Call& call, InferContext& context, size_t input) {
   if (!call.has(input) || !call.in(input).dims) return {};
   return context.require(Condition::eq(product(*call.in(input).dims), 1), "clip.limit",
-                         "a limit of Clip is one number, it has the shape {}", text(*call.in(input).dims));
+                         "a limit of Clip must be one number, it has the shape {}", text(*call.in(input).dims));
 }
 
 void clip_bounds(const Call& call, InferContext& context, Fact& out) {

@@ -78,8 +78,9 @@ Status require_pair(InferContext& context, Dim& out, Dim next, const Dims& a, co
     return {};
   }
   const auto legal = Condition::eq(out, next) || Condition::eq(out, 1) || Condition::eq(next, 1);
-  TRY_OK(context.require(legal, "broadcast", "the shapes {} and {} do not broadcast: {} against {}", text(a), text(b),
-                         print(out), print(next)));
+  TRY_OK(context.require(legal, "broadcast",
+                         "the shapes {} and {} must broadcast: {} and {} must be equal, or one of them 1", text(a),
+                         text(b), print(out), print(next)));
   out = context.simplify(broadcast(out, next));
   return {};
 }
@@ -120,17 +121,19 @@ Status require_broadcastable_to(InferContext& context, const Dims& from, const D
   const size_t shift = to.size() - from.size();
   for (size_t i = 0; i < from.size(); ++i) {
     const auto legal = Condition::eq(from[i], to[shift + i]) || Condition::eq(from[i], 1);
-    TRY_OK(context.require(legal, "broadcast", "{} {} must broadcast to {}: axis {} is {} against {}", what, text(from),
-                           text(to), i, print(from[i]), print(to[shift + i])));
+    TRY_OK(context.require(legal, "broadcast", "{} {} must broadcast to {}: axis {} is {}, it must be 1 or {}", what,
+                           text(from), text(to), i, print(from[i]), print(to[shift + i])));
   }
   return {};
 }
 
 Status require_same_dims(InferContext& context, const Dims& a, const Dims& b, std::string_view what) {
-  if (a.size() != b.size()) return refuse("shape.equal", "{}: ranks differ, {} against {}", what, text(a), text(b));
+  if (a.size() != b.size())
+    return refuse("shape.equal", "{}: the ranks of {} and {} must be equal", what, text(a), text(b));
   for (size_t i = 0; i < a.size(); ++i)
-    TRY_OK(context.require(Condition::eq(a[i], b[i]), "shape.equal", "{}: {} against {}, axis {} is {} against {}",
-                           what, text(a), text(b), i, print(a[i]), print(b[i])));
+    TRY_OK(context.require(Condition::eq(a[i], b[i]), "shape.equal",
+                           "{0}: axis {3} of {1} and {2} must be equal: {4} and {5}", what, text(a), text(b), i,
+                           print(a[i]), print(b[i])));
   return {};
 }
 

@@ -40,11 +40,11 @@ Result<Dims> joined_dims(const Call& call, InferContext& context) {
     if (!call.has(i)) return refuse("node.arity", "Concat needs its input {}", i);
     TRY(const Dims next, call.dims(i));
     if (next.size() != out.size())
-      return refuse("concat.rank", "inputs 0 and {} have different ranks: {} and {}", i, text(first), text(next));
+      return refuse("concat.rank", "the ranks of inputs 0 and {} must be equal: {} and {}", i, text(first), text(next));
     for (size_t k = 0; k < out.size(); ++k) {
       if (k == axis || out[k] == next[k]) continue;
       TRY_OK(context.require(Condition::eq(out[k], next[k]), code_for(context, first, next),
-                             "inputs 0 and {}, {} and {}, must agree in every axis but {}: axis {} is {} against {}", i,
+                             "inputs 0 and {}, {} and {}, must agree in every axis but {}: axis {} is {} and {}", i,
                              text(first), text(next), axis, k, print(out[k]), print(next[k])));
     }
     out[axis] = out[axis] + next[axis];

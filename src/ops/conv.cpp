@@ -30,11 +30,13 @@ struct Operands {
 
 Status require_group(const Call& call, InferContext& context, const Dims& x, const Dims& w, int64_t group) {
   if (group < 1) return refuse("conv.group", "group is {}, at least 1 is needed", group);
-  TRY_OK(context.require(Condition::eq(x[1], w[1] * Dim(group)), "conv.channels",
-                         "the input {} has {} channels, the weights {} in {} groups take {}", text(x), print(x[1]),
-                         text(w), group, print(w[1] * Dim(group))));
+  TRY_OK(
+      context.require(Condition::eq(x[1], w[1] * Dim(group)), "conv.channels",
+                      "the channels of the input {0}, {1}, must be those that the weights {2} in {3} groups take: {4}",
+                      text(x), print(x[1]), text(w), group, print(w[1] * Dim(group))));
   return context.require(Condition::divisible(w[0], group), "conv.group",
-                         "{} makes {} channels in {} groups: not a multiple", call.type(), print(w[0]), group);
+                         "{} makes {} channels, which must be a multiple of {} groups", call.type(), print(w[0]),
+                         group);
 }
 
 Status require_kernel(const Call& call, InferContext& context, const Dims& kernel) {
@@ -43,10 +45,11 @@ Status require_kernel(const Call& call, InferContext& context, const Dims& kerne
       return refuse("conv.kernel", "kernel_shape has {} entries for {} spatial axes", given->size(), kernel.size());
     for (size_t i = 0; i < kernel.size(); ++i)
       TRY_OK(context.require(Condition::eq(kernel[i], (*given)[i]), "conv.kernel",
-                             "kernel_shape says {} along axis {}, the weights have {}", (*given)[i], i,
+                             "kernel_shape along axis {1} must be that of the weights: {0} and {2}", (*given)[i], i,
                              print(kernel[i])));
   }
-  for (Dim k : kernel) TRY_OK(context.require(Condition::ge(k, 1), "conv.kernel", "the kernel {} is empty", print(k)));
+  for (Dim k : kernel)
+    TRY_OK(context.require(Condition::ge(k, 1), "conv.kernel", "the kernel {} must not be empty", print(k)));
   return {};
 }
 
@@ -85,7 +88,7 @@ Status require_parameter(const Call& call, InferContext& context, size_t input, 
     return refuse("conv.quantization", "{} must be a scalar or a vector, it is {}", what, text(dims));
   Condition legal = Condition::eq(dims[0], 1);
   if (channels) legal = legal || Condition::eq(dims[0], *channels);
-  return context.require(legal, "conv.quantization", "{} has {} entries, 1 or one per channel is needed", what,
+  return context.require(legal, "conv.quantization", "{} must have 1 entry or one per channel, it has {}", what,
                          print(dims[0]));
 }
 
@@ -122,7 +125,7 @@ Result<Facts> infer_deform(const Call& call, InferContext& context) {
   const int64_t groups = call.i("offset_group", 1);
   if (groups < 1) return refuse("deformconv.offset_group", "offset_group is {}, at least 1 is needed", groups);
   TRY_OK(context.require(Condition::divisible(o.x[1], groups), "deformconv.offset_group",
-                         "{} channels are no multiple of offset_group {}", print(o.x[1]), groups));
+                         "{} channels must be a multiple of offset_group {}", print(o.x[1]), groups));
   TRY_OK(require_vector(call, context, 3, o.w[0], "conv.bias", "the bias"));
   TRY(Dims out, output_dims(context, o, "lenient.deformconv"));
   for (size_t i = 0; i < o.window.rank(); ++i)

@@ -20,20 +20,20 @@ struct Plan {
 Status require_operands(const Call& call, InferContext& context, const Dims& x, const Dims& w, int64_t group) {
   if (group < 1) return refuse("conv.group", "group is {}, at least 1 is needed", group);
   TRY_OK(context.require(Condition::eq(x[1], w[0]), "conv.channels",
-                         "the input {} has {} channels, the weights {} take {}", text(x), print(x[1]), text(w),
-                         print(w[0])));
-  TRY_OK(context.require(Condition::divisible(x[1], group), "conv.group", "{} channels are no multiple of {} groups",
+                         "the channels of the input {}, {}, must be those that the weights {} take: {}", text(x),
+                         print(x[1]), text(w), print(w[0])));
+  TRY_OK(context.require(Condition::divisible(x[1], group), "conv.group", "{} channels must be a multiple of {} groups",
                          print(x[1]), group));
   if (const auto* given = call.ints("kernel_shape"); given && !given->empty()) {
     if (given->size() + 2 != w.size())
       return refuse("conv.kernel", "kernel_shape has {} entries for {} spatial axes", given->size(), w.size() - 2);
     for (size_t i = 0; i < given->size(); ++i)
       TRY_OK(context.require(Condition::eq(w[i + 2], (*given)[i]), "conv.kernel",
-                             "kernel_shape says {} along axis {}, the weights have {}", (*given)[i], i,
+                             "kernel_shape along axis {1} must be that of the weights: {0} and {2}", (*given)[i], i,
                              print(w[i + 2])));
   }
   for (size_t i = 2; i < w.size(); ++i)
-    TRY_OK(context.require(Condition::ge(w[i], 1), "conv.kernel", "the kernel {} is empty", text(w)));
+    TRY_OK(context.require(Condition::ge(w[i], 1), "conv.kernel", "the kernel {} must not be empty", text(w)));
   return require_vector(call, context, 2, w[1] * Dim(group), "conv.bias", "the bias");
 }
 
@@ -64,9 +64,9 @@ Result<Dim> explicit_size(InferContext& context, const Plan& p, size_t i, Dim in
   if (size < 1) return refuse("convtranspose.output_shape", "output_shape has the entry {}", size);
   const Dim most = in * Dim(p.window.strides[i]) + p.window.extent(i) - 1;
   TRY_OK(context.require(Condition::le(size, most), "convtranspose.output_shape",
-                         "output_shape asks for {} along axis {}, {} cells reach {} at most", size, i, print(in),
-                         print(most)));
-  TRY_OK(context.require(Condition::ge(in, 1), "convtranspose.empty", "spatial axis {} is {}, at least 1 is needed", i,
+                         "output_shape {} along axis {} must be within reach: {} cells reach {} at most", size, i,
+                         print(in), print(most)));
+  TRY_OK(context.require(Condition::ge(in, 1), "convtranspose.empty", "spatial axis {} must be at least 1, it is {}", i,
                          print(in)));
   return Dim(size);
 }
@@ -76,14 +76,15 @@ Result<Dim> computed_size(InferContext& context, const Plan& p, size_t i, Dim in
   const Dim stride = w.strides[i];
   if (p.output_padding[i] > 0)
     TRY_OK(context.require(Condition::ge(in, 1), "convtranspose.empty",
-                           "spatial axis {} is {}, output_padding needs at least 1", i, print(in)));
+                           "spatial axis {} must be at least 1 for output_padding, it is {}", i, print(in)));
   const Dim full = stride * (in - 1) + w.extent(i) + Dim(p.output_padding[i]);
   Dim size = full;
   // Padding only takes away: a window smaller than its stride keeps the gap.
   if (w.same()) size = min(full, in * stride);
   if (w.auto_pad == AutoPad::explicit_pads) size = full - w.padding(i);
-  TRY_OK(context.require(Condition::ge(size, 1), "convtranspose.size", "spatial axis {} of {} cells would become {}", i,
-                         print(in), print(size)));
+  TRY_OK(context.require(Condition::ge(size, 1), "convtranspose.size",
+                         "spatial axis {} of {} cells must become at least 1, it becomes {}", i, print(in),
+                         print(size)));
   return size;
 }
 

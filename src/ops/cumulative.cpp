@@ -65,7 +65,7 @@ Result<std::optional<size_t>> axis_of(const Call& call, InferContext& context, s
   const Fact& axis = call.in(1);
   if (axis.dims)
     TRY_OK(context.require(Condition::eq(product(*axis.dims), 1), "cumsum.axis",
-                           "the axis of {} is one number, its shape is {}", call.type(), text(*axis.dims)));
+                           "the axis of {} must be one number, its shape is {}", call.type(), text(*axis.dims)));
   const auto numbers = known_numbers(call, 1);
   if (!numbers || numbers->size() != 1) {
     context.data_condition("cumsum.axis", "the axis must be in -{0}..{0}-1", rank);

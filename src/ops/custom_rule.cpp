@@ -196,8 +196,8 @@ Result<Fact> infer_output(const RuleOutput& output, const Call& call, InferConte
   for (const auto& text : output.dims) {
     TRY(const Dim size, in_call(text, call));
     const Dim dim = context.simplify(size);
-    TRY_OK(context.require(Condition::ge(dim, 0), "custom.size", "the rule of {} gives an axis of {}", call.type(),
-                           print(dim)));
+    TRY_OK(context.require(Condition::ge(dim, 0), "custom.size",
+                           "the rule of {} must give no negative size: it gives {}", call.type(), print(dim)));
     dims.push_back(dim);
   }
   const DType first = call.has(0) ? call.in(0).dtype : DType::undefined;

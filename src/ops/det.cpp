@@ -13,7 +13,7 @@ Result<Facts> infer(const Call& call, InferContext& context) {
   TRY_OK(require_tensor(call, 0, kMaskFloat));
   TRY_OK(require_min_rank(call, 0, 2));
   const Dims& in = *call.in(0).dims;
-  TRY_OK(context.require(Condition::eq(in[in.size() - 2], in.back()), "det.square", "the matrices of {} are not square",
+  TRY_OK(context.require(Condition::eq(in[in.size() - 2], in.back()), "det.square", "the matrices of {} must be square",
                          text(in)));
   return Facts{Fact::tensor(call.in(0).dtype, Dims(in.begin(), in.end() - 2))};
 }

@@ -71,8 +71,8 @@ Status bind(InferContext& context, Sizes& sizes, char letter, Dim size) {
   }
   const bool may_stretch = *known == Dim(1) || size == Dim(1);
   const Condition same = Condition::eq(*known, size);
-  TRY_OK(context.require(same, may_stretch ? "lenient.einsum" : "einsum.size", "the letter {} stands for {} and for {}",
-                         letter, print(*known), print(size)));
+  TRY_OK(context.require(same, may_stretch ? "lenient.einsum" : "einsum.size",
+                         "the letter {} must stand for one size: {} and {}", letter, print(*known), print(size)));
   known = context.only_if(same, *known);
   return {};
 }

@@ -77,13 +77,13 @@ Result<Facts> infer_tile(const Call& call, InferContext& context) {
     return refuse("tile.repeats", "the repeats must be a list, they are {}", print(repeats));
   if (repeats.dims) {
     TRY_OK(context.require(Condition::eq((*repeats.dims)[0], dims.size()), "tile.repeats",
-                           "{} repeats are given for {}", print((*repeats.dims)[0]), text(dims)));
+                           "there must be a repeat for each axis: {} for {}", print((*repeats.dims)[0]), text(dims)));
   }
   for (size_t i = 0; i < dims.size(); ++i) {
     const bool known = repeats.elements && repeats.denominator == 1;
     const Dim count = known ? (*repeats.elements)[i] : context.fresh(repeats, "repeats");
-    TRY_OK(context.require(Condition::ge(count, 0), "tile.repeats", "axis {} cannot be repeated {} times", i,
-                           print(count)));
+    TRY_OK(context.require(Condition::ge(count, 0), "tile.repeats", "axis {} must be repeated at least 0 times, not {}",
+                           i, print(count)));
     dims[i] = dims[i] * count;
   }
   return repeated(call, std::move(dims));
@@ -103,8 +103,8 @@ Result<Facts> infer_tile_axis(const Call& call, InferContext& context) {
   TRY(const size_t axis, normalize_axis(*axis_entry->constant(), dims.size()));
   const auto tiles = whole_entry(call.in(1));
   const Dim count = tiles ? *tiles : context.fresh(call.in(1), "tiles");
-  TRY_OK(context.require(Condition::ge(count, 0), "tile.repeats", "axis {} cannot be repeated {} times", axis,
-                         print(count)));
+  TRY_OK(context.require(Condition::ge(count, 0), "tile.repeats", "axis {} must be repeated at least 0 times, not {}",
+                         axis, print(count)));
   dims[axis] = dims[axis] * count;
   return repeated(call, std::move(dims));
 }

@@ -101,7 +101,7 @@ Result<Facts> infer_nd(const Call& call, InferContext& context) {
   TRY(const Split split, split_of(call, data.size(), indices.size(), last));
   for (size_t i = 0; i < split.batch; ++i)
     TRY_OK(context.require(Condition::eq(data[i], indices[i]), "gathernd.batch",
-                           "batch axis {} is {} in the data and {} in the indices", i, print(data[i]),
+                           "batch axis {} must be equal in the data and in the indices: {} and {}", i, print(data[i]),
                            print(indices[i])));
   const auto tuple = data.begin() + static_cast<ptrdiff_t>(split.batch);
   const auto slice = tuple + static_cast<ptrdiff_t>(split.tuple);

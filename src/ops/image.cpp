@@ -71,9 +71,9 @@ Result<Facts> infer_nms(const Call& call, InferContext& context) {
   TRY_OK(require_rank(call, 1, 3));
   const Dims &boxes = *call.in(0).dims, &scores = *call.in(1).dims;
   const Dims box{boxes[0], boxes[1], 4}, matching{scores[0], scores[2], 4};
-  TRY_OK(
-      context.require(Condition::eq(boxes[2], 4), "nms.boxes", "a box has 4 numbers, these have {}", print(boxes[2])));
-  TRY_OK(require_same_dims(context, box, matching, "boxes against scores (batches, boxes)"));
+  TRY_OK(context.require(Condition::eq(boxes[2], 4), "nms.boxes", "a box must have 4 numbers, these have {}",
+                         print(boxes[2])));
+  TRY_OK(require_same_dims(context, box, matching, "the batches and boxes of boxes and scores"));
   Dim limit = 0;
   if (call.has(2)) {
     TRY_OK(require_integers(call, 2));
@@ -109,8 +109,8 @@ Result<Dim> block_count(const Call& call, InferContext& context, const Dims& ima
   Dim count = 1;
   for (size_t i = 0; i < image.size(); ++i) {
     const Dim room = image[i] + Dim(pads[i]) + Dim(pads[image.size() + i]) - Dim(dilations[i]) * (block[i] - 1) - 1;
-    TRY_OK(context.require(Condition::ge(room, 0), "col2im.block", "the block {} does not fit the image {}",
-                           text(block), text(image)));
+    TRY_OK(context.require(Condition::ge(room, 0), "col2im.block", "the block {} must fit the image {}", text(block),
+                           text(image)));
     count = count * (floordiv(room, strides[i]) + 1);
   }
   return count;
@@ -128,8 +128,8 @@ Result<Facts> infer_col2im(const Call& call, InferContext& context) {
   for (Dim d : block)
     TRY_OK(context.require(Condition::ge(d, 1), "col2im.block", "the block {} must be positive", text(block)));
   TRY(const Dim count, block_count(call, context, image, block));
-  TRY_OK(context.require(Condition::eq(in[2], count), "col2im.blocks", "the input has {} blocks, the image takes {}",
-                         print(in[2]), print(count)));
+  TRY_OK(context.require(Condition::eq(in[2], count), "col2im.blocks",
+                         "the blocks of the input must be those of the image: {} and {}", print(in[2]), print(count)));
   const Dim area = product(block);
   TRY_OK(context.require(Condition::divisible(in[1], area) && Condition::ge(in[1], 1), "col2im.channels",
                          "axis 1 of {} must be a positive multiple of {}", text(in), print(area)));
@@ -147,7 +147,7 @@ Result<Facts> infer_grid(const Call& call, InferContext& context) {
   if (size.size() != 4 && size.size() != 5)
     return refuse("affinegrid.size", "the size must have 4 or 5 numbers, it has {}", size.size());
   const Dim space = size.size() - 2;
-  TRY_OK(require_same_dims(context, theta, {size[0], space, space + 1}, "theta against the size"));
+  TRY_OK(require_same_dims(context, theta, {size[0], space, space + 1}, "theta and the size"));
   for (Dim d : size)
     TRY_OK(context.require(Condition::ge(d, 0), "affinegrid.size", "the size {} must not be negative", text(size)));
   Dims dims{size[0]};

@@ -14,7 +14,7 @@ constexpr Port kOut[] = {{"Y"}};
 
 Result<Dim> divide(InferContext& context, Dim size, int64_t parts, std::string_view code, std::string_view what) {
   if (auto quotient = context.assumptions().exact_div(size, parts)) return *quotient;
-  TRY_OK(context.require(Condition::divisible(size, parts), code, "{} is {}, no multiple of {}", what, print(size),
+  TRY_OK(context.require(Condition::divisible(size, parts), code, "{}, {}, must be a multiple of {}", what, print(size),
                          parts));
   return floordiv(size, parts);
 }
@@ -26,7 +26,7 @@ Status require_gate(const Call& call, InferContext& context, size_t input, const
   TRY(const Dims gate, dims_of_rank(call, input, 3));
   TRY_OK(require_dims(call, context, input, {query[0], query[1], gate[2]}, "linearattention.shape", what));
   return context.require(Condition::eq(gate[2], wide) || Condition::eq(gate[2], narrow), "linearattention.shape",
-                         "the last axis of {} is {}, {} or {} is needed", what, print(gate[2]), print(wide),
+                         "the last axis of {0} must be {2} or {3}, it is {1}", what, print(gate[2]), print(wide),
                          print(narrow));
 }
 
@@ -80,16 +80,17 @@ Result<Rotation> read_rotation(const Call& call, InferContext& context) {
   if (part < 0 || part % 2 != 0)
     return refuse("rotary.dim", "rotary_embedding_dim is {}, an even size is needed", part);
   if (part > 0)
-    TRY_OK(context.require(Condition::le(part, head), "rotary.dim", "rotary_embedding_dim {} exceeds the head size {}",
-                           part, print(head)));
+    TRY_OK(context.require(Condition::le(part, head), "rotary.dim",
+                           "rotary_embedding_dim {} must not exceed the head size {}", part, print(head)));
   TRY(const Dim half, divide(context, part > 0 ? Dim(part) : head, 2, "lenient.rotary", "the rotated size"));
   return Rotation{x[0], x[x.size() - 2], half};
 }
 
 Status require_positions(const Call& call, InferContext& context, const Rotation& r, Dim rows) {
   TRY_OK(require_dims(call, context, 3, {r.batch, r.length}, "rotary.positions", "position_ids"));
-  TRY_OK(context.require(Condition::le(r.length, rows), "rotary.cache", "{} tokens, the caches have {} rows",
-                         print(r.length), print(rows)));
+  TRY_OK(context.require(Condition::le(r.length, rows), "rotary.cache",
+                         "the caches must have a row for each token: {} tokens, {} rows", print(r.length),
+                         print(rows)));
   const auto bounds = call.in(3).value_bounds();
   if (!bounds) {
     context.data_condition("rotary.positions", "position_ids must be in 0..{}", print(rows - 1));
@@ -97,8 +98,8 @@ Status require_positions(const Call& call, InferContext& context, const Rotation
   }
   const Condition none = Condition::eq(r.batch, 0) || Condition::eq(r.length, 0);
   return context.require(none || (Condition::ge(bounds->lo, 0) && Condition::lt(bounds->hi, rows)), "rotary.positions",
-                         "position_ids are in {}..{}, the caches have {} rows", print(bounds->lo), print(bounds->hi),
-                         print(rows));
+                         "position_ids, which are in {}..{}, must be below the {} rows of the caches",
+                         print(bounds->lo), print(bounds->hi), print(rows));
 }
 
 Result<Facts> infer_rotary(const Call& call, InferContext& context) {

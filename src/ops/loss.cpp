@@ -20,7 +20,7 @@ Status require_labels(InferContext& context, const Dims& scores, const Dims& lab
   for (size_t i = 0; i < labels.size(); ++i) {
     const Dim expected = scores[i == 0 ? 0 : i + 1];
     TRY_OK(context.require(Condition::eq(labels[i], expected), "loss.labels",
-                           "the labels {} do not fit the scores {}: {} against {}", text(labels), text(scores),
+                           "the labels {} must fit the scores {}: {} and {} must be equal", text(labels), text(scores),
                            print(labels[i]), print(expected)));
   }
   return {};
@@ -37,8 +37,9 @@ Result<Facts> infer(const Call& call, InferContext& context) {
   if (call.has(2) && call.in(2).dims) {
     TRY_OK(require_rank(call, 2, 1));
     const Dim weights = (*call.in(2).dims)[0];
-    TRY_OK(context.require(Condition::eq(weights, scores[1]), "loss.weights", "{} weights for the {} classes of {}",
-                           print(weights), print(scores[1]), text(scores)));
+    TRY_OK(context.require(Condition::eq(weights, scores[1]), "loss.weights",
+                           "there must be a weight for each class: {} weights, {} classes of {}", print(weights),
+                           print(scores[1]), text(scores)));
   }
   context.data_condition("loss.label", "labels must be in 0..{}-1", print(scores[1]));
   const auto reduction = call.s("reduction", "mean");

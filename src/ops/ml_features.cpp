@@ -68,7 +68,8 @@ Result<Facts> infer_imputer(const Call& call, InferContext& context) {
   const Dim features = call.in(0).dims->back();
   if (values != 1)
     TRY_OK(context.require(Condition::eq(features, static_cast<int64_t>(values)), "lenient.imputer",
-                           "{} imputed values for {} features", values, print(features)));
+                           "there must be an imputed value for each feature: {} values, {} features", values,
+                           print(features)));
   return Facts{call.in(0).type_only()};
 }
 
@@ -100,8 +101,8 @@ Result<Facts> infer_scaler(const Call& call, InferContext& context) {
   const Dim features = dims.size() == 1 ? dims[0] : dims[1];
   if (scale != 1)
     TRY_OK(context.require(Condition::eq(features, static_cast<int64_t>(scale)), "scaler.features",
-                           "the scaler was made for {} features, the input {} has {}", scale, text(dims),
-                           print(features)));
+                           "the input {1} must have the {0} features the scaler was made for, it has {2}", scale,
+                           text(dims), print(features)));
   return Facts{with_dtype(call.in(0), DType::f32)};
 }
 
@@ -118,8 +119,8 @@ Result<Facts> infer_vectorizer(const Call& call, InferContext& context) {
     TRY_OK(require_min_rank(call, i, 1));
     const Dim count = call.in(i).rank() == 1 ? Dim(1) : call.in(i).dims->front();
     if (rows)
-      TRY_OK(context.require(Condition::eq(*rows, count), "featurevectorizer.rows", "the inputs have {} and {} rows",
-                             print(*rows), print(count)));
+      TRY_OK(context.require(Condition::eq(*rows, count), "featurevectorizer.rows",
+                             "the inputs must have as many rows: {} and {}", print(*rows), print(count)));
     else
       rows = count;
   }

@@ -30,13 +30,14 @@ Facts labels_and_scores(const Rows& rows, DType label, int64_t scores) {
 
 Status need_features(InferContext& context, const Rows& rows, int64_t expected) {
   return context.require(Condition::eq(rows.features, expected), "ml.features",
-                         "the model was made for {} features, the input has {}", expected, print(rows.features));
+                         "the input must have the {} features the model was made for, it has {}", expected,
+                         print(rows.features));
 }
 
 // There are at least as many coefficients as features, `sets` times.
 Status need_coefficients(InferContext& context, const Rows& rows, int64_t coefficients, int64_t sets) {
   return context.require(Condition::le(rows.features * Dim(sets), coefficients), "ml.features",
-                         "{} coefficients do not cover {} times {} features", coefficients, sets, print(rows.features));
+                         "{} coefficients must cover {} times {} features", coefficients, sets, print(rows.features));
 }
 
 Result<Facts> infer_linear_classifier(const Call& call, InferContext& context) {
@@ -112,7 +113,8 @@ Result<Dims> tree_rows(const Call& call, InferContext& context) {
   }
   if (highest >= 0)
     TRY_OK(context.require(Condition::gt(dims[1], highest), "ml.features",
-                           "the trees look at feature {}, the input has {}", highest, print(dims[1])));
+                           "the input must have feature {}, which the trees look at: it has {} features", highest,
+                           print(dims[1])));
   return dims;
 }
 
@@ -141,8 +143,9 @@ Result<Facts> infer_zip_map(const Call& call, InferContext& context) {
   Fact out = Fact::sequence(map);
   if (!call.in(0).dims) return Facts{out};
   TRY(const Rows rows, rows_of(call));
-  TRY_OK(context.require(Condition::eq(rows.features, labels.count), "zipmap.labels", "{} class labels for {} scores",
-                         labels.count, print(rows.features)));
+  TRY_OK(context.require(Condition::eq(rows.features, labels.count), "zipmap.labels",
+                         "there must be a class label for each score: {} labels, {} scores", labels.count,
+                         print(rows.features)));
   out.length = rows.count;
   return Facts{out};
 }

@@ -248,16 +248,18 @@ Status require_index(const Call& call, InferContext& context, size_t input, Dim 
   const Condition nothing = indices.dims ? Condition::eq(product(*indices.dims), 0) : Condition::never();
   if (bounds && bounds->attained) {
     TRY_OK(context.require(nothing || Condition::lt(bounds->hi, size), code,
-                           "indices reach {}, the axis has {} entries", print(bounds->hi), print(size)));
+                           "indices, which reach {}, must be below the {} entries of the axis", print(bounds->hi),
+                           print(size)));
     return context.require(nothing || Condition::ge(bounds->lo, -size), code,
-                           "indices go down to {}, the axis has {} entries", print(bounds->lo), print(size));
+                           "indices, which go down to {}, must be at least minus the {} entries of the axis",
+                           print(bounds->lo), print(size));
   }
   // Whatever the entries are, some position must exist that they may name.
   Condition possible = Condition::ge(size, 1);
   if (bounds) possible = possible && Condition::lt(bounds->lo, size) && Condition::ge(bounds->hi, -size);
   if (indices.dims)
-    TRY_OK(
-        context.require(nothing || possible, code, "there is no legal index for an axis of {} entries", print(size)));
+    TRY_OK(context.require(nothing || possible, code, "an axis of {} entries must have one that an index can mean",
+                           print(size)));
   const Condition inside =
       bounds ? nothing || (Condition::lt(bounds->hi, size) && Condition::ge(bounds->lo, -size)) : nothing;
   if (context.proves(inside)) return {};
@@ -280,7 +282,7 @@ Status require_columns(InferContext& context, const Tensor& indices, const Dims&
     }
     const Dim size = sizes[static_cast<size_t>(k)];
     TRY_OK(context.require(Condition::lt(hi, size) && Condition::ge(lo, -size), code,
-                           "indices from {} to {} are out of range for {} entries", lo, hi, print(size)));
+                           "indices from {} to {} must lie within {} entries", lo, hi, print(size)));
   }
   return {};
 }
@@ -294,7 +296,7 @@ Status require_tuples(const Call& call, InferContext& context, size_t input, con
     for (size_t i = 0; i < indices.elements->size(); ++i) {
       const Dim index = (*indices.elements)[i], size = sizes[i % sizes.size()];
       TRY_OK(context.require(Condition::lt(index, size) && Condition::ge(index, -size), code,
-                             "index {} is out of range for {} entries", print(index), print(size)));
+                             "index {} must lie within {} entries", print(index), print(size)));
     }
     return {};
   }
@@ -303,7 +305,7 @@ Status require_tuples(const Call& call, InferContext& context, size_t input, con
   for (Dim size : sizes)
     if (indices.dims)
       TRY_OK(context.require(Condition::eq(product(*indices.dims), 0) || Condition::ge(size, 1), code,
-                             "there is no legal index for an axis of {} entries", print(size)));
+                             "an axis of {} entries must have one that an index can mean", print(size)));
   const auto bounds = indices.value_bounds();
   Condition inside = bounds ? Condition::always() : Condition::never();
   for (Dim size : sizes)
@@ -317,7 +319,7 @@ Status require_tuples(const Call& call, InferContext& context, size_t input, con
 
 Result<int64_t> checked_index(int64_t raw, int64_t size, std::string_view code) {
   const int64_t index = raw < 0 ? raw + size : raw;
-  if (index < 0 || index >= size) return refuse(code, "index {} is out of range for {} entries", raw, size);
+  if (index < 0 || index >= size) return refuse(code, "index {} must lie within {} entries", raw, size);
   return index;
 }
 

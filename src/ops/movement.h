@@ -79,7 +79,7 @@ Status require_integers(const Call& call, size_t input);
 // The present ones among these inputs have one element type. Code "dtype".
 Status require_same_dtype(const Call& call, std::initializer_list<size_t> inputs);
 
-// Every entry of the index tensor must be in -size..size - 1.
+// Every entry of the index tensor must lie within size entries.
 Status require_index(const Call& call, InferContext& context, size_t input, Dim size, std::string_view code);
 // The last axis of the index tensor holds tuples, entry k of each indexes an axis of sizes[k].
 Status require_tuples(const Call& call, InferContext& context, size_t input, const Dims& sizes, std::string_view code);

@@ -46,14 +46,14 @@ Result<Facts> infer_bias_add(const Call& call, InferContext& context) {
   TRY_OK(require_rank(call, 0, 3));
   TRY_OK(check_bias(call, context, 1));
   TRY(const Dims skip, call.dims(2));
-  TRY_OK(require_same_dims(context, *call.in(0).dims, skip, "X against skip"));
+  TRY_OK(require_same_dims(context, *call.in(0).dims, skip, "X and skip"));
   return Facts{like(call.in(0))};
 }
 
 Result<Facts> infer_bias_dropout(const Call& call, InferContext& context) {
   TRY_OK(check_bias(call, context, 1));
   if (call.has(2) && call.in(0).dims && call.in(2).dims)
-    TRY_OK(require_same_dims(context, *call.in(0).dims, *call.in(2).dims, "data against residual"));
+    TRY_OK(require_same_dims(context, *call.in(0).dims, *call.in(2).dims, "data and residual"));
   return Facts{like(call.in(0)), like(call.in(0), DType::boolean)};
 }
 

@@ -71,7 +71,7 @@ Result<int64_t> heads_of(const Call& call, std::string_view name) {
 
 Result<Dim> head_size(InferContext& context, Dim hidden, Dim heads) {
   TRY_OK(context.require(Condition::divisible(hidden, heads), "attention.heads",
-                         "{} features cannot be cut into {} heads", print(hidden), print(heads)));
+                         "{} features must be a multiple of {} heads", print(hidden), print(heads)));
   return context.simplify(floordiv(hidden, heads));
 }
 
@@ -83,11 +83,13 @@ Result<Dim> value_features(const Call& call, InferContext& context, Dim columns)
     Dim sum = 0;
     for (int64_t size : *sizes) sum = sum + Dim(size);
     TRY_OK(context.require(Condition::eq(columns, sum), "attention.hidden",
-                           "the weights have {} columns, qkv_hidden_sizes sum up to {}", print(columns), print(sum)));
+                           "the columns of the weights must be the sum of qkv_hidden_sizes: {} and {}", print(columns),
+                           print(sum)));
     return Dim((*sizes)[2]);
   }
   TRY_OK(context.require(Condition::divisible(columns, 3), "attention.hidden",
-                         "the weights have {} columns, they hold Q, K and V", print(columns)));
+                         "the columns of the weights, {}, must be a multiple of 3: they hold Q, K and V",
+                         print(columns)));
   return context.simplify(floordiv(columns, 3));
 }
 
@@ -96,8 +98,9 @@ Result<Facts> infer_projected(const Call& call, InferContext& context, size_t pa
   TRY_OK(require_rank(call, 1, 2));
   const Dims &input = *call.in(0).dims, &weights = *call.in(1).dims;
   TRY(const int64_t heads, heads_of(call, "num_heads"));
-  TRY_OK(context.require(Condition::eq(input[2], weights[0]), "attention.inner", "input is {}, weights are {}",
-                         text(input), text(weights)));
+  TRY_OK(context.require(Condition::eq(input[2], weights[0]), "attention.inner",
+                         "the inner sizes of the input {} and the weights {} must be equal", text(input),
+                         text(weights)));
   TRY_OK(require_entries(call, context, 2, weights[1], "attention.bias"));
   TRY(const Dim features, value_features(call, context, weights[1]));
   TRY(const Dim size, head_size(context, features, heads));
@@ -142,14 +145,14 @@ Status read_key_value(const Call& call, InferContext& context, const Dims& query
   if (key.size() != value.size() || (key.size() != 3 && key.size() != 4))
     return refuse("attention.rank", "key is {} and value {}", text(key), text(value));
   const size_t length = key.size() == 3 ? 1 : 2;
-  TRY_OK(context.require(Condition::eq(key[0], query[0]), "attention.batch", "query is {}, key {}", text(query),
-                         text(key)));
-  TRY_OK(context.require(Condition::eq(key[length], value[length]), "attention.length", "key is {}, value {}",
-                         text(key), text(value)));
+  TRY_OK(context.require(Condition::eq(key[0], query[0]), "attention.batch", "query {} and key {} must fit together",
+                         text(query), text(key)));
+  TRY_OK(context.require(Condition::eq(key[length], value[length]), "attention.length",
+                         "key {} and value {} must be equally long", text(key), text(value)));
   heads.key_length = key[length];
   if (key.size() == 3) {
-    TRY_OK(context.require(Condition::eq(key[2], query[2]), "attention.hidden", "query is {}, key {}", text(query),
-                           text(key)));
+    TRY_OK(context.require(Condition::eq(key[2], query[2]), "attention.hidden", "query {} and key {} must fit together",
+                           text(query), text(key)));
     heads.value_features = value[2];
     TRY(heads.value_size, head_size(context, value[2], heads.count));
     return {};
@@ -177,7 +180,7 @@ Result<Heads> read_heads(const Call& call, InferContext& context) {
   if (!call.has(1)) {
     heads.key_length = query[1];
     TRY_OK(context.require(Condition::divisible(query[2], 3 * heads.count), "attention.heads",
-                           "{} features cannot be cut into Q, K and V of {} heads", print(query[2]), heads.count));
+                           "{} features must be a multiple of Q, K and V of {} heads", print(query[2]), heads.count));
     heads.value_features = context.simplify(floordiv(query[2], 3));
     heads.key_size = heads.value_size = context.simplify(floordiv(query[2], 3 * heads.count));
     return heads;
@@ -218,7 +221,7 @@ Result<Dim> grouped_size(const Call& call, InferContext& context, int64_t heads,
   TRY(const Dim size, head_size(context, query[2], heads));
   TRY_OK(require_rank(call, 1, 3));
   TRY_OK(context.require(Condition::eq((*call.in(1).dims)[2], size * Dim(shared)), "attention.hidden",
-                         "key is {}, it needs {} heads of {}", text(*call.in(1).dims), shared, print(size)));
+                         "key, which is {}, must have {} heads of {}", text(*call.in(1).dims), shared, print(size)));
   return size;
 }
 
@@ -257,10 +260,10 @@ Result<Facts> infer_rotary(const Call& call, InferContext& context) {
   TRY_OK(require_rank(call, 2, 2));
   TRY_OK(require_rank(call, 3, 2));
   const Dims& cos = *call.in(2).dims;
-  TRY_OK(require_same_dims(context, cos, *call.in(3).dims, "cos_cache against sin_cache"));
+  TRY_OK(require_same_dims(context, cos, *call.in(3).dims, "cos_cache and sin_cache"));
   const Dim length = dims.size() == 3 ? dims[1] : dims[2];
   TRY_OK(context.require(Condition::le(length, cos[0]), "rotaryembedding.length",
-                         "{} positions are needed, the caches have {}", print(length), print(cos[0])));
+                         "the caches must have {} positions, they have {}", print(length), print(cos[0])));
   context.data_condition("rotaryembedding.position", "positions must lie in 0..{}-1", print(cos[0]));
   TRY(const Dims positions, call.dims(1));
   if (positions.size() == 2)
@@ -275,8 +278,9 @@ Result<Facts> infer_packed(const Call& call, InferContext& context) {
   TRY_OK(require_rank(call, 0, 2));
   TRY_OK(require_rank(call, 1, 2));
   const Dims &input = *call.in(0).dims, &weights = *call.in(1).dims;
-  TRY_OK(context.require(Condition::eq(input[1], weights[0]), "attention.inner", "input is {}, weights are {}",
-                         text(input), text(weights)));
+  TRY_OK(context.require(Condition::eq(input[1], weights[0]), "attention.inner",
+                         "the inner sizes of the input {} and the weights {} must be equal", text(input),
+                         text(weights)));
   TRY_OK(require_entries(call, context, 2, weights[1], "attention.bias"));
   TRY(const Dim features, value_features(call, context, weights[1]));
   return Facts{Fact::tensor(call.in(0).dtype, {input[0], features})};

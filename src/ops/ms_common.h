@@ -28,7 +28,7 @@ inline Status require_entries(const Call& call, InferContext& context, size_t in
   if (!call.has(input) || !call.in(input).dims) return {};
   TRY_OK(require_rank(call, input, 1));
   const Dim actual = call.in(input).dims->front();
-  return context.require(Condition::eq(actual, size), code, "input {} has {} entries, it needs {}", input,
+  return context.require(Condition::eq(actual, size), code, "input {0} must have {2} entries, it has {1}", input,
                          print(actual), print(size));
 }
 

@@ -50,7 +50,7 @@ Result<Facts> infer_fused_matmul(const Call& call, InferContext& context) {
 Result<Facts> infer_fused_conv(const Call& call, InferContext& context) {
   TRY(Facts out, rule_of(kConv1, 11, call, context, {0, 1, 2}));
   if (call.has(3) && call.in(3).dims && out[0].dims)
-    TRY_OK(require_same_dims(context, *out[0].dims, *call.in(3).dims, "the convolution against Z"));
+    TRY_OK(require_same_dims(context, *out[0].dims, *call.in(3).dims, "the convolution and Z"));
   return out;
 }
 
@@ -80,8 +80,8 @@ Result<Facts> infer_packed(const Call& call, InferContext& context) {
   TRY_OK(require_min_rank(call, 0, 1));
   Dims dims = *call.in(0).dims;
   const bool transposed = call.type() != "MatMulBnb4" || call.i("transB", 1) != 0;
-  TRY_OK(context.require(Condition::eq(dims.back(), transposed ? k : n), "matmul.inner", "A is {}, B has {} rows",
-                         text(dims), transposed ? k : n));
+  TRY_OK(context.require(Condition::eq(dims.back(), transposed ? k : n), "matmul.inner",
+                         "rows of A {} must be as long as B has rows: {}", text(dims), transposed ? k : n));
   dims.back() = transposed ? n : k;
   return Facts{Fact::tensor(call.in(0).dtype, std::move(dims))};
 }
@@ -110,7 +110,7 @@ Result<Facts> infer_nhwc_conv(const Call& call, InferContext& context) {
   TRY(Facts out, kConv1.infer(Call(call, 11, in), context));
   out[0] = channels_last(std::move(out[0]));
   if (call.has(3) && call.in(3).dims && out[0].dims)
-    TRY_OK(require_same_dims(context, *out[0].dims, *call.in(3).dims, "the convolution against S"));
+    TRY_OK(require_same_dims(context, *out[0].dims, *call.in(3).dims, "the convolution and S"));
   return out;
 }
 
@@ -130,7 +130,8 @@ Result<Facts> infer_dynamic_pads(const Call& call, InferContext& context) {
   TRY_OK(require_min_rank(call, 1, 3));
   const Dims &x = *call.in(0).dims, &w = *call.in(1).dims;
   if (x.size() != w.size()) return refuse("convtranspose.rank", "X is {} and W {}", text(x), text(w));
-  TRY_OK(context.require(Condition::eq(x[1], w[0]), "convtranspose.channels", "X is {}, W {}", text(x), text(w)));
+  TRY_OK(context.require(Condition::eq(x[1], w[0]), "convtranspose.channels",
+                         "the channels of X {} and W {} must be equal", text(x), text(w)));
   const int64_t group = call.i("group", 1);
   if (group < 1) return refuse("convtranspose.group", "group is {}", group);
   Dims dims{x[0], w[1] * Dim(group)};

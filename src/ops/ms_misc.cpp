@@ -45,8 +45,8 @@ Result<Facts> infer_crop(const Call& call, InferContext& context) {
   TRY_OK(require_rank(call, 0, 4));
   TRY_OK(require_rank(call, 1, 2));
   const Dims &x = *call.in(0).dims, &rois = *call.in(1).dims;
-  TRY_OK(
-      context.require(Condition::eq(rois[1], 4), "cropandresize.rois", "rois is {}, a box has 4 numbers", text(rois)));
+  TRY_OK(context.require(Condition::eq(rois[1], 4), "cropandresize.rois",
+                         "rois, which is {}, must have 4 numbers for each box", text(rois)));
   TRY_OK(require_entries(call, context, 2, rois[0], "cropandresize.rois"));
   TRY_OK(require_entries(call, context, 3, 2, "cropandresize.size"));
   const auto& size = call.in(3).elements;
@@ -54,7 +54,8 @@ Result<Facts> infer_crop(const Call& call, InferContext& context) {
   for (size_t i = 0; i < 2; ++i) {
     const bool known = size && size->size() == 2;
     if (known)
-      TRY_OK(context.require(Condition::ge((*size)[i], 1), "cropandresize.size", "crop_size is {}", text(*size)));
+      TRY_OK(context.require(Condition::ge((*size)[i], 1), "cropandresize.size",
+                             "crop_size must be at least 1, it is {}", text(*size)));
     dims.push_back(known ? (*size)[i] : context.fresh(call.in(3), "crop"));
   }
   return Facts{Fact::tensor(call.in(0).dtype, std::move(dims))};

@@ -30,13 +30,13 @@ constexpr Port kEmbedOut[] = {{"output"}, {"mask_index", Port::optional}, {"embe
 // `skip` is as large as the input, or is repeated over the batch: [1, S, H] or [S, H].
 Status check_skip(InferContext& context, const Dims& input, const Dims& skip) {
   if (input.size() == 3 && skip.size() == 2)
-    return require_same_dims(context, {input[1], input[2]}, skip, "input against skip");
-  if (skip.size() != input.size()) return require_same_dims(context, input, skip, "input against skip");
+    return require_same_dims(context, {input[1], input[2]}, skip, "input and skip");
+  if (skip.size() != input.size()) return require_same_dims(context, input, skip, "input and skip");
   for (size_t i = 0; i < input.size(); ++i) {
     const bool batch = i == 0 && input.size() == 3;
     const Condition equal = Condition::eq(input[i], skip[i]);
     TRY_OK(context.require(batch ? equal || Condition::eq(skip[i], 1) : equal, "skiplayernormalization.skip",
-                           "input {} against skip {}", text(input), text(skip)));
+                           "input {} and skip {} must fit together", text(input), text(skip)));
   }
   return {};
 }
@@ -79,7 +79,7 @@ Result<Facts> infer_group(const Call& call, InferContext& context) {
   const int64_t groups = call.i("groups", 32);
   if (groups < 1) return refuse("groupnorm.groups", "groups is {}", groups);
   TRY_OK(context.require(Condition::divisible(channels, groups), "groupnorm.groups",
-                         "{} channels cannot be cut into {} groups", print(channels), groups));
+                         "{} channels must be a multiple of {} groups", print(channels), groups));
   return Facts{like(call.in(0)), like(call.in(0))};
 }
 
@@ -101,17 +101,17 @@ Result<Facts> infer_embed(const Call& call, InferContext& context) {
     if (call.has(table) && call.in(table).dims) {
       TRY_OK(require_rank(call, table, 2));
       TRY_OK(context.require(Condition::eq((*call.in(table).dims)[1], hidden), "embedlayernormalization.hidden",
-                             "input {} is {}, the word embedding {}", table, text(*call.in(table).dims), text(words)));
+                             "input {}, {}, must have rows as long as those of the word embedding {}", table,
+                             text(*call.in(table).dims), text(words)));
     }
   for (size_t i : {size_t{5}, size_t{6}})
     TRY_OK(require_entries(call, context, i, hidden, "embedlayernormalization.hidden"));
   if (call.has(1) && call.in(1).dims)
-    TRY_OK(require_same_dims(context, ids, *call.in(1).dims, "input_ids against segment_ids"));
-  if (call.has(7) && call.in(7).dims)
-    TRY_OK(require_same_dims(context, ids, *call.in(7).dims, "input_ids against mask"));
+    TRY_OK(require_same_dims(context, ids, *call.in(1).dims, "input_ids and segment_ids"));
+  if (call.has(7) && call.in(7).dims) TRY_OK(require_same_dims(context, ids, *call.in(7).dims, "input_ids and mask"));
   if (!call.has(8))
     TRY_OK(context.require(Condition::le(ids[1], positions[0]), "embedlayernormalization.positions",
-                           "{} positions are needed, the position embedding has {}", print(ids[1]),
+                           "the position embedding must have {} positions, it has {}", print(ids[1]),
                            print(positions[0])));
   TRY_OK(check_ids(call, context, 0, 2));
   TRY_OK(check_ids(call, context, 1, 4));

@@ -111,7 +111,7 @@ Result<Facts> infer_group(const Call& call, InferContext& context) {
   const int64_t groups = call.i("num_groups", 0);
   if (groups < 1) return refuse("groupnorm.groups", "num_groups is {}, at least 1 is needed", groups);
   TRY_OK(context.require(Condition::divisible(x[1], groups), "groupnorm.groups",
-                         "{} channels are no multiple of num_groups {}", print(x[1]), groups));
+                         "{} channels must be a multiple of num_groups {}", print(x[1]), groups));
   for (size_t i = 0; i < x.size(); ++i)
     TRY_OK(context.require(Condition::ge(x[i], 1), "norm.empty", "GroupNormalization of {}: axis {} must not be empty",
                            text(x), i));

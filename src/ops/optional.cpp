@@ -32,7 +32,7 @@ Result<Facts> infer_get(const Call& call, InferContext& context) {
     return Facts{in};
   }
   if (in.length)
-    TRY_OK(context.require(Condition::ge(*in.length, 1), "optional.empty", "the optional is empty"));
+    TRY_OK(context.require(Condition::ge(*in.length, 1), "optional.empty", "the optional must not be empty"));
   else
     context.data_condition("optional.empty", "the optional must not be empty");
   if (in.items && !in.items->empty()) return Facts{in.items->front()};
@@ -79,7 +79,7 @@ Status make(const Call& call, KernelArgs& args) {
 Status get(const Call&, KernelArgs& args) {
   const Datum& in = args.inputs[0];
   const bool wrapped = in.kind() == Datum::Kind::optional;
-  if (!in || (wrapped && in.items().empty())) return refuse("optional.empty", "the optional is empty");
+  if (!in || (wrapped && in.items().empty())) return refuse("optional.empty", "the optional must not be empty");
   args.outputs[0] = wrapped ? in.items()[0] : in;
   return {};
 }

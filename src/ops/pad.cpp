@@ -62,20 +62,22 @@ std::string_view code_for(InferContext& context, const Dims& data, std::string_v
 Status require_legal(InferContext& context, Mode mode, const Dims& data, const Pair<Dim>& pad, size_t axis) {
   const Dim size = data[axis], b = pad.before, e = pad.after;
   TRY_OK(context.require(Condition::ge(size + b + e, 0), "pad.negative",
-                         "axis {} of {} entries cannot be padded by {} and {}", axis, print(size), print(b), print(e)));
+                         "axis {} of {} entries, padded by {} and {}, must not get a negative size", axis, print(size),
+                         print(b), print(e)));
   if (mode == Mode::constant) return {};
   const Condition nothing = Condition::eq(b, 0) && Condition::eq(e, 0);
   const Dim left = size + context.simplify(min(b, Dim(0))) + context.simplify(min(e, Dim(0)));
   TRY_OK(context.require(nothing || Condition::ge(left, 1), code_for(context, data, "pad.empty"),
-                         "axis {} of {} entries has nothing to repeat for pads of {} and {}", axis, print(size),
+                         "axis {} of {} entries must have one to repeat for pads of {} and {}", axis, print(size),
                          print(b), print(e)));
   if (mode == Mode::wrap)
     return context.require(Condition::ge(size, 1), "pad.empty", "wrapping needs entries in every axis, axis {} has {}",
                            axis, print(size));
   if (mode != Mode::reflect) return {};
-  return context.require(
-      nothing || (Condition::lt(b, left) && Condition::lt(e, left)), code_for(context, data, "pad.reflect"),
-      "reflecting {} and {} entries at axis {} needs more than that, it has {}", print(b), print(e), axis, print(left));
+  return context.require(nothing || (Condition::lt(b, left) && Condition::lt(e, left)),
+                         code_for(context, data, "pad.reflect"),
+                         "reflecting {} and {} entries needs more than that at axis {}, which has {}", print(b),
+                         print(e), axis, print(left));
 }
 
 // nullopt: not known before the model runs.
@@ -196,8 +198,8 @@ Result<Facts> infer_crop(const Call& call, InferContext& context) {
     TRY(axes, normalize_axes(*named, dims.size()));
   }
   for (size_t i = 0; i < count; ++i) {
-    TRY_OK(context.require(Condition::ge(sizes[i], 0), "lenient.centercroppad", "axis {} cannot be cropped to {}",
-                           axes[i], print(sizes[i])));
+    TRY_OK(context.require(Condition::ge(sizes[i], 0), "lenient.centercroppad",
+                           "axis {} must be cropped to at least 0 entries, not {}", axes[i], print(sizes[i])));
     dims[axes[i]] = context.only_if(Condition::ge(sizes[i], 0), sizes[i]);
   }
   Facts out{Fact::tensor(call.in(0).dtype, std::move(dims))};

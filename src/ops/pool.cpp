@@ -47,8 +47,8 @@ Status require_padding(const Call& call, InferContext& context, const Window& w,
   const Dim in = x[i + 2];
   const Dim padding = (count - 1) * Dim(w.strides[i]) + w.extent(i) - in;
   return context.require(Condition::ge(padding, 0) || Condition::eq(x[0], 0), "pool.pads",
-                         "auto_pad of spatial axis {} with {} cells would need {} cells of padding", i, print(in),
-                         print(padding));
+                         "auto_pad of spatial axis {} with {} cells must not need less than 0 cells of padding: {}", i,
+                         print(in), print(padding));
 }
 
 Result<Dims> pooled_dims(const Call& call, InferContext& context) {
@@ -102,14 +102,16 @@ Result<Temporary<Dim>> unpooled_dims(const Call& call, std::span<const Dim> x) {
 
 Status require_positive(InferContext& context, const Dims& out) {
   for (size_t i = 2; i < out.size(); ++i)
-    TRY_OK(context.require(Condition::ge(out[i], 1), "maxunpool.size", "axis {} would become {}", i, print(out[i])));
+    TRY_OK(context.require(Condition::ge(out[i], 1), "maxunpool.size", "axis {} must become at least 1, it becomes {}",
+                           i, print(out[i])));
   return {};
 }
 
 Result<Dims> given_unpooled_dims(const Call& call, InferContext& context, const Dims& plain) {
   TRY(const Dims length, dims_of_rank(call, 2, 1));
   TRY_OK(context.require(Condition::eq(length[0], plain.size()), "maxunpool.output_shape",
-                         "output_shape has {} entries, the input has {} axes", print(length[0]), plain.size()));
+                         "output_shape must have an entry for each axis: {} entries, {} axes", print(length[0]),
+                         plain.size()));
   const auto& entries = call.in(2).elements;
   Dims out{plain[0], plain[1]};
   for (size_t i = 2; i < plain.size(); ++i)
@@ -117,10 +119,10 @@ Result<Dims> given_unpooled_dims(const Call& call, InferContext& context, const 
   if (!entries) return out;
   for (size_t i = 0; i < plain.size(); ++i)
     TRY_OK(context.require(i < 2 ? Condition::eq((*entries)[i], plain[i]) : Condition::ge((*entries)[i], 0),
-                           "maxunpool.output_shape", "output_shape {} does not fit {} at axis {}", text(*entries),
+                           "maxunpool.output_shape", "output_shape {} must fit {} at axis {}", text(*entries),
                            text(plain), i));
   TRY_OK(context.require(Condition::ge(product(out), product(plain)), "maxunpool.output_shape",
-                         "output_shape {} has less cells than {}", text(out), text(plain)));
+                         "output_shape {} must not have less cells than {}", text(out), text(plain)));
   return out;
 }
 

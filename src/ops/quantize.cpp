@@ -22,7 +22,7 @@ Status require_blocks(const Call& call, InferContext& context, const Dims& x, co
   for (size_t i = 0; i < x.size(); ++i) {
     const Dim expected = i == axis ? ceildiv(x[i], Dim(block)) : x[i];
     TRY_OK(context.require(Condition::eq(scale[i], expected), "quantize.scale",
-                           "the scales {} do not fit the input {} in blocks of {}: axis {} is {} against {}",
+                           "the scales {} must fit the input {} in blocks of {}: axis {} is {}, it must be {}",
                            text(scale), text(x), block, i, print(scale[i]), print(expected)));
   }
   return {};
@@ -41,7 +41,8 @@ Status require_scale(const Call& call, InferContext& context) {
   if (scale[0] == Dim(1)) return {};
   TRY(const size_t axis, normalize_axis(call.i("axis", 1), x.size()));
   return context.require(Condition::eq(scale[0], 1) || Condition::eq(scale[0], x[axis]), "quantize.scale",
-                         "{} scales for axis {} of the input {}", print(scale[0]), axis, text(x));
+                         "there must be 1 scale or one for each entry along the axis: {} for axis {} of the input {}",
+                         print(scale[0]), axis, text(x));
 }
 
 // The zero point has the shape of the scale; one-element tensors of any rank are alike.
@@ -50,12 +51,12 @@ Status require_zero_point(const Call& call, InferContext& context) {
   const Dims &scale = *call.in(1).dims, &zero = *call.in(2).dims;
   const Condition single = Condition::eq(product(scale), 1) && Condition::eq(product(zero), 1);
   if (scale.size() != zero.size())
-    return context.require(single, "quantize.zero_point", "the zero point {} has not the shape of the scale {}",
+    return context.require(single, "quantize.zero_point", "the zero point {} must have the shape of the scale {}",
                            text(zero), text(scale));
   Condition equal = Condition::always();
   for (size_t i = 0; i < scale.size(); ++i) equal = equal && Condition::eq(scale[i], zero[i]);
-  return context.require(equal || single, "quantize.zero_point", "the zero point {} has not the shape of the scale {}",
-                         text(zero), text(scale));
+  return context.require(equal || single, "quantize.zero_point",
+                         "the zero point {} must have the shape of the scale {}", text(zero), text(scale));
 }
 
 Result<std::optional<DType>> output_dtype(const Call& call) {

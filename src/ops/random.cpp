@@ -48,8 +48,8 @@ Result<Facts> infer_multinomial(const Call& call, InferContext& context) {
   TRY_OK(require_rank(call, 0, 2));
   const Dims& in = *call.in(0).dims;
   for (size_t i : {0u, 1u})
-    TRY_OK(context.require(Condition::ge(in[i], 1), "multinomial.empty", "Multinomial over the empty tensor {}",
-                           text(in)));
+    TRY_OK(context.require(Condition::ge(in[i], 1), "multinomial.empty",
+                           "Multinomial needs entries, not the empty tensor {}", text(in)));
   Fact out = Fact::tensor(dtype, {in[0], samples});
   set_bounds(context, out, 0, in[1] - 1);
   return Facts{out};

@@ -70,8 +70,8 @@ Status require_lengths(const Call& call, InferContext& context, const Sizes& s) 
     return {};
   }
   return context.require(Condition::ge(bounds->lo, 0) && Condition::le(bounds->hi, s.steps), "rnn.sequence_lens",
-                         "sequence_lens are in {}..{}, the sequence has {} steps", print(bounds->lo), print(bounds->hi),
-                         print(s.steps));
+                         "sequence_lens, which are in {}..{}, must be in 0..{}, the steps of the sequence",
+                         print(bounds->lo), print(bounds->hi), print(s.steps));
 }
 
 // `gates` matrices per direction; LSTM has cell state and peepholes besides.

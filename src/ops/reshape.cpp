@@ -38,7 +38,7 @@ Result<Facts> infer_unknown_target(const Call& call, InferContext& context) {
 // The size that -1 stands for: the number of elements over the product of the other sizes, exact.
 Result<Dim> infer_hole(InferContext& context, const Dims& data, const Dims& others, const Dims& target) {
   TRY_OK(context.require(Condition::ne(product(others), 0), "reshape.empty",
-                         "the target {} cannot infer its -1 when another axis is 0 (input {})", text(target),
+                         "the target {} must have no axis of 0 beside the -1 it infers (input {})", text(target),
                          text(data)));
   // What the two products share cancels, none of it being 0.
   Dim total = product(data), rest = 1;
@@ -136,8 +136,8 @@ Result<Facts> infer(const Call& call, InferContext& context) {
   } else {
     const Dim total = product(data), rest = product(out);
     TRY_OK(context.require(Condition::eq(total, rest), "reshape.count",
-                           "the target {} has {} elements, the input {} has {}", text(*target), print(rest), text(data),
-                           print(total)));
+                           "the target {0} must have as many elements as the input {2}: {1} and {3}", text(*target),
+                           print(rest), text(data), print(total)));
   }
   return Facts{with_dims(call.in(0), std::move(out))};
 }

@@ -174,8 +174,9 @@ Status by_sizes(const Call& call, InferContext& context, Dims& dims) {
     if (from == sizes[i]) continue;
     const auto legal = (Condition::ge(from, 1) && Condition::ge(sizes[i], 1)) ||
                        (Condition::eq(from, 0) && Condition::eq(sizes[i], 0));
-    TRY_OK(
-        context.require(legal, code, "axis {} cannot be resized from {} to {}", axes[i], print(from), print(sizes[i])));
+    TRY_OK(context.require(legal, code,
+                           "axis {} must have entries before and after, or none: it is resized from {} to {}", axes[i],
+                           print(from), print(sizes[i])));
   }
   if (policy == "not_larger" || policy == "not_smaller")
     return keep_aspect(call, context, dims, axes, sizes, policy == "not_smaller");

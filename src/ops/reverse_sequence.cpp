@@ -45,7 +45,7 @@ Result<Facts> infer(const Call& call, InferContext& context) {
   TRY(const Axes axes, axes_of_call(call, data.size()));
   TRY_OK(require_integers(call, 1));
   if (call.in(1).dims)
-    TRY_OK(require_same_dims(context, *call.in(1).dims, {data[axes.batch]}, "sequence_lens against the batch"));
+    TRY_OK(require_same_dims(context, *call.in(1).dims, {data[axes.batch]}, "sequence_lens and the batch"));
   const auto bounds = call.in(1).value_bounds();
   const Dim steps = data[axes.time];
   if (bounds && bounds->attained)

@@ -34,8 +34,8 @@ Status require_batch_indices(const Call& call, InferContext& context, Dim batch)
   }
   const Condition none = call.in(2).dims ? Condition::eq(product(*call.in(2).dims), 0) : Condition::never();
   return context.require(none || (Condition::ge(bounds->lo, 0) && Condition::lt(bounds->hi, batch)), "roi.batch",
-                         "batch_indices are in {}..{}, the batch has {} images", print(bounds->lo), print(bounds->hi),
-                         print(batch));
+                         "batch_indices, which are in {}..{}, must be below the {} images of the batch",
+                         print(bounds->lo), print(bounds->hi), print(batch));
 }
 
 Result<kernels::RoiAlign> read_align(const Call& call) {
@@ -101,7 +101,8 @@ Result<Facts> infer_grid(const Call& call, InferContext& context) {
   TRY_OK(context.require(Condition::eq(grid.back(), x.size() - 2), "gridsample.grid",
                          "the last axis of the grid {} must be {}, one per spatial axis", text(grid), x.size() - 2));
   TRY_OK(context.require(Condition::eq(grid[0], x[0]), "gridsample.batch",
-                         "the grid has a batch of {}, the input of {}", print(grid[0]), print(x[0])));
+                         "the batches of the grid and of the input must be equal: {} and {}", print(grid[0]),
+                         print(x[0])));
   for (size_t i = 2; i < x.size(); ++i)
     TRY_OK(context.require(Condition::ge(x[i], 1), "gridsample.empty", "axis {} of {} must not be empty", i, text(x)));
   Dims out{x[0], x[1]};

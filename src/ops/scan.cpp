@@ -74,7 +74,7 @@ Result<Dim> common_length(InferContext& context, const Plan& plan) {
       continue;
     }
     TRY_OK(context.require(Condition::eq(*length, d), "scan.length",
-                           "the scan inputs must be equally long along their scan axes: {} against {}", print(*length),
+                           "the scan inputs must be equally long along their scan axes: {} and {}", print(*length),
                            print(d)));
   }
   if (!length) return unknown("infer.rank", "the rank of the scan inputs is not known");
@@ -183,8 +183,8 @@ Status drop_batch(InferContext& context, Fact& fact, std::optional<Dim>& batch) 
     batch = d;
     return {};
   }
-  return context.require(Condition::eq(*batch, d), "scan.batch", "the batch sizes differ: {} against {}", print(*batch),
-                         print(d));
+  return context.require(Condition::eq(*batch, d), "scan.batch", "the batch sizes must be equal: {} and {}",
+                         print(*batch), print(d));
 }
 
 Result<Facts> infer8(const Call& call, InferContext& context) {
@@ -302,8 +302,8 @@ Status settle_length(Job& job) {
     const int64_t size = job.inputs[i].tensor.dims()[job.inputs[i].axis];
     if (i == 0) job.length = size;
     if (size != job.length)
-      return refuse("scan.length", "the scan inputs must be equally long along their scan axes: {} against {}",
-                    job.length, size);
+      return refuse("scan.length", "the scan inputs must be equally long along their scan axes: {} and {}", job.length,
+                    size);
   }
   return {};
 }

@@ -172,7 +172,7 @@ Result<Facts> infer_nd(const Call& call, InferContext& context) {
   for (size_t i = indexed; i < data.size(); ++i) wanted.push_back(data[i]);
   TRY_OK(require_tuples(call, context, 1, sizes, "scatternd.index"));
   TRY(const Dims updates, call.dims(2));
-  TRY_OK(require_same_dims(context, updates, wanted, "updates against indices and data"));
+  TRY_OK(require_same_dims(context, updates, wanted, "updates, by indices and data"));
   return scattered(call, kNd[0], reduction);
 }
 
@@ -192,7 +192,7 @@ Result<size_t> cache_axis(const Call& call, size_t rank) {
 Status require_writes_fit(const Call& call, InferContext& context, const Dims& cache, Dim written, size_t axis) {
   TRY_OK(require_integers(call, 2));
   TRY(const Dims starts, call.dims(2));
-  TRY_OK(require_same_dims(context, starts, {cache[0]}, "write_indices against the batch"));
+  TRY_OK(require_same_dims(context, starts, {cache[0]}, "write_indices and the batch"));
   TRY(const bool circular, is_circular(call));
   const auto bounds = call.in(2).value_bounds();
   const Dim last = circular ? cache[axis] - 1 : cache[axis] - written;
@@ -215,9 +215,8 @@ Result<Facts> infer_cache(const Call& call, InferContext& context) {
     return refuse("tensorscatter.rank", "the cache {} and the update {} must have one rank", text(cache), text(update));
   for (size_t i = 0; i < cache.size(); ++i) {
     const auto fits = i == axis ? Condition::le(update[i], cache[i]) : Condition::eq(update[i], cache[i]);
-    TRY_OK(context.require(fits, "tensorscatter.shape",
-                           "the update {} does not fit the cache {}: axis {} is {} against {}", text(update),
-                           text(cache), i, print(update[i]), print(cache[i])));
+    TRY_OK(context.require(fits, "tensorscatter.shape", "the update {} must fit the cache {}: axis {} is {} and {}",
+                           text(update), text(cache), i, print(update[i]), print(cache[i])));
   }
   if (call.has(2)) TRY_OK(require_writes_fit(call, context, cache, update[axis], axis));
   TRY_OK(is_circular(call));

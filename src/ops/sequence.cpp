@@ -66,7 +66,7 @@ Result<Position> position_of(const Call& call, InferContext& context, size_t inp
     context.data_condition("sequence.position", "the position must lie inside a sequence of {} items", print(length));
     return Position{};
   }
-  TRY_OK(context.require(inside, "sequence.position", "position {} lies outside a sequence of {} items",
+  TRY_OK(context.require(inside, "sequence.position", "position {} must lie inside a sequence of {} items",
                          print(bounds->hi), print(length)));
   const auto entry = fact.single();
   const auto number = entry ? context.simplify(*entry).constant() : std::nullopt;
@@ -120,7 +120,7 @@ Result<Facts> infer_erase(const Call& call, InferContext& context) {
   const Fact& sequence = call.in(0);
   if (sequence.length)
     TRY_OK(context.require(Condition::ge(*sequence.length, 1), "sequence.position",
-                           "nothing can be erased from an empty sequence"));
+                           "a sequence to erase from must not be empty"));
   TRY(const Position at, position_of(call, context, 1, false));
   if (!at.number || !sequence.items) return Facts{resized(sequence, sequence.item, -1)};
   Facts items = *sequence.items;
@@ -172,7 +172,8 @@ Result<size_t> position_in(const KernelArgs& args, size_t input, size_t length, 
   int64_t at = position.int_at(0);
   if (at < 0) at += static_cast<int64_t>(length);
   if (at < 0 || static_cast<size_t>(at) >= limit)
-    return refuse("sequence.position", "position {} lies outside a sequence of {} items", position.int_at(0), length);
+    return refuse("sequence.position", "position {} must lie inside a sequence of {} items", position.int_at(0),
+                  length);
   return static_cast<size_t>(at);
 }
 

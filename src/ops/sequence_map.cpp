@@ -104,7 +104,7 @@ Result<Facts> infer(const Call& call, InferContext& context) {
     if (!call.has(i)) return refuse("sequencemap.input", "input {} is missing", i);
     if (is_sequence(call.in(i)) && call.in(0).length && call.in(i).length)
       TRY_OK(context.require(Condition::eq(*call.in(0).length, *call.in(i).length), "sequencemap.length",
-                             "the sequences must be equally long: {} against {}", print(*call.in(0).length),
+                             "the sequences must be equally long: {} and {}", print(*call.in(0).length),
                              print(*call.in(i).length)));
   }
   const bool one_by_one = call.in(0).items && call.in(0).items->size() <= kMaxItems &&
@@ -125,8 +125,7 @@ Status reference(const Call& call, KernelArgs& args) {
   const size_t count = args.inputs[0].items().size();
   for (const Datum& datum : args.inputs)
     if (is_list(datum) && datum.items().size() != count)
-      return refuse("sequencemap.length", "the sequences must be equally long: {} against {}", count,
-                    datum.items().size());
+      return refuse("sequencemap.length", "the sequences must be equally long: {} and {}", count, datum.items().size());
   std::vector<std::vector<Datum>> items(call.outputs());
   for (size_t k = 0; k < count; ++k) {
     std::vector<Datum> in;

@@ -61,12 +61,13 @@ Result<Facts> split_by_list(InferContext& context, const Split& split, const Fac
   if (sizes.elements) {
     Dim sum = 0;
     for (Dim d : *sizes.elements) {
-      TRY_OK(context.require(Condition::ge(d, 0), "splittosequence.split", "a part has {} entries", print(d)));
+      TRY_OK(context.require(Condition::ge(d, 0), "splittosequence.split",
+                             "a part must have at least 0 entries, not {}", print(d)));
       sum = sum + d;
     }
     TRY_OK(context.require(Condition::eq(sum, total), "splittosequence.split",
-                           "the parts have {} entries together, the axis of {} has {}", print(sum), text(split.dims),
-                           print(total)));
+                           "the parts together must have the entries of the axis of {1}: {0} and {2}", print(sum),
+                           text(split.dims), print(total)));
     return Facts{sequence_of_parts(split, *sizes.elements)};
   }
   const auto count = sizes.dims->front().constant();
@@ -119,7 +120,7 @@ Result<Facts> concat_items(InferContext& context, const Facts& items, int64_t as
         continue;
       }
       TRY_OK(context.require(Condition::eq(dims[i], next[i]), "concatfromsequence.shape",
-                             "items of shapes {} and {} cannot be joined: axis {}", text(*items.front().dims),
+                             "items of shapes {} and {} must agree to be joined: axis {}", text(*items.front().dims),
                              text(next), i));
     }
   }
@@ -170,7 +171,7 @@ Result<Facts> infer_concat(const Call& call, InferContext& context) {
   if (new_axis != 0 && new_axis != 1) return refuse("concatfromsequence.axis", "new_axis is {}, not 0 or 1", new_axis);
   if (sequence.length)
     TRY_OK(context.require(Condition::ge(*sequence.length, 1), "concatfromsequence.empty",
-                           "an empty sequence cannot be joined"));
+                           "a sequence to join must not be empty"));
   if (sequence.items) return concat_items(context, *sequence.items, call.i("axis", 0), new_axis == 1);
   if (!sequence.item || !sequence.item->is_tensor()) return unknown("infer.type", "the items are not known");
   return concat_any(sequence, context, call.i("axis", 0), new_axis == 1);
@@ -222,7 +223,7 @@ Status reference_concat(const Call& call, KernelArgs& args) {
     if (!item.is_tensor()) return refuse("concatfromsequence.type", "the items must be tensors");
     parts.push_back(item.tensor());
   }
-  if (parts.empty()) return refuse("concatfromsequence.empty", "an empty sequence cannot be joined");
+  if (parts.empty()) return refuse("concatfromsequence.empty", "a sequence to join must not be empty");
   const bool new_axis = call.i("new_axis", 0) == 1;
   TRY(const size_t axis, normalize_axis(call.i("axis", 0), parts[0].rank() + (new_axis ? 1 : 0)));
   TRY(args.out(0), new_axis ? kernels::stack(parts, axis) : kernels::join(parts, axis));

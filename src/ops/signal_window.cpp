@@ -32,7 +32,7 @@ Result<Dim> size_input(const Call& call, InferContext& context, size_t input) {
                            "input {} must be one number, it is {}", input, print(fact)));
   const auto known = fact.single();
   const Dim size = known ? *known : context.fresh(fact, "size");
-  TRY_OK(context.require(Condition::ge(size, 0), "window.size", "a size of {} is negative", print(size)));
+  TRY_OK(context.require(Condition::ge(size, 0), "window.size", "a size must not be negative, it is {}", print(size)));
   return size;
 }
 

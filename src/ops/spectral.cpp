@@ -23,7 +23,7 @@ Result<Dim> size_input(const Call& call, InferContext& context, size_t input, st
                        std::string_view what) {
   const auto size = call.in(input).single();
   if (!size) return context.fresh(call.in(input), what, 1);
-  TRY_OK(context.require(Condition::ge(*size, 1), code, "{} is {}, at least 1 is needed", what, print(*size)));
+  TRY_OK(context.require(Condition::ge(*size, 1), code, "{} must be at least 1, it is {}", what, print(*size)));
   return *size;
 }
 
@@ -44,12 +44,13 @@ Result<std::optional<size_t>> dft_axis(const Call& call, size_t rank) {
 Status require_parts(InferContext& context, Dim parts, bool onesided, bool inverse) {
   if (onesided && inverse)
     return context.require(Condition::eq(parts, 2), "dft.parts",
-                           "the one-sided inverse needs complex input: the last axis is {}, not 2", print(parts));
+                           "the one-sided inverse needs complex input: the last axis must be 2, it is {}",
+                           print(parts));
   TRY_OK(context.require(Condition::eq(parts, 1) || Condition::eq(parts, 2), "dft.parts",
                          "the last axis must be 1 (real) or 2 (complex), it is {}", print(parts)));
   if (!onesided) return {};
   return context.require(Condition::eq(parts, 1), "lenient.dft",
-                         "the one-sided transform needs real input: the last axis is {}, not 1", print(parts));
+                         "the one-sided transform needs real input: the last axis must be 1, it is {}", print(parts));
 }
 
 Result<Facts> infer_dft(const Call& call, InferContext& context) {
@@ -68,15 +69,16 @@ Result<Facts> infer_dft(const Call& call, InferContext& context) {
   if (call.has(1)) {
     TRY(length, size_input(call, context, 1, "dft.length", "dft_length"));
   } else if (onesided && inverse) {
-    TRY_OK(context.require(Condition::ge(length, 1), "dft.length", "the one-sided inverse of an empty axis"));
+    TRY_OK(context.require(Condition::ge(length, 1), "dft.length",
+                           "the one-sided inverse needs an axis that is not empty"));
     length = (length - 1) * Dim(2);
   }
   out[*axis] = onesided && !inverse ? floordiv(length, 2) + 1 : length;
   Condition legal = Condition::ge(x[*axis], 1);
   for (size_t i = 0; i + 1 < out.size(); ++i)
     if (i != *axis || !onesided || inverse) legal = legal || Condition::eq(out[i], 0);
-  TRY_OK(
-      context.require(legal, "dft.empty", "axis {} of {} is empty, the output {} is not", *axis, text(x), text(out)));
+  TRY_OK(context.require(legal, "dft.empty", "axis {} of {} must not be empty where the output {} is not", *axis,
+                         text(x), text(out)));
   return Facts{Fact::tensor(call.in(0).dtype, std::move(out))};
 }
 
@@ -91,10 +93,11 @@ Result<Dim> frame_length(const Call& call, InferContext& context, Dim signal) {
     TRY(length, size_input(call, context, 3, "stft.length", "frame_length"));
     if (window)
       TRY_OK(context.require(Condition::eq(*window, length), "stft.window",
-                             "the window has {} entries, frame_length is {}", print(*window), print(length)));
+                             "the window must have frame_length entries: {} and {}", print(*window), print(length)));
   }
-  TRY_OK(context.require(Condition::ge(length, 1), "stft.length", "a frame of {} samples", print(length)));
-  TRY_OK(context.require(Condition::ge(signal, length), "stft.signal", "{} samples are less than one frame of {}",
+  TRY_OK(context.require(Condition::ge(length, 1), "stft.length", "a frame must have at least 1 sample, it has {}",
+                         print(length)));
+  TRY_OK(context.require(Condition::ge(signal, length), "stft.signal", "{} samples must be at least one frame of {}",
                          print(signal), print(length)));
   return length;
 }

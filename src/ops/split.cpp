@@ -20,8 +20,9 @@ Result<Dims> given_sizes(const Call& call, InferContext& context, Dim size, Dims
     TRY_OK(context.require(Condition::ge(s, 0), "split.sizes", "the part {} must not be negative", print(s)));
     sum = sum + s;
   }
-  TRY_OK(context.require(Condition::eq(sum, size), "split.sizes", "the parts {} add up to {}, the axis has {} entries",
-                         text(sizes), print(sum), print(size)));
+  TRY_OK(context.require(Condition::eq(sum, size), "split.sizes",
+                         "the parts {} must add up to the entries of the axis: {} and {}", text(sizes), print(sum),
+                         print(size)));
   return sizes;
 }
 
@@ -29,7 +30,7 @@ Result<Dims> even_sizes(const Call& call, InferContext& context, Dim size) {
   const auto parts = static_cast<int64_t>(call.outputs());
   if (parts == 0) return Dims();
   TRY_OK(context.require(Condition::divisible(size, parts), "split.even",
-                         "an axis of {} entries cannot be split into {} equal parts", print(size), parts));
+                         "the {} entries of an axis must be a multiple of {} equal parts", print(size), parts));
   const auto quotient = context.assumptions().exact_div(size, parts);
   return Dims(call.outputs(), quotient ? *quotient : floordiv(size, parts));
 }
@@ -42,8 +43,8 @@ Result<Dims> chunk_sizes(const Call& call, InferContext& context, Dim size) {
   const Dim chunk = context.simplify(ceildiv(size, parts));
   const Dim last = parts == 2 ? floordiv(size, 2) : context.simplify(size - chunk * Dim(parts - 1));
   TRY_OK(context.require(Condition::ge(last, 1), "split.chunks",
-                         "an axis of {} entries in {} parts of {} leaves nothing for the last one", print(size), parts,
-                         print(chunk)));
+                         "an axis of {} entries in {} parts of {} must leave something for the last one", print(size),
+                         parts, print(chunk)));
   Dims out(call.outputs(), chunk);
   out.back() = context.simplify(last);
   return out;

@@ -34,7 +34,8 @@ Result<Facts> infer(const Call& call, InferContext& context) {
   const Dim size = dims[axis];
   TRY(const Dim k, wanted(call, context, size));
   TRY_OK(context.require(Condition::ge(k, 0), "topk.k", "k must not be negative, it is {}", print(k)));
-  TRY_OK(context.require(Condition::le(k, size), "topk.k", "the axis has {} entries, {} are wanted", print(size),
+  TRY_OK(context.require(Condition::le(k, size), "topk.k",
+                         "the axis must have as many entries as are wanted: it has {}, wanted are {}", print(size),
                          print(k)));
   dims[axis] = k;
   Fact values = Fact::tensor(call.in(0).dtype, dims), indices = Fact::tensor(DType::i64, dims);

@@ -29,7 +29,7 @@ Result<Facts> infer_optimizer(const Call& call, InferContext& context, size_t gr
     for (size_t g = 1; g < groups; ++g) {
       const Fact& other = call.in(2 + g * count + i);
       if (parameter.dims && other.dims)
-        TRY_OK(require_same_dims(context, *parameter.dims, *other.dims, "a parameter against its gradient or state"));
+        TRY_OK(require_same_dims(context, *parameter.dims, *other.dims, "a parameter and its gradient or state"));
     }
   }
   Facts out;

@@ -55,13 +55,13 @@ Condition window_fits(const Window& w, size_t i, Dim in) {
 
 Result<Dim> window_count(InferContext& context, const Window& w, size_t i, Dim in, std::string_view code) {
   if (w.same()) {
-    TRY_OK(context.require(window_fits(w, i, in), code, "spatial axis {} is {}, at least 1 is needed", i, print(in)));
+    TRY_OK(context.require(window_fits(w, i, in), code, "spatial axis {} must be at least 1, it is {}", i, print(in)));
     return ceildiv(in, w.strides[i]);
   }
   const Dim slack = in + w.padding(i) - w.extent(i);
   TRY_OK(context.require(window_fits(w, i, in), code,
-                         "spatial axis {} of {} cells plus {} padding is smaller than the window of {}", i, print(in),
-                         print(w.padding(i)), print(w.extent(i))));
+                         "spatial axis {} of {} cells plus {} padding must not be smaller than the window of {}", i,
+                         print(in), print(w.padding(i)), print(w.extent(i))));
   return floordiv(slack, w.strides[i]) + 1;
 }
 
@@ -69,9 +69,10 @@ Result<Dim> window_count_ceil(InferContext& context, const Window& w, size_t i, 
   if (w.same()) return window_count(context, w, i, in, code);
   const Dim stride = w.strides[i];
   const Dim slack = in + w.padding(i) - w.extent(i);
-  TRY_OK(context.require(Condition::gt(slack, -stride), code,
-                         "spatial axis {} of {} cells plus {} padding is too small for a window of {} by steps of {}",
-                         i, print(in), print(w.padding(i)), print(w.extent(i)), w.strides[i]));
+  TRY_OK(context.require(
+      Condition::gt(slack, -stride), code,
+      "spatial axis {} of {} cells plus {} padding must be large enough for a window of {} by steps of {}", i,
+      print(in), print(w.padding(i)), print(w.extent(i)), w.strides[i]));
   // Where the part of a window beyond its end padding is at least one stride, no window can start in that padding.
   const Dim inside = w.extent(i) - Dim(w.pads_end[i]) - stride;
   if (inside.is_constant() && *inside.constant() < 0) return ceildiv(in + Dim(w.pads_begin[i]), stride);

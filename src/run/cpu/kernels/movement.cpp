@@ -157,7 +157,7 @@ Status run_gather(const ViewArgs& args, int64_t first, int64_t last) {
     const int64_t k = item % g.indices, o = item / g.indices;
     int64_t index = wide ? args.in[1].as<const int64_t>()[k] : args.in[1].as<const int32_t>()[k];
     if (index < -g.size || index >= g.size)
-      return refuse("gather.index", "index {} is out of range for {} entries", index, g.size);
+      return refuse("gather.index", "index {} must lie within {} entries", index, g.size);
     if (index < 0) index += g.size;
     if (empty) continue;
     std::memcpy(args.out[0].data + item * g.inner, args.in[0].data + (o * g.size + index) * g.inner,
