@@ -10,6 +10,7 @@
 #include "ops/all.h"
 #include "solve/accepted.h"
 #include "solve/contract.h"
+#include "solve/walk_shape.h"
 
 using namespace anyshape;
 
