@@ -113,36 +113,39 @@ Status Fixer::check_recorded(const std::vector<Freed>& freed) const {
 Status Fixer::make_dynamic(const std::vector<DynamicAxis>& axes) {
   const CheckedModel before = model_;
   std::vector<Freed> named, freed;
-  TRY_OK(edited([&](const CheckedModel& model, Edit& edit) -> Status {
+  const auto declare = [&](const CheckedModel& model, Edit& edit) -> Status {
     for (const DynamicAxis& wanted : axes) {
       TRY(Freed one, declare_dynamic(model.typed(), model.accepted(), wanted, edit));
       changes_.push_back(fmt::format("axis {} of {:?} is {}", one.axis.axis, one.axis.input, one.name));
       named.push_back(std::move(one));
     }
     return check_ties(model.typed(), named);
-  }));
+  };
+  TRY_OK(edited(declare));
   std::copy_if(named.begin(), named.end(), std::back_inserter(freed), [](const Freed& one) { return one.old_size; });
   TRY_OK(check_recorded(freed));
-  for (bool again = !freed.empty(); again;)
-    TRY_OK(edited([&](const CheckedModel& model, Edit& edit) -> Status {
-      TRY_OK(check_complete(model));
-      TRY(const auto repaired, repair_all_seen(model.typed(), model.accepted(), freed, before.typed(), edit));
-      again = !repaired.empty();
-      changes_.insert(changes_.end(), repaired.begin(), repaired.end());
-      drop_unused(edit);
-      return {};
-    }));
+  bool again = !freed.empty();
+  const auto repair = [&](const CheckedModel& model, Edit& edit) -> Status {
+    TRY_OK(check_complete(model));
+    TRY(const auto repaired, repair_all_seen(model.typed(), model.accepted(), freed, before.typed(), edit));
+    again = !repaired.empty();
+    changes_.insert(changes_.end(), repaired.begin(), repaired.end());
+    drop_unused(edit);
+    return {};
+  };
+  while (again) TRY_OK(edited(repair));
   return {};
 }
 
 Status Fixer::rename(const std::string& from, const std::string& to) {
-  TRY_OK(edited([&](const CheckedModel& model, Edit& edit) -> Status {
+  const auto change = [&](const CheckedModel& model, Edit& edit) -> Status {
     TRY_OK(fixes::rename(model.typed(), from, to, edit));
     auto assumed = assumed_by_axis();
     for (AssumedCondition& condition : assumed) rename_input(condition, from, to);
     record(model, assumed, edit);
     return {};
-  }));
+  };
+  TRY_OK(edited(change));
   changes_.push_back(fmt::format("{} is called {}", from, to));
   return {};
 }
