@@ -52,7 +52,7 @@ void Accidents::note_slice(const Arguments& arguments) {
   const Dim* axis = number(arguments, 1);
   if (arguments.empty() || !arguments[0].is_tensor()) return;
   const Ref x = l_.ref(arguments[0]);
-  const Dims dims = l_.dims(x);
+  const Dims dims = l_->dims(x);
   const int64_t given = axis ? axis->constant().value_or(0) : 0;
   const int64_t index = given < 0 ? given + static_cast<int64_t>(dims.size()) : given;
   if (index < 0 || index >= static_cast<int64_t>(dims.size())) return;

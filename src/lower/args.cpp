@@ -17,7 +17,7 @@ const Arg& Args::arg(std::string_view name) const {
 
 void Args::read_tensors() {
   const auto read = [&](Arg& arg) {
-    if (const auto* variable = arg.get<Var>()) arg = Arg(lowering_->read(*variable));
+    if (const auto* variable = arg.get<Var>()) arg = Arg(lowering_->memory().read(*variable));
   };
   variables_.resize(values_.size());
   for (size_t i = 0; i < values_.size(); ++i) {
@@ -61,10 +61,11 @@ Dim Args::dim(std::string_view name, Dim fallback) const {
 }
 
 int64_t Args::i(std::string_view name, int64_t fallback) const {
-  const Dim value = lowering_->assumptions().simplify(dim(name, fallback));
+  const Dim value = (*lowering_)->assumptions().simplify(dim(name, fallback));
   if (!value.is_constant())
-    lowering_->refuse("aten.symbolic", "the argument {:?} of aten::{} must be a number, here it is {}", name,
-                      schema_.name, print(value));
+    (*lowering_)
+        ->refuse("aten.symbolic", "the argument {:?} of aten::{} must be a number, here it is {}", name, schema_.name,
+                 print(value));
   return value.constant().value_or(fallback);
 }
 
@@ -81,10 +82,11 @@ Dims Args::dims(std::string_view name) const {
 std::vector<int64_t> Args::ints(std::string_view name) const {
   std::vector<int64_t> out;
   for (Dim value : dims(name)) {
-    value = lowering_->assumptions().simplify(value);
+    value = (*lowering_)->assumptions().simplify(value);
     if (!value.is_constant())
-      lowering_->refuse("aten.symbolic", "the argument {:?} of aten::{} must be numbers, here is {}", name,
-                        schema_.name, print(value));
+      (*lowering_)
+          ->refuse("aten.symbolic", "the argument {:?} of aten::{} must be numbers, here is {}", name, schema_.name,
+                   print(value));
     out.push_back(value.constant().value_or(1));
   }
   return out;
@@ -97,7 +99,7 @@ double Args::f(std::string_view name, double fallback) const {
   if (const auto* whole = given.get<Dim>(); whole && whole->is_constant())
     return static_cast<double>(*whole->constant());
   if (!given.is_none())
-    lowering_->refuse("aten.symbolic", "the argument {:?} of aten::{} must be a number", name, schema_.name);
+    (*lowering_)->refuse("aten.symbolic", "the argument {:?} of aten::{} must be a number", name, schema_.name);
   return fallback;
 }
 
@@ -111,7 +113,7 @@ std::vector<double> Args::floats(std::string_view name) const {
     else if (const auto* whole = item.get<Dim>(); whole && whole->is_constant())
       out.push_back(static_cast<double>(*whole->constant()));
     else
-      lowering_->refuse("aten.symbolic", "the argument {:?} of aten::{} must be numbers", name, schema_.name);
+      (*lowering_)->refuse("aten.symbolic", "the argument {:?} of aten::{} must be numbers", name, schema_.name);
   }
   return out;
 }
@@ -120,9 +122,9 @@ bool Args::flag(std::string_view name, bool fallback) const {
   const Arg& given = arg(name);
   if (const auto* truth = given.get<bool>()) return *truth;
   if (const auto* condition = given.get<Condition>()) {
-    const Tri answer = lowering_->assumptions().prove(*condition);
+    const Tri answer = (*lowering_)->assumptions().prove(*condition);
     if (answer == Tri::unknown)
-      lowering_->refuse("aten.symbolic", "the argument {:?} of aten::{} depends on sizes", name, schema_.name);
+      (*lowering_)->refuse("aten.symbolic", "the argument {:?} of aten::{} depends on sizes", name, schema_.name);
     return answer == Tri::yes;
   }
   return fallback;

@@ -51,17 +51,17 @@ void Assembly::notes(const std::vector<std::string>& sentences) {
 
 Result<Lowered> Assembly::finish(NamedRefs outputs) {
   for (const auto& [condition, why] : lowering_.assumed()) guard(condition, why);
-  lowering_.set_place("/guard");
+  lowering_->set_place("/guard");
   if (request_.embed_guards && !outputs.empty()) {
     for (const Guard& guard : out_.guards)
       if (!guard.advisory && !among(guard.text, request_.forget))
         outputs[0].second = lowering_.guarded(outputs[0].second, guard.condition);
   }
   TRY(out_.graph, lowering_.finish(std::move(outputs)));
-  Facts facts = lowering_.facts();
-  for (const auto& [domain, version] : lowering_.domains()) out_.opsets.emplace_back(domain, version);
+  Facts facts = lowering_->facts();
+  for (const auto& [domain, version] : lowering_->domains()) out_.opsets.emplace_back(domain, version);
   std::sort(out_.opsets.begin(), out_.opsets.end());
-  TRY_OK(name_outputs(*out_.graph, request_, lowering_.assumptions(), facts, out_.notes));
+  TRY_OK(name_outputs(*out_.graph, request_, lowering_->assumptions(), facts, out_.notes));
   declare_ends(*out_.graph, facts);
   return std::move(out_);
 }

@@ -1,7 +1,7 @@
 #include "lower/from_file.h"
 
-#include "lower/from_pt2.h"
-#include "lower/from_torchscript.h"
+#include "lower/pt2/from_pt2.h"
+#include "lower/torchscript/from_torchscript.h"
 
 namespace anyshape::lower {
 namespace {

@@ -23,7 +23,7 @@ class Calls {
     const int64_t count = element_count(dims).value_or(0);
     std::vector<int64_t> values;
     for (int64_t i = 0; i < count; ++i) values.push_back(i);
-    values_[name] = lowering_.variable(lowering_.constant(Tensor::of_ints(std::move(dims), values)));
+    values_[name] = lowering_.memory().variable(lowering_->constant(Tensor::of_ints(std::move(dims), values)));
   }
 
   void run(const std::string& text) {
@@ -33,8 +33,8 @@ class Calls {
 
   std::string value(const std::string& name) {
     const Ref ref = lowering_.ref(values_.at(name));
-    if (lowering_.failed()) return fmt::format("error[{}]", lowering_.status().error().code);
-    const Tensor* known = lowering_.tensor(ref);
+    if (lowering_->failed()) return fmt::format("error[{}]", lowering_->status().error().code);
+    const Tensor* known = lowering_->tensor(ref);
     if (!known) return "not known";
     std::vector<int64_t> entries;
     for (int64_t i = 0; i < known->count(); ++i) entries.push_back(known->int_at(i));
@@ -81,7 +81,7 @@ class Calls {
     const bool named = equal != std::string::npos && equal < open;
     const std::string name = trimmed(text.substr(named ? equal + 1 : 0, open - (named ? equal + 1 : 0)));
     const Arg result = lowering_.call(name, "", arguments(text.substr(open + 1, close - open - 1)));
-    EXPECT_FALSE(lowering_.failed()) << text << ": " << lowering_.status().error().message;
+    EXPECT_FALSE(lowering_->failed()) << text << ": " << lowering_->status().error().message;
     if (!named) return;
     const std::string target = trimmed(text.substr(0, equal));
     values_[target] = result;

@@ -33,7 +33,7 @@ Arg from_ratio(Dim numerator, int64_t denominator) {
 }
 
 Arg failed_op(Lowering& l, std::string_view name) {
-  l.refuse("export.number", "Python's {} on numbers that depend on sizes has no form here", name);
+  l->refuse("export.number", "Python's {} on numbers that depend on sizes has no form here", name);
   return {};
 }
 
@@ -63,7 +63,7 @@ Arg ratio_arithmetic(Lowering& l, std::string_view name, const Arg& x, const Arg
     const Dim below = b->numerator * Dim(a->denominator);
     if (name == "floordiv")
       return below.is_constant() && *below.constant() > 0 ? Arg(floordiv(top, below)) : failed_op(l, name);
-    if (const auto exact = l.assumptions().exact_div(top, below)) return from_ratio(*exact, 1);
+    if (const auto exact = l->assumptions().exact_div(top, below)) return from_ratio(*exact, 1);
     if (below.is_constant() && *below.constant() != 0) return from_ratio(top, *below.constant());
   }
   return failed_op(l, name);
@@ -85,17 +85,17 @@ Arg whole_arithmetic(Lowering& l, std::string_view name, Dim a, Dim b, const Arg
   if (name == "min") return min(a, b);
   if (name == "pow") return power(l, a, second);
   if (name == "truediv") return ratio_arithmetic(l, name, Arg(a), Arg(b));
-  if (!l.proves(Condition::ge(b, 1))) {
+  if (!l->proves(Condition::ge(b, 1))) {
     // Python divides by no 0 either.
-    if (!l.proves(Condition::ge(b, 0))) return failed_op(l, name);
+    if (!l->proves(Condition::ge(b, 0))) return failed_op(l, name);
     l.assume(Condition::ge(b, 1), "Python divides by it");
   }
-  const Dim quotient = l.assumptions().simplify(floordiv(a, b));
+  const Dim quotient = l->assumptions().simplify(floordiv(a, b));
   return name == "floordiv" ? quotient : a - b * quotient;
 }
 
 Arg decided(Lowering& l, const Condition& condition) {
-  const Tri answer = l.assumptions().prove(condition);
+  const Tri answer = l->assumptions().prove(condition);
   if (answer == Tri::unknown) return Arg::of(condition);
   return answer == Tri::yes;
 }
@@ -137,7 +137,7 @@ Arg rounded(Lowering& l, std::string_view name, const Arg& x) {
   if (!ratio) return failed_op(l, name);
   if (name == "floor") return floordiv(ratio->numerator, ratio->denominator);
   if (name == "ceil") return ceildiv(ratio->numerator, ratio->denominator);
-  const bool down = name != "round" && l.proves(Condition::ge(ratio->numerator, 0));
+  const bool down = name != "round" && l->proves(Condition::ge(ratio->numerator, 0));
   return down ? Arg(floordiv(ratio->numerator, ratio->denominator)) : failed_op(l, name);
 }
 
@@ -207,7 +207,7 @@ std::optional<Ratio> ratio_of(const Arg& arg) {
 
 std::optional<bool> truth_of(Lowering& l, const Arg& arg) {
   if (const auto condition = condition_of(arg)) {
-    const Tri answer = l.assumptions().prove(*condition);
+    const Tri answer = l->assumptions().prove(*condition);
     return answer == Tri::unknown ? std::nullopt : std::optional(answer == Tri::yes);
   }
   if (const auto real = real_of(arg)) return *real != 0;

@@ -171,48 +171,49 @@ DType nearest(DType dtype, Types taken) {
 }  // namespace
 
 DType Lowering::kernel_type(std::string_view type, DType dtype) const {
-  const Row* row = row_of(type, opset());
+  const Row* row = row_of(type, builder_.opset());
   return row && dtype != DType::undefined ? nearest(dtype, row->types) : dtype;
 }
 
 Ref Lowering::op(std::string_view type, const Refs& in, std::vector<Attribute> attributes) {
-  const Row* row = row_of(type, opset());
-  if (failed() || !row || row->first >= in.size()) return Builder::op(type, in, std::move(attributes));
-  const DType given = dtype(in[row->first]), used = kernel_type(type, given);
-  if (given == used) return Builder::op(type, in, std::move(attributes));
+  const Row* row = row_of(type, builder_.opset());
+  if (builder_.failed() || !row || row->first >= in.size()) return builder_.op(type, in, std::move(attributes));
+  const DType given = builder_.dtype(in[row->first]), used = kernel_type(type, given);
+  if (given == used) return builder_.op(type, in, std::move(attributes));
   Refs operands = in;
   for (size_t i = row->first; i <= std::min(row->last, in.size() - 1); ++i)
-    if (operands[i]) operands[i] = cast(operands[i], used);
-  const Ref result = Builder::op(type, operands, std::move(attributes));
-  return row->kept ? cast(result, given) : result;
+    if (operands[i]) operands[i] = builder_.cast(operands[i], used);
+  const Ref result = builder_.op(type, operands, std::move(attributes));
+  return row->kept ? builder_.cast(result, given) : result;
 }
 
 Ref Lowering::reduce(std::string_view type, Ref x, std::vector<int64_t> axes, bool keepdims) {
-  const DType given = dtype(x);
-  return cast(Builder::reduce(type, cast(x, kernel_type(type, given)), std::move(axes), keepdims), given);
+  const DType given = builder_.dtype(x);
+  return builder_.cast(builder_.reduce(type, builder_.cast(x, kernel_type(type, given)), std::move(axes), keepdims),
+                       given);
 }
 
 Ref Lowering::softmax(Ref x, int64_t axis, bool logarithm) {
-  const DType given = dtype(x);
+  const DType given = builder_.dtype(x);
   const std::string_view type = logarithm ? "LogSoftmax" : "Softmax";
-  return cast(Builder::softmax(cast(x, kernel_type(type, given)), axis, logarithm), given);
+  return builder_.cast(builder_.softmax(builder_.cast(x, kernel_type(type, given)), axis, logarithm), given);
 }
 
 Ref Lowering::clip(Ref x, Ref lo, Ref hi) {
-  const DType given = dtype(x);
-  if (given == DType::f64 && opset() < 12) {
+  const DType given = builder_.dtype(x);
+  if (given == DType::f64 && builder_.opset() < 12) {
     if (lo) x = op("Max", {x, lo});
     return hi ? op("Min", {x, hi}) : x;
   }
-  const DType used = kernel_type(is_float(given) || opset() >= 12 ? "Clip" : "Where", given);
-  const auto as_used = [&](Ref bound) { return bound ? cast(bound, used) : bound; };
-  return cast(Builder::clip(cast(x, used), as_used(lo), as_used(hi)), given);
+  const DType used = kernel_type(is_float(given) || builder_.opset() >= 12 ? "Clip" : "Where", given);
+  const auto as_used = [&](Ref bound) { return bound ? builder_.cast(bound, used) : bound; };
+  return builder_.cast(builder_.clip(builder_.cast(x, used), as_used(lo), as_used(hi)), given);
 }
 
 std::pair<Ref, Ref> Lowering::topk(Ref x, Dim k, int64_t axis, bool largest, bool sorted) {
-  const DType given = dtype(x);
-  const auto [values, indices] = Builder::topk(cast(x, kernel_type("TopK", given)), k, axis, largest, sorted);
-  return {cast(values, given), indices};
+  const DType given = builder_.dtype(x);
+  const auto [values, indices] = builder_.topk(builder_.cast(x, kernel_type("TopK", given)), k, axis, largest, sorted);
+  return {builder_.cast(values, given), indices};
 }
 
 }  // namespace anyshape::lower

@@ -35,12 +35,12 @@ std::optional<Dims> viewed(const Lowering& l, const Dims& from, const Dims& stri
   size_t next = to.size();
   for (size_t i = from.size(); i-- > 0;) {
     chunk = chunk * from[i];
-    if (i > 0 && (from[i - 1] == Dim(1) || l.same(strides[i - 1], chunk * step))) continue;
+    if (i > 0 && (from[i - 1] == Dim(1) || l->same(strides[i - 1], chunk * step))) continue;
     // The counts of both agree: a chunk is full, too, when what is left of both is the same.
     const Dim left = product(Dims(from.begin(), from.begin() + static_cast<std::ptrdiff_t>(i)));
     const auto full = [&] {
-      return l.same(filled, chunk) ||
-             l.same(product(Dims(to.begin(), to.begin() + static_cast<std::ptrdiff_t>(next))), left);
+      return l->same(filled, chunk) ||
+             l->same(product(Dims(to.begin(), to.begin() + static_cast<std::ptrdiff_t>(next))), left);
     };
     while (next > 0 && (!full() || to[next - 1] == Dim(1))) {
       out[--next] = filled * step;
@@ -63,16 +63,16 @@ Dims row_major(const Dims& sizes) {
 }
 
 // Which axis of the argument each axis of the result is; empty where the operator does more than that.
-std::vector<int64_t> Lowering::order_of_view(const AtenOp& op, const Args& args, size_t rank) {
+std::vector<int64_t> Memory::order_of_view(const AtenOp& op, const Args& args, size_t rank) {
   constexpr size_t kMost = 7;
   if (rank > kMost) return {};
   std::vector<int64_t> sizes;
   for (size_t i = 0; i < rank; ++i) sizes.push_back(static_cast<int64_t>(i) + 2);
-  const auto probe = Tensor::allocate(dtype(args.self()), sizes);
+  const auto probe = Tensor::allocate(l_->dtype(args.self()), sizes);
   if (!probe) return {};
-  const Arg turned = op.lower(*this, args.with_self(constant(*probe)));
+  const Arg turned = op.lower(l_, args.with_self(l_->constant(*probe)));
   std::vector<int64_t> order;
-  for (const Dim size : dims(ref(turned))) {
+  for (const Dim size : l_->dims(l_.ref(turned))) {
     const auto number = size.constant();
     if (!number || *number < 2 || *number >= static_cast<int64_t>(rank) + 2) return {};
     order.push_back(*number - 2);
@@ -80,22 +80,21 @@ std::vector<int64_t> Lowering::order_of_view(const AtenOp& op, const Args& args,
   return order.size() == rank ? order : std::vector<int64_t>();
 }
 
-std::optional<Dims> Lowering::strides_of_view(const AtenOp& op, const Args& args, Ref from, const Dims& strides,
-                                              Ref to) {
-  if (!op.reorders) return viewed(*this, dims(from), strides, dims(to));
+std::optional<Dims> Memory::strides_of_view(const AtenOp& op, const Args& args, Ref from, const Dims& strides, Ref to) {
+  if (!op.reorders) return viewed(l_, l_->dims(from), strides, l_->dims(to));
   if (op.name == "as_strided") return args.dims("stride");
   Dims out = strides;
   if (!op.cuts.empty()) {
-    const auto at = static_cast<size_t>(axis(from, args.i(op.cuts)));
-    if (rank(to) + 1 == rank(from)) out.erase(out.begin() + static_cast<std::ptrdiff_t>(at));
-    if (rank(to) == rank(from)) out[at] = out[at] * Dim(args.i("step", 1));
+    const auto at = static_cast<size_t>(l_.axis(from, args.i(op.cuts)));
+    if (l_->rank(to) + 1 == l_->rank(from)) out.erase(out.begin() + static_cast<std::ptrdiff_t>(at));
+    if (l_->rank(to) == l_->rank(from)) out[at] = out[at] * Dim(args.i("step", 1));
     return out;
   }
   if (among(op.name, kExpands)) {
-    const Dims sizes = dims(to), before = dims(from);
+    const Dims sizes = l_->dims(to), before = l_->dims(from);
     out.insert(out.begin(), sizes.size() - before.size(), Dim(0));
     for (size_t i = sizes.size() - before.size(); i < sizes.size(); ++i)
-      if (!same(sizes[i], before[i - (sizes.size() - before.size())])) out[i] = 0;
+      if (!l_->same(sizes[i], before[i - (sizes.size() - before.size())])) out[i] = 0;
     return out;
   }
   const std::vector<int64_t> order = order_of_view(op, args, strides.size());
@@ -104,11 +103,11 @@ std::optional<Dims> Lowering::strides_of_view(const AtenOp& op, const Args& args
   return out;
 }
 
-std::optional<Dims> Lowering::strides(const Var& variable) {
-  if (failed()) return std::nullopt;
+std::optional<Dims> Memory::strides(const Var& variable) {
+  if (l_->failed()) return std::nullopt;
   if (!variable->base) {
     if (variable->layout) return variable->layout;
-    return variable->ordered ? std::optional(row_major(dims(variable->value))) : std::nullopt;
+    return variable->ordered ? std::optional(row_major(l_->dims(variable->value))) : std::nullopt;
   }
   const auto base = strides(variable->base);
   if (!base) return std::nullopt;
@@ -117,12 +116,12 @@ std::optional<Dims> Lowering::strides(const Var& variable) {
 
 // Of a new tensor. A reshape of memory in another order is a view wherever the sizes allow it; here it has a value of
 // its own, and the memory it really has is noted.
-void Lowering::note_order(const Var& made, const Args& args, const AtenOp& op, const Var& self) {
+void Memory::note_order(const Var& made, const Args& args, const AtenOp& op, const Var& self) {
   const std::string& name = args.schema().name;
   if (op.copies_reordered && op.put && self) {
     const auto own = strides(self);
     made->ordered = own.has_value();
-    if (own && name != "contiguous") made->layout = viewed(*this, dims(args.self()), *own, dims(made->value));
+    if (own && name != "contiguous") made->layout = viewed(l_, l_->dims(args.self()), *own, l_->dims(made->value));
     return;
   }
   if (among(name, kPacks)) return;
@@ -132,11 +131,11 @@ void Lowering::note_order(const Var& made, const Args& args, const AtenOp& op, c
     while ((*root)->base) root = &(*root)->base;
     if (one->contiguous && (*root)->ordered && !(*root)->layout) return true;
     const auto own = strides(one);
-    const Dims sizes = own ? dims(read(one)) : Dims();
+    const Dims sizes = own ? l_->dims(read(one)) : Dims();
     std::optional<Dim> before;
     for (size_t i = 0; i < sizes.size(); ++i) {
       if (sizes[i] == Dim(1) || (*own)[i] == Dim(0)) continue;
-      if (before && !proves(Condition::ge(*before, (*own)[i]))) return false;
+      if (before && !l_->proves(Condition::ge(*before, (*own)[i]))) return false;
       before = (*own)[i];
     }
     return own.has_value();
@@ -144,17 +143,6 @@ void Lowering::note_order(const Var& made, const Args& args, const AtenOp& op, c
   std::vector<Var> all = args.variables();
   if (name == "type_as" && !all.empty()) all.resize(1);
   made->ordered = !is_loose(name) && std::all_of(all.begin(), all.end(), in_order);
-}
-
-bool Lowering::is_baked(Dim given, Dim own) const {
-  const auto number = given.constant();
-  if (!number || *number < 2 || own.is_constant()) return false;
-  const auto at_example = evaluate(own, [&](Dim symbol) -> std::optional<int64_t> {
-    const auto it =
-        std::find_if(watched_.begin(), watched_.end(), [&](const auto& one) { return one.first == symbol; });
-    return it == watched_.end() ? std::nullopt : std::optional(it->second);
-  });
-  return at_example && *at_example > 1 && (*at_example % *number == 0 || *number % *at_example == 0);
 }
 
 }  // namespace anyshape::lower

@@ -20,38 +20,38 @@ Arg logical(Lowering& l, const Args& a) {
   return l.op(Type, {l.operand(a.arg("self"), DType::boolean), l.operand(a.arg("other"), DType::boolean)});
 }
 
-Arg logical_not(Lowering& l, const Args& a) { return l.op("Not", {l.cast(a.self(), DType::boolean)}); }
+Arg logical_not(Lowering& l, const Args& a) { return l.op("Not", {l->cast(a.self(), DType::boolean)}); }
 
 // The bits of whole numbers as a new last axis, low to high: n of them, for a sign bit one more.
 Ref bits_of(Lowering& l, Ref x, int64_t count, bool is_signed) {
   std::vector<int64_t> powers;
   for (int64_t i = 0; i < count; ++i) powers.push_back(int64_t{1} << i);
-  const Ref wide = l.unsqueeze(l.cast(x, DType::i64), {-1});
-  const Ref bits = l.op("Mod", {floor_quotient(l, wide, l.ints(powers)), l.number(int64_t{2})});
+  const Ref wide = l->unsqueeze(l->cast(x, DType::i64), {-1});
+  const Ref bits = l.op("Mod", {floor_quotient(l, wide, l->ints(powers)), l->number(int64_t{2})});
   if (!is_signed) return bits;
-  return l.concat({bits, l.cast(less(l, wide, l.number(int64_t{0})), DType::i64)}, -1);
+  return l->concat({bits, l->cast(less(l, wide, l->number(int64_t{0})), DType::i64)}, -1);
 }
 
 Ref and_by_bits(Lowering& l, Ref a, Ref b) {
-  const DType dtype = l.dtype(a);
+  const DType dtype = l->dtype(a);
   const bool is_signed = is_signed_integer(dtype);
   const int64_t count = std::min(63, bits(dtype) - (is_signed ? 1 : 0));
   std::vector<int64_t> weights;
   for (int64_t i = 0; i < count; ++i) weights.push_back(int64_t{1} << i);
   if (is_signed) weights.push_back(count == 63 ? INT64_MIN : -(int64_t{1} << count));
   const Ref both = l.op("Mul", {bits_of(l, a, count, is_signed), bits_of(l, b, count, is_signed)});
-  return l.cast(l.reduce("ReduceSum", l.op("Mul", {both, l.ints(weights)}), {-1}, false), dtype);
+  return l->cast(l.reduce("ReduceSum", l.op("Mul", {both, l->ints(weights)}), {-1}, false), dtype);
 }
 
 // Before opset 18 there are no operators on the bits of numbers.
 Ref bits_and(Lowering& l, Ref a, Ref b) {
-  if (l.opset() >= 18) return l.op("BitwiseAnd", {a, b});
+  if (l->opset() >= 18) return l.op("BitwiseAnd", {a, b});
   for (const auto& [x, mask] : {std::pair(a, b), std::pair(b, a)}) {
-    const Tensor* known = l.tensor(mask);
+    const Tensor* known = l->tensor(mask);
     if (!known || known->count() != 1) continue;
     const int64_t value = known->int_at(0);
-    if (value >= 0 && value < INT64_MAX / 2 && (value & (value + 1)) == 0 && is_signed_integer(l.dtype(x)))
-      return l.op("Mod", {x, l.integer(value + 1, l.dtype(x))});
+    if (value >= 0 && value < INT64_MAX / 2 && (value & (value + 1)) == 0 && is_signed_integer(l->dtype(x)))
+      return l.op("Mod", {x, l->integer(value + 1, l->dtype(x))});
   }
   return and_by_bits(l, a, b);
 }
@@ -61,36 +61,36 @@ enum class Bits { conjunction, disjunction, difference };
 template <Bits Kind>
 Arg bitwise(Lowering& l, const Args& a) {
   const auto [x, y] = l.promoted(a, "self", "other");
-  const bool truths = l.dtype(x) == DType::boolean;
+  const bool truths = l->dtype(x) == DType::boolean;
   if constexpr (Kind == Bits::conjunction) return truths ? l.op("And", {x, y}) : bits_and(l, x, y);
   constexpr bool kEither = Kind == Bits::disjunction;
   if (truths) return l.op(kEither ? "Or" : "Xor", {x, y});
-  if (l.opset() >= 18) return l.op(kEither ? "BitwiseOr" : "BitwiseXor", {x, y});
+  if (l->opset() >= 18) return l.op(kEither ? "BitwiseOr" : "BitwiseXor", {x, y});
   Ref common = bits_and(l, x, y);
-  if (!kEither) common = l.op("Mul", {common, l.integer(2, l.dtype(x))});
+  if (!kEither) common = l.op("Mul", {common, l->integer(2, l->dtype(x))});
   return l.op("Sub", {l.op("Add", {x, y}), common});
 }
 
 // -x - 1; a number without sign wraps.
 Arg bitwise_not(Lowering& l, const Args& a) {
   const Ref x = a.self();
-  if (l.dtype(x) == DType::boolean) return l.op("Not", {x});
-  if (l.opset() >= 18) return l.op("BitwiseNot", {x});
-  const Ref wide = l.cast(x, DType::i64);
-  return l.cast(l.op("Sub", {l.number(int64_t{-1}), wide}), l.dtype(x));
+  if (l->dtype(x) == DType::boolean) return l.op("Not", {x});
+  if (l->opset() >= 18) return l.op("BitwiseNot", {x});
+  const Ref wide = l->cast(x, DType::i64);
+  return l->cast(l.op("Sub", {l->number(int64_t{-1}), wide}), l->dtype(x));
 }
 
 template <bool Left>
 Arg shift(Lowering& l, const Args& a) {
   const auto [x, count] = l.promoted(a, "self", "other");
-  const Ref power = l.op("Pow", {l.integer(2, l.dtype(x)), count});
+  const Ref power = l.op("Pow", {l->integer(2, l->dtype(x)), count});
   return Left ? l.op("Mul", {x, power}) : floor_quotient(l, x, power);
 }
 
 Arg isclose(Lowering& l, const Args& a) {
   const auto [x, y] = l.promoted(a, "self", "other");
-  const DType wide = is_float(l.dtype(x)) ? l.dtype(x) : DType::f64;
-  const Ref left = l.cast(x, wide), right = l.cast(y, wide);
+  const DType wide = is_float(l->dtype(x)) ? l->dtype(x) : DType::f64;
+  const Ref left = l->cast(x, wide), right = l->cast(y, wide);
   const Ref gap = l.op("Abs", {l.op("Sub", {left, right})});
   const Ref room = l.op("Add", {l.op("Mul", {l.op("Abs", {right}), like(l, right, a.f("rtol", 1e-5))}),
                                 like(l, right, a.f("atol", 1e-8))});
@@ -103,28 +103,29 @@ Arg isclose(Lowering& l, const Args& a) {
 
 Arg equal(Lowering& l, const Args& a) {
   const auto [x, y] = l.promoted(a, "self", "other");
-  if (l.rank(x) != l.rank(y)) return false;
-  for (size_t i = 0; i < l.rank(x); ++i) {
-    if (l.same(l.dim(x, i), l.dim(y, i))) continue;
-    if (l.proves(Condition::ne(l.dim(x, i), l.dim(y, i)))) return false;
-    l.refuse("aten.symbolic", "aten::equal of tensors whose sizes {} and {} may differ", print(l.dims(x)),
-             print(l.dims(y)));
+  if (l->rank(x) != l->rank(y)) return false;
+  for (size_t i = 0; i < l->rank(x); ++i) {
+    if (l->same(l->dim(x, i), l->dim(y, i))) continue;
+    if (l->proves(Condition::ne(l->dim(x, i), l->dim(y, i)))) return false;
+    l->refuse("aten.symbolic", "aten::equal of tensors whose sizes {} and {} may differ", print(l->dims(x)),
+              print(l->dims(y)));
     return {};
   }
-  const Ref wrong = l.reduce("ReduceSum", l.cast(differs(l, x, y), DType::i64), {}, false);
-  return l.op("Equal", {wrong, l.number(int64_t{0})});
+  const Ref wrong = l.reduce("ReduceSum", l->cast(differs(l, x, y), DType::i64), {}, false);
+  return l.op("Equal", {wrong, l->number(int64_t{0})});
 }
 
 // torch.where(condition): the indices of what is true, one tensor for each axis.
 Arg where_true(Lowering& l, Ref condition) {
   const Ref found = l.op("NonZero", {condition});
   Refs rows;
-  for (size_t i = 0; i < l.rank(condition); ++i) rows.push_back(l.gather(found, l.number(static_cast<int64_t>(i)), 0));
+  for (size_t i = 0; i < l->rank(condition); ++i)
+    rows.push_back(l->gather(found, l->number(static_cast<int64_t>(i)), 0));
   return rows;
 }
 
 Arg where(Lowering& l, const Args& a) {
-  const Ref condition = l.cast(a.tensor("condition"), DType::boolean);
+  const Ref condition = l->cast(a.tensor("condition"), DType::boolean);
   if (!a.has("self") && !a.has("other")) return where_true(l, condition);
   const auto [x, y] = l.promoted(a, "self", "other");
   return choose(l, condition, x, y);
@@ -132,7 +133,7 @@ Arg where(Lowering& l, const Args& a) {
 
 Arg masked_fill(Lowering& l, const Args& a) {
   const Ref x = a.self();
-  return choose(l, l.cast(a.tensor("mask"), DType::boolean), l.operand(a.arg("value"), l.dtype(x)), x);
+  return choose(l, l->cast(a.tensor("mask"), DType::boolean), l.operand(a.arg("value"), l->dtype(x)), x);
 }
 
 Arg clamp(Lowering& l, const Args& a) {
@@ -141,7 +142,7 @@ Arg clamp(Lowering& l, const Args& a) {
   const auto bound = [&](const Arg& arg) { return arg.is_none() ? Ref() : l.operand(arg, dtype); };
   const Ref lo = bound(min), hi = bound(max);
   Ref out = l.operand(x, dtype);
-  if (l.rank(lo) == 0 && l.rank(hi) == 0 && dtype != DType::boolean) return l.clip(out, lo, hi);
+  if (l->rank(lo) == 0 && l->rank(hi) == 0 && dtype != DType::boolean) return l.clip(out, lo, hi);
   if (lo) out = larger(l, out, lo);
   return hi ? smaller(l, out, hi) : out;
 }
@@ -151,9 +152,9 @@ Arg isin(Lowering& l, const Args& a) {
   const Arg& right = a.arg(a.has("test_elements") ? "test_elements" : "test_element");
   const DType dtype = l.common_type({&left, &right});
   const Ref x = l.operand(left, dtype), set = l.operand(right, dtype);
-  const Ref flat = l.reshape(set, {product(l.dims(set))});
-  const Ref hits = l.cast(equal_to(l, l.unsqueeze(x, {-1}), flat), DType::i32);
-  const Ref found = l.cast(l.reduce("ReduceSum", hits, {-1}, false), DType::boolean);
+  const Ref flat = l->reshape(set, {product(l->dims(set))});
+  const Ref hits = l->cast(equal_to(l, l->unsqueeze(x, {-1}), flat), DType::i32);
+  const Ref found = l->cast(l.reduce("ReduceSum", hits, {-1}, false), DType::boolean);
   return a.flag("invert") ? l.op("Not", {found}) : found;
 }
 

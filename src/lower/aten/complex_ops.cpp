@@ -13,12 +13,12 @@ struct Pair {
 
 Pair pair_of(Lowering& l, const Arg& arg, DType half) {
   if (const auto* number = arg.get<std::complex<double>>())
-    return {l.number(number->real(), half), l.number(number->imag(), half)};
+    return {l->number(number->real(), half), l->number(number->imag(), half)};
   if (!arg.is_tensor()) return {l.operand(arg, half), {}};
   const Ref value = l.ref(arg);
-  if (!Lowering::is_complex(l.dtype(value))) return {l.cast(value, half), {}};
-  const auto [real, imaginary] = l.parts_of(value);
-  return {l.cast(real, half), l.cast(imaginary, half)};
+  if (!Lowering::is_complex(l->dtype(value))) return {l->cast(value, half), {}};
+  const auto [real, imaginary] = l.complex().parts(value);
+  return {l->cast(real, half), l->cast(imaginary, half)};
 }
 
 struct Operands {
@@ -32,13 +32,13 @@ Operands operands(Lowering& l, const Args& a, std::string_view left = "self", st
 }
 
 Pair self_of(Lowering& l, const Args& a) {
-  const auto [real, imaginary] = l.parts_of(a.self());
+  const auto [real, imaginary] = l.complex().parts(a.self());
   return {real, imaginary};
 }
 
-Ref zero(Lowering& l, Ref like) { return l.number(0.0, l.dtype(like)); }
+Ref zero(Lowering& l, Ref like) { return l->number(0.0, l->dtype(like)); }
 
-Ref whole(Lowering& l, const Pair& p) { return l.complex_of(p.real, p.imaginary ? p.imaginary : zero(l, p.real)); }
+Ref whole(Lowering& l, const Pair& p) { return l.complex().of(p.real, p.imaginary ? p.imaginary : zero(l, p.real)); }
 
 Ref sum(Lowering& l, Ref x, Ref y) { return !x ? y : !y ? x : l.op("Add", {x, y}); }
 Ref difference(Lowering& l, Ref x, Ref y) { return !y ? x : !x ? l.op("Neg", {y}) : l.op("Sub", {x, y}); }
@@ -73,7 +73,7 @@ Pair from_polar(Lowering& l, Ref size, Ref angle) {
 
 Pair alpha_scaled(Lowering& l, const Args& a, const Pair& y) {
   if (!a.has("alpha") || (a.arg("alpha").get<Dim>() && a.i("alpha", 1) == 1)) return y;
-  return multiplied(l, y, pair_of(l, a.arg("alpha"), l.dtype(y.real)));
+  return multiplied(l, y, pair_of(l, a.arg("alpha"), l->dtype(y.real)));
 }
 
 Arg add(Lowering& l, const Args& a) {
@@ -117,7 +117,7 @@ Arg not_equal(Lowering& l, const Args& a) { return l.op("Not", {l.ref(equal(l, a
 
 Arg reciprocal(Lowering& l, const Args& a) {
   const Pair x = self_of(l, a);
-  return whole(l, divided(l, {l.number(1.0, l.dtype(x.real)), {}}, x));
+  return whole(l, divided(l, {l->number(1.0, l->dtype(x.real)), {}}, x));
 }
 
 Arg square(Lowering& l, const Args& a) {
@@ -131,7 +131,7 @@ Arg real(Lowering& l, const Args& a) { return self_of(l, a).real; }
 Arg imaginary(Lowering& l, const Args& a) { return self_of(l, a).imaginary; }
 Arg conjugated(Lowering& l, const Args& a) { return whole(l, conjugate(l, self_of(l, a))); }
 Arg same(Lowering&, const Args& a) { return a.self(); }
-Arg as_real(Lowering& l, const Args& a) { return l.pairs_of(a.self()); }
+Arg as_real(Lowering& l, const Args& a) { return l.complex().pairs(a.self()); }
 
 Arg exponential(Lowering& l, const Args& a) {
   const Pair x = self_of(l, a);
@@ -144,15 +144,15 @@ Arg logarithm(Lowering& l, const Args& a) {
 }
 
 Pair powered(Lowering& l, const Pair& x, double power) {
-  const DType half = l.dtype(x.real);
-  return from_polar(l, l.op("Pow", {size_of(l, x), l.number(power, half)}), times(l, angle_of(l, x), power));
+  const DType half = l->dtype(x.real);
+  return from_polar(l, l.op("Pow", {size_of(l, x), l->number(power, half)}), times(l, angle_of(l, x), power));
 }
 
 Arg square_root(Lowering& l, const Args& a) { return whole(l, powered(l, self_of(l, a), 0.5)); }
 
 Arg power(Lowering& l, const Args& a) {
   if (!a.is_tensor("self") || a.is_tensor("exponent") || a.arg("exponent").get<std::complex<double>>()) {
-    l.refuse("aten.complex", "a complex number can be raised to the power of a real number only");
+    l->refuse("aten.complex", "a complex number can be raised to the power of a real number only");
     return {};
   }
   const Pair x = self_of(l, a);
@@ -189,25 +189,25 @@ Arg masked_fill(Lowering& l, const Args& a) {
 // Where the wanted type is real the imaginary part is dropped.
 Arg converted(Lowering& l, const Args& a) {
   const Ref x = a.self();
-  const DType given = l.dtype(x),
-              wanted = a.is_tensor("other") ? l.dtype(a.tensor("other")) : a.dtype("dtype").value_or(given);
-  const auto [real_part, rest] = l.parts_of(x);
+  const DType given = l->dtype(x),
+              wanted = a.is_tensor("other") ? l->dtype(a.tensor("other")) : a.dtype("dtype").value_or(given);
+  const auto [real_part, rest] = l.complex().parts(x);
   const DType half = part_type(wanted);
-  if (!Lowering::is_complex(wanted)) return l.cast(real_part, wanted);
-  return given == wanted ? x : l.complex_of(l.cast(real_part, half), l.cast(rest, half));
+  if (!Lowering::is_complex(wanted)) return l->cast(real_part, wanted);
+  return given == wanted ? x : l.complex().of(l->cast(real_part, half), l->cast(rest, half));
 }
 
 // zeros, ones, full, ... of a complex type.
 template <int Value>
 Arg created(Lowering& l, const Args& a) {
   const bool like = a.is_tensor("self");
-  const DType wanted = a.dtype("dtype").value_or(like ? l.dtype(a.self()) : DType::c64), half = part_type(wanted);
-  const Dims sizes = a.has("size") ? a.dims("size") : l.dims(a.self());
+  const DType wanted = a.dtype("dtype").value_or(like ? l->dtype(a.self()) : DType::c64), half = part_type(wanted);
+  const Dims sizes = a.has("size") ? a.dims("size") : l->dims(a.self());
   if (!Lowering::is_complex(wanted)) return filled(l, sizes, Value, wanted);
-  if (Value >= 0) return l.complex_of(filled(l, sizes, Value, half), filled(l, sizes, 0, half));
+  if (Value >= 0) return l.complex().of(filled(l, sizes, Value, half), filled(l, sizes, 0, half));
   const Pair value = pair_of(l, a.arg("fill_value"), half);
-  return l.complex_of(l.expand(value.real, sizes),
-                      value.imaginary ? l.expand(value.imaginary, sizes) : filled(l, sizes, 0, half));
+  return l.complex().of(l->expand(value.real, sizes),
+                        value.imaginary ? l->expand(value.imaginary, sizes) : filled(l, sizes, 0, half));
 }
 
 // f(x, y) linear in both tensors: (a + bi)(c + di) with f as the product.
@@ -224,17 +224,17 @@ Arg bilinear(Lowering& l, const Args& a) {
   }
   places.erase(std::remove(places.begin(), places.end(), nullptr), places.end());
   if (places.size() != 2 || !record) {
-    l.refuse("aten.complex", "aten::{} of complex numbers takes two tensors", a.schema().name);
+    l->refuse("aten.complex", "aten::{} of complex numbers takes two tensors", a.schema().name);
     return {};
   }
-  const auto [p, q] = l.parts_of(l.ref(*places[0]));
-  const auto [r, s] = l.parts_of(l.ref(*places[1]));
+  const auto [p, q] = l.complex().parts(l.ref(*places[0]));
+  const auto [r, s] = l.complex().parts(l.ref(*places[1]));
   const auto value = [&](Ref x, Ref y) {
     *places[0] = x;
     *places[1] = y;
     return l.ref(record->lower(l, scratch));
   };
-  return l.complex_of(l.op("Sub", {value(p, r), value(q, s)}), l.op("Add", {value(p, s), value(q, r)}));
+  return l.complex().of(l.op("Sub", {value(p, r), value(q, s)}), l.op("Add", {value(p, s), value(q, r)}));
 }
 
 // A norm sees the sizes only.
@@ -245,13 +245,13 @@ Arg of_sizes(Lowering& l, const Args& a) {
 
 Arg yes(Lowering&, const Args&) { return Arg(true); }
 
-Ref put_pairs(Lowering& l, const Args&, Ref, Ref part, size_t) { return l.complex_of_pairs(part); }
-Ref put_complex(Lowering& l, const Args&, Ref, Ref part, size_t) { return l.pairs_of(part); }
+Ref put_pairs(Lowering& l, const Args&, Ref, Ref part, size_t) { return l.complex().of_pairs(part); }
+Ref put_complex(Lowering& l, const Args&, Ref, Ref part, size_t) { return l.complex().pairs(part); }
 Ref put_real(Lowering& l, const Args&, Ref self, Ref part, size_t) {
-  return l.complex_of(part, l.parts_of(self).second);
+  return l.complex().of(part, l.complex().parts(self).second);
 }
 Ref put_imaginary(Lowering& l, const Args&, Ref self, Ref part, size_t) {
-  return l.complex_of(l.parts_of(self).first, part);
+  return l.complex().of(l.complex().parts(self).first, part);
 }
 
 constexpr AtenOp kArithmetic[] = {
@@ -305,9 +305,9 @@ constexpr AtenOp kArithmetic[] = {
     {"zeros", created<0>},
 };
 
-Arg make_complex(Lowering& l, const Args& a) { return l.complex_of(a.tensor("real"), a.tensor("imag")); }
+Arg make_complex(Lowering& l, const Args& a) { return l.complex().of(a.tensor("real"), a.tensor("imag")); }
 
-Arg as_complex(Lowering& l, const Args& a) { return l.complex_of_pairs(a.self()); }
+Arg as_complex(Lowering& l, const Args& a) { return l.complex().of_pairs(a.self()); }
 
 Arg polar(Lowering& l, const Args& a) { return whole(l, from_polar(l, a.tensor("abs"), a.tensor("angle"))); }
 

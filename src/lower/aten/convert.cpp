@@ -13,9 +13,9 @@ bool unless_copied(const Args& a, Ref self, Ref result) { return self == result 
 
 Arg to(Lowering& l, const Args& a) {
   const Ref x = a.self();
-  if (const Ref other = a.is_tensor("other") ? a.tensor("other") : Ref()) return l.cast(x, l.dtype(other));
+  if (const Ref other = a.is_tensor("other") ? a.tensor("other") : Ref()) return l->cast(x, l->dtype(other));
   const auto wanted = a.dtype("dtype");
-  return wanted ? l.cast(x, *wanted) : x;
+  return wanted ? l->cast(x, *wanted) : x;
 }
 
 // to.prim_dtype(Tensor, int?): the number of a type.
@@ -23,13 +23,13 @@ Arg to_coded(Lowering& l, const Args& a) {
   const Ref x = a.self();
   if (!a.has("dtype")) return x;
   const auto wanted = c10_dtype(a.i("dtype"));
-  if (!wanted) l.refuse("aten.dtype", "the element type {} has no counterpart in ONNX", a.i("dtype"));
-  return wanted ? l.cast(x, *wanted) : x;
+  if (!wanted) l->refuse("aten.dtype", "the element type {} has no counterpart in ONNX", a.i("dtype"));
+  return wanted ? l->cast(x, *wanted) : x;
 }
 
 template <DType To>
 Arg cast_to(Lowering& l, const Args& a) {
-  return l.cast(a.self(), To);
+  return l->cast(a.self(), To);
 }
 
 enum class Drops { entries, channels, to_alpha };
@@ -41,41 +41,41 @@ Arg dropout(Lowering& l, const Args& a) {
   const std::string& name = a.schema().name;
   if (What == Drops::entries) return dropped(l, x, a.f("p"), name);
   if (l.options().training && What == Drops::to_alpha) {
-    l.refuse("export.training", "{} has no form in ONNX that is kept in training", name);
+    l->refuse("export.training", "{} has no form in ONNX that is kept in training", name);
     return {};
   }
-  Dims sizes = l.dims(x);
+  Dims sizes = l->dims(x);
   for (size_t i = 2; i < sizes.size(); ++i) sizes[i] = 1;
-  return l.op("Mul", {x, dropped(l, filled(l, sizes, 1, l.dtype(x)), a.f("p"), name)});
+  return l.op("Mul", {x, dropped(l, filled(l, sizes, 1, l->dtype(x)), a.f("p"), name)});
 }
 
 Arg native_dropout(Lowering& l, const Args& a) {
   const Arg out = dropout<Drops::entries>(l, a);
   const Ref kept = l.ref(out);
-  if (!l.failed() && kept != a.self()) {
-    l.refuse("export.training", "native_dropout cannot be kept in training: call model.eval() before the export");
+  if (!l->failed() && kept != a.self()) {
+    l->refuse("export.training", "native_dropout cannot be kept in training: call model.eval() before the export");
     return {};
   }
-  if (l.failed()) return {};
-  const Ref yes = l.integer(1, DType::boolean);
-  return Refs{kept, l.full(l.dims(kept), *l.tensor(yes))};
+  if (l->failed()) return {};
+  const Ref yes = l->integer(1, DType::boolean);
+  return Refs{kept, l->full(l->dims(kept), *l->tensor(yes))};
 }
 
 // item(): a size where it is a whole number, else the tensor that holds it.
 Arg item(Lowering& l, const Args& a) {
   const Ref x = a.self();
-  if (is_integer(l.dtype(x))) return l.item(x);
+  if (is_integer(l->dtype(x))) return l.item(x);
   if (const auto known = known_number(l, x)) return *known;
-  if (const Tensor* known = l.tensor(x); known && known->dtype() == DType::boolean) return known->int_at(0) != 0;
-  return l.reshape(x, {});
+  if (const Tensor* known = l->tensor(x); known && known->dtype() == DType::boolean) return known->int_at(0) != 0;
+  return l->reshape(x, {});
 }
 
 // What a program promises about a number it read from a tensor.
 Arg constrain_range(Lowering& l, const Args& a) {
   const auto* size = a.arg("size").get<Dim>();
   if (!size || size->is_constant()) return {};
-  if (a.has("min")) l.assumptions().assume(Condition::ge(*size, a.dim("min")));
-  if (a.has("max")) l.assumptions().assume(Condition::le(*size, a.dim("max")));
+  if (a.has("min")) l->assumptions().assume(Condition::ge(*size, a.dim("min")));
+  if (a.has("max")) l->assumptions().assume(Condition::le(*size, a.dim("max")));
   return {};
 }
 

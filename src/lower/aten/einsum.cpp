@@ -72,7 +72,7 @@ Labels implied(const std::vector<Labels>& in, size_t width) {
 std::optional<Equation> parse(Lowering& l, std::string_view text, const Refs& operands) {
   const Text parts = split_text(text);
   const auto malformed = [&]() -> std::optional<Equation> {
-    if (!l.failed()) l.refuse("aten.einsum", "the equation {:?} does not fit its {} operands", text, operands.size());
+    if (!l->failed()) l->refuse("aten.einsum", "the equation {:?} does not fit its {} operands", text, operands.size());
     return std::nullopt;
   };
   if (parts.in.size() != operands.size()) return malformed();
@@ -80,8 +80,8 @@ std::optional<Equation> parse(Lowering& l, std::string_view text, const Refs& op
   for (size_t i = 0; i < operands.size(); ++i) {
     const size_t letters = letters_in(parts.in[i]);
     const bool open = parts.in[i].find('.') != std::string::npos;
-    if (l.rank(operands[i]) < letters || (!open && l.rank(operands[i]) != letters)) return malformed();
-    dots.push_back(l.rank(operands[i]) - letters);
+    if (l->rank(operands[i]) < letters || (!open && l->rank(operands[i]) != letters)) return malformed();
+    dots.push_back(l->rank(operands[i]) - letters);
   }
   const size_t width = *std::max_element(dots.begin(), dots.end());
   Equation equation;
@@ -136,7 +136,7 @@ Labels joined(const Labels& a, const Labels& b, const Labels& c = {}) {
 bool same_sizes(Lowering& l, const Operand& a, const Operand& b) {
   for (size_t i = 0; i < a.labels.size(); ++i)
     for (size_t j = 0; j < b.labels.size(); ++j)
-      if (a.labels[i] == b.labels[j] && !l.same(l.dim(a.value, i), l.dim(b.value, j))) return false;
+      if (a.labels[i] == b.labels[j] && !l->same(l->dim(a.value, i), l->dim(b.value, j))) return false;
   return true;
 }
 
@@ -163,7 +163,7 @@ Dims sizes_of(Lowering& l, const Operand& x, const Labels& wanted) {
   Dims out;
   for (int label : wanted)
     out.push_back(
-        l.dim(x.value, static_cast<size_t>(std::find(x.labels.begin(), x.labels.end(), label) - x.labels.begin())));
+        l->dim(x.value, static_cast<size_t>(std::find(x.labels.begin(), x.labels.end(), label) - x.labels.begin())));
   return out;
 }
 
@@ -195,19 +195,19 @@ Operand multiplied(Lowering& l, Operand a, Operand b, const Labels& kept) {
     out.push_back(columns);
     return out;
   };
-  const Ref flat = l.op(
-      "MatMul", {l.reshape(x.value, shaped(product(left), inner)), l.reshape(y.value, shaped(inner, product(right)))});
+  const Ref flat = l.op("MatMul", {l->reshape(x.value, shaped(product(left), inner)),
+                                   l->reshape(y.value, shaped(inner, product(right)))});
   Dims out = batch;
   out.insert(out.end(), left.begin(), left.end());
   out.insert(out.end(), right.begin(), right.end());
-  return {l.reshape(flat, out), joined(g.batch, g.left, g.right)};
+  return {l->reshape(flat, out), joined(g.batch, g.left, g.right)};
 }
 
 Arg decomposed(Lowering& l, const Equation& equation, const Refs& operands) {
   Operand result{operands[0], equation.in[0]};
   for (const Labels& term : equation.in)
     if (!distinct(term)) {
-      l.refuse("export.opset", "einsum with a repeated label needs opset 12 or later");
+      l->refuse("export.opset", "einsum with a repeated label needs opset 12 or later");
       return {};
     }
   for (size_t i = 1; i < operands.size(); ++i) {
@@ -215,7 +215,7 @@ Arg decomposed(Lowering& l, const Equation& equation, const Refs& operands) {
     for (size_t k = i + 1; k < operands.size(); ++k) kept = joined(kept, equation.in[k]);
     const Operand next{operands[i], equation.in[i]};
     if (!same_sizes(l, result, next)) {
-      l.refuse("export.opset", "einsum whose axes may broadcast needs opset 12 or later");
+      l->refuse("export.opset", "einsum whose axes may broadcast needs opset 12 or later");
       return {};
     }
     result = multiplied(l, result, next, kept);
@@ -251,18 +251,18 @@ Arg einsum(Lowering& l, const Args& a) {
   Refs operands = a.tensors("tensors");
   if (operands.empty()) return {};
   const auto equation = parse(l, a.s("equation"), operands);
-  if (!equation || l.failed()) return {};
+  if (!equation || l->failed()) return {};
   if (operands.size() == 2)
     if (auto done = as_matmul(l, {operands[0], equation->in[0]}, {operands[1], equation->in[1]}, equation->out))
       return done->value;
   if (operands.size() == 1 && distinct(equation->in[0]))
     return arranged(l, summed_over(l, {operands[0], equation->in[0]}, equation->out), equation->out).value;
-  if (l.opset() < 12) return decomposed(l, *equation, operands);
-  const DType given = l.dtype(operands[0]);
+  if (l->opset() < 12) return decomposed(l, *equation, operands);
+  const DType given = l->dtype(operands[0]);
   if (runs(given)) return l.op("Einsum", operands, {attr("equation", written(*equation))});
   const DType wide = is_float(given) ? DType::f32 : DType::i64;
-  for (Ref& operand : operands) operand = l.cast(operand, wide);
-  return l.cast(l.op("Einsum", operands, {attr("equation", written(*equation))}), given);
+  for (Ref& operand : operands) operand = l->cast(operand, wide);
+  return l->cast(l.op("Einsum", operands, {attr("equation", written(*equation))}), given);
 }
 
 constexpr AtenOp kEinsumOps[] = {{"einsum", einsum}};

@@ -10,7 +10,7 @@ enum Reduction : int64_t { kNone = 0, kMean = 1, kSum = 2 };
 
 Ref reduced(Lowering& l, const Args& a, Ref loss) {
   const int64_t how = a.i("reduction", kMean);
-  if (how == kNone || l.rank(loss) == 0) return loss;
+  if (how == kNone || l->rank(loss) == 0) return loss;
   return l.reduce(how == kMean ? "ReduceMean" : "ReduceSum", loss, {}, false);
 }
 
@@ -23,7 +23,7 @@ Values values_of(Lowering& l, const Args& a) {
   return {x, y};
 }
 
-Ref constant(Lowering& l, double value, Ref like) { return l.number(value, l.dtype(like)); }
+Ref constant(Lowering& l, double value, Ref like) { return l->number(value, l->dtype(like)); }
 Ref above_zero(Lowering& l, Ref x) { return l.op("Relu", {x}); }
 Ref one_less(Lowering& l, Ref x) { return l.op("Sub", {constant(l, 1, x), x}); }
 
@@ -99,29 +99,29 @@ struct Chosen {
 
 Chosen chosen_of(Lowering& l, const Args& a, Ref x, Ref target) {
   Chosen c;
-  c.axis = l.rank(x) == 1 ? 0 : 1;
-  const Ref none = l.integer(0, l.dtype(target));
-  c.ignored = l.op("Equal", {target, l.integer(a.i("ignore_index", -100), l.dtype(target))});
+  c.axis = l->rank(x) == 1 ? 0 : 1;
+  const Ref none = l->integer(0, l->dtype(target));
+  c.ignored = l.op("Equal", {target, l->integer(a.i("ignore_index", -100), l->dtype(target))});
   c.safe = l.op("Where", {c.ignored, none, target});
   const Ref weight = a.tensor("weight");
-  const Ref full = weight ? l.gather(weight, c.safe, 0) : constant(l, 1, x);
+  const Ref full = weight ? l->gather(weight, c.safe, 0) : constant(l, 1, x);
   c.weight = l.op("Where", {c.ignored, constant(l, 0, x), full});
-  if (weight) c.row = with_trailing_ones(l, weight, l.rank(x) < 2 ? 0 : l.rank(x) - 2);
+  if (weight) c.row = with_trailing_ones(l, weight, l->rank(x) < 2 ? 0 : l->rank(x) - 2);
   return c;
 }
 
 Ref picked(Lowering& l, Ref x, const Chosen& c) {
-  const Ref at = l.unsqueeze(c.safe, {c.axis});
-  return l.squeeze(l.op("GatherElements", {x, at}, {attr("axis", c.axis)}), {c.axis});
+  const Ref at = l->unsqueeze(c.safe, {c.axis});
+  return l->squeeze(l.op("GatherElements", {x, at}, {attr("axis", c.axis)}), {c.axis});
 }
 
 // The mean is one over what the targets weigh.
 Ref weighed(Lowering& l, const Args& a, Ref loss, const Chosen& c) {
   const int64_t how = a.i("reduction", kMean);
   if (how == kNone) return loss;
-  const Ref sum = l.rank(loss) == 0 ? loss : l.reduce("ReduceSum", loss, {}, false);
+  const Ref sum = l->rank(loss) == 0 ? loss : l.reduce("ReduceSum", loss, {}, false);
   if (how == kSum) return sum;
-  const Ref total = l.rank(c.weight) == 0 ? c.weight : l.reduce("ReduceSum", c.weight, {}, false);
+  const Ref total = l->rank(c.weight) == 0 ? c.weight : l.reduce("ReduceSum", c.weight, {}, false);
   return l.op("Div", {sum, total});
 }
 
@@ -135,7 +135,7 @@ Likelihood nll_of(Lowering& l, const Args& a) {
   const Chosen c = chosen_of(l, a, x, target);
   const Ref raw = l.op("Neg", {l.op("Mul", {picked(l, x, c), c.weight})});
   const Ref loss = l.op("Where", {c.ignored, constant(l, 0, x), raw});
-  const Ref total = l.rank(c.weight) == 0 ? c.weight : l.reduce("ReduceSum", c.weight, {}, false);
+  const Ref total = l->rank(c.weight) == 0 ? c.weight : l.reduce("ReduceSum", c.weight, {}, false);
   return {weighed(l, a, loss, c), total};
 }
 
@@ -148,17 +148,17 @@ Arg nll_forward(Lowering& l, const Args& a) {
 
 // Targets that are probabilities of the classes.
 Arg soft_cross_entropy(Lowering& l, const Args& a, Ref scores, Ref target, double smoothing) {
-  const int64_t axis = l.rank(scores) == 1 ? 0 : 1;
-  const Dim classes = l.dim(scores, static_cast<size_t>(axis));
-  const DType dtype = l.dtype(scores);
-  target = l.cast(target, dtype);
+  const int64_t axis = l->rank(scores) == 1 ? 0 : 1;
+  const Dim classes = l->dim(scores, static_cast<size_t>(axis));
+  const DType dtype = l->dtype(scores);
+  target = l->cast(target, dtype);
   if (smoothing > 0) {
-    const Ref share = l.op("Div", {l.number(smoothing, dtype), l.cast(l.scalar(classes), dtype)});
+    const Ref share = l.op("Div", {l->number(smoothing, dtype), l->cast(l->scalar(classes), dtype)});
     target = l.op("Add", {times(l, target, 1 - smoothing), share});
   }
   Ref parts = l.op("Mul", {scores, target});
   if (const Ref weight = a.tensor("weight"))
-    parts = l.op("Mul", {parts, with_trailing_ones(l, weight, l.rank(scores) < 2 ? 0 : l.rank(scores) - 2)});
+    parts = l.op("Mul", {parts, with_trailing_ones(l, weight, l->rank(scores) < 2 ? 0 : l->rank(scores) - 2)});
   return reduced(l, a, l.op("Neg", {l.reduce("ReduceSum", parts, {axis}, false)}));
 }
 
@@ -166,9 +166,9 @@ Arg cross_entropy(Lowering& l, const Args& a) {
   const Ref x = a.self(), target = a.tensor("target");
   if (!l.need_rank(x, 1, 8)) return {};
   const double smoothing = a.f("label_smoothing");
-  const int64_t axis = l.rank(x) == 1 ? 0 : 1;
+  const int64_t axis = l->rank(x) == 1 ? 0 : 1;
   const Ref scores = l.softmax(x, axis, true);
-  if (is_float(l.dtype(target))) return soft_cross_entropy(l, a, scores, target, smoothing);
+  if (is_float(l->dtype(target))) return soft_cross_entropy(l, a, scores, target, smoothing);
   const Chosen c = chosen_of(l, a, x, target);
   const Ref none = constant(l, 0, x);
   const auto unless_ignored = [&](Ref loss) { return l.op("Where", {c.ignored, none, loss}); };
@@ -176,15 +176,15 @@ Arg cross_entropy(Lowering& l, const Args& a) {
   if (smoothing == 0) return weighed(l, a, plain, c);
   const Ref rows = c.row ? l.op("Mul", {scores, c.row}) : scores;
   const Ref even = unless_ignored(l.op("Neg", {l.reduce("ReduceSum", rows, {axis}, false)}));
-  const DType dtype = l.dtype(x);
+  const DType dtype = l->dtype(x);
   const Ref share =
-      l.op("Div", {l.number(smoothing, dtype), l.cast(l.scalar(l.dim(x, static_cast<size_t>(axis))), dtype)});
+      l.op("Div", {l->number(smoothing, dtype), l->cast(l->scalar(l->dim(x, static_cast<size_t>(axis))), dtype)});
   return weighed(l, a, l.op("Add", {times(l, plain, 1 - smoothing), l.op("Mul", {even, share})}), c);
 }
 
 Arg margin_ranking(Lowering& l, const Args& a) {
   const Ref apart = l.op("Sub", {a.tensor("input1"), a.tensor("input2")});
-  const Ref target = l.cast(a.tensor("target"), l.dtype(apart));
+  const Ref target = l->cast(a.tensor("target"), l->dtype(apart));
   const Ref below = l.op("Sub", {constant(l, a.f("margin"), apart), l.op("Mul", {target, apart})});
   return reduced(l, a, above_zero(l, below));
 }
@@ -193,8 +193,8 @@ Arg margin_ranking(Lowering& l, const Args& a) {
 Ref by_sign(Lowering& l, Ref target, Ref positive, Ref negative) {
   const Ref none = constant(l, 0, positive);
   const auto when = [&](int64_t sign, Ref value) {
-    const Ref wanted = is_float(l.dtype(target)) ? l.number(static_cast<double>(sign), l.dtype(target))
-                                                 : l.integer(sign, l.dtype(target));
+    const Ref wanted = is_float(l->dtype(target)) ? l->number(static_cast<double>(sign), l->dtype(target))
+                                                  : l->integer(sign, l->dtype(target));
     return l.op("Where", {l.op("Equal", {target, wanted}), value, none});
   };
   return l.op("Add", {when(1, positive), when(-1, negative)});

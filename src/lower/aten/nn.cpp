@@ -26,15 +26,15 @@ const std::vector<int64_t>* ints_of(const Node& node, std::string_view name) {
 }  // namespace
 
 Ref permuted(Lowering& l, Ref x, std::vector<int64_t> order) {
-  const Node* made = l.producer(x);
+  const Node* made = l->producer(x);
   const auto* inner = made && made->type == "Transpose" ? ints_of(*made, "perm") : nullptr;
-  if (!inner || inner->size() != order.size()) return l.transpose(x, std::move(order));
+  if (!inner || inner->size() != order.size()) return l->transpose(x, std::move(order));
   for (int64_t& axis : order) axis = (*inner)[static_cast<size_t>(axis)];
-  return l.transpose({x.scope, made->in[0]}, std::move(order));
+  return l->transpose({x.scope, made->in[0]}, std::move(order));
 }
 
 Ref swap_last(Lowering& l, Ref x) {
-  std::vector<int64_t> order(l.rank(x));
+  std::vector<int64_t> order(l->rank(x));
   if (order.size() < 2) return x;
   std::iota(order.begin(), order.end(), 0);
   std::swap(order[order.size() - 1], order[order.size() - 2]);
@@ -43,11 +43,11 @@ Ref swap_last(Lowering& l, Ref x) {
 
 Ref move_axis(Lowering& l, Ref x, size_t from, size_t to) {
   std::vector<int64_t> order;
-  for (size_t i = 0; i < l.rank(x); ++i)
+  for (size_t i = 0; i < l->rank(x); ++i)
     if (i != from) order.push_back(static_cast<int64_t>(i));
-  if (order.size() < to || from >= l.rank(x)) return x;
+  if (order.size() < to || from >= l->rank(x)) return x;
   order.insert(order.begin() + static_cast<std::ptrdiff_t>(to), static_cast<int64_t>(from));
-  return l.transpose(x, std::move(order));
+  return l->transpose(x, std::move(order));
 }
 
 std::optional<std::vector<int64_t>> numbers_of(const Dims& dims) {
@@ -60,33 +60,33 @@ std::optional<std::vector<int64_t>> numbers_of(const Dims& dims) {
 }
 
 Ref filled(Lowering& l, const Dims& dims, double value, DType dtype) {
-  if (l.failed()) return {};
+  if (l->failed()) return {};
   auto one = Tensor::allocate(dtype, {1});
   if (!one) {
-    l.fail(std::move(one).error());
+    l->fail(std::move(one).error());
     return {};
   }
   if (is_float(dtype))
     set_real(*one, 0, value);
   else
     one->set_int(0, static_cast<int64_t>(value));
-  return l.full(dims, *one);
+  return l->full(dims, *one);
 }
 
 Ref with_trailing_ones(Lowering& l, Ref x, size_t count) {
   std::vector<int64_t> axes(count);
-  std::iota(axes.begin(), axes.end(), static_cast<int64_t>(l.rank(x)));
-  return l.unsqueeze(x, axes);
+  std::iota(axes.begin(), axes.end(), static_cast<int64_t>(l->rank(x)));
+  return l->unsqueeze(x, axes);
 }
 
 Ref counted(Lowering& l, Dim n, DType dtype) {
-  return l.cast(l.op("Range", {l.number(int64_t{0}), l.scalar(n), l.number(int64_t{1})}), dtype);
+  return l->cast(l.op("Range", {l->number(int64_t{0}), l->scalar(n), l->number(int64_t{1})}), dtype);
 }
 
 bool is_zero(Lowering& l, Ref x) {
   for (int step = 0; step < 16; ++step) {
-    if (const Tensor* known = l.tensor(x)) return all_zero(*known);
-    const Node* made = l.producer(x);
+    if (const Tensor* known = l->tensor(x)) return all_zero(*known);
+    const Node* made = l->producer(x);
     if (!made) return false;
     if (made->type == "ConstantOfShape") {
       if (made->attributes.empty()) return true;
@@ -104,32 +104,33 @@ bool is_zero(Lowering& l, Ref x) {
 DType compute_type(DType dtype) { return dtype == DType::f16 || dtype == DType::bf16 ? DType::f32 : dtype; }
 
 Ref times(Lowering& l, Ref a, double number) {
-  return number == 1 ? a : l.op("Mul", {a, l.number(number, l.dtype(a))});
+  return number == 1 ? a : l.op("Mul", {a, l->number(number, l->dtype(a))});
 }
 
 Normalized normalized(Lowering& l, Ref x, const std::vector<int64_t>& axes, double eps) {
-  const DType given = l.dtype(x), wide = compute_type(given);
-  x = l.cast(x, wide);
+  const DType given = l->dtype(x), wide = compute_type(given);
+  x = l->cast(x, wide);
   const Ref mean = l.reduce("ReduceMean", x, axes, true);
   const Ref centred = l.op("Sub", {x, mean});
-  const Ref variance = l.reduce("ReduceMean", l.op("Pow", {centred, l.number(2.0, wide)}), axes, true);
-  const Ref deviation = l.op("Sqrt", {l.op("Add", {variance, l.number(eps, wide)})});
-  return {l.cast(l.op("Div", {centred, deviation}), given), mean, variance, l.op("Reciprocal", {deviation})};
+  const Ref variance = l.reduce("ReduceMean", l.op("Pow", {centred, l->number(2.0, wide)}), axes, true);
+  const Ref deviation = l.op("Sqrt", {l.op("Add", {variance, l->number(eps, wide)})});
+  return {l->cast(l.op("Div", {centred, deviation}), given), mean, variance, l.op("Reciprocal", {deviation})};
 }
 
 Ref dropped(Lowering& l, Ref x, double ratio, std::string_view what) {
   if (!l.options().training) {
-    l.refuse("export.training",
-             "{} drops entries at random because the module is in training mode; call model.eval() before the model is "
-             "captured, or export with --training preserve",
-             what);
+    l->refuse(
+        "export.training",
+        "{} drops entries at random because the module is in training mode; call model.eval() before the model is "
+        "captured, or export with --training preserve",
+        what);
     return {};
   }
-  if (l.opset() < 12) {
-    l.refuse("export.opset", "{} needs opset 12: before it Dropout never drops", what);
+  if (l->opset() < 12) {
+    l->refuse("export.opset", "{} needs opset 12: before it Dropout never drops", what);
     return {};
   }
-  return l.op("Dropout", {x, l.number(ratio, DType::f32), l.integer(1, DType::boolean)});
+  return l.op("Dropout", {x, l->number(ratio, DType::f32), l->integer(1, DType::boolean)});
 }
 
 }  // namespace anyshape::lower

@@ -12,7 +12,7 @@ Ref vector_norm(Lowering& l, Ref x, double order, const std::vector<int64_t>& ax
   const Ref size = l.op("Abs", {x});
   if (std::isinf(order)) return reduced(l, order > 0 ? "ReduceMax" : "ReduceMin", size, axes, keepdim);
   if (order == 0) {
-    const Ref there = l.cast(l.cast(x, DType::boolean), l.dtype(x));
+    const Ref there = l->cast(l->cast(x, DType::boolean), l->dtype(x));
     return reduced(l, "ReduceSum", there, axes, keepdim);
   }
   const Ref total = reduced(l, "ReduceSum", l.op("Pow", {size, like(l, x, order)}), axes, keepdim);
@@ -27,7 +27,7 @@ int64_t after(int64_t axis, int64_t reduced_axis, bool keepdim) {
 Ref matrix_norm(Lowering& l, Ref x, double order, int64_t rows, int64_t columns, bool keepdim) {
   const bool down = std::abs(order) == 1;
   if (!down && !std::isinf(order)) {
-    l.refuse("aten.norm", "the matrix norm of order {} needs singular values, which ONNX cannot compute", order);
+    l->refuse("aten.norm", "the matrix norm of order {} needs singular values, which ONNX cannot compute", order);
     return {};
   }
   const int64_t summed = down ? rows : columns, compared = down ? columns : rows;
@@ -37,7 +37,7 @@ Ref matrix_norm(Lowering& l, Ref x, double order, int64_t rows, int64_t columns,
 
 Ref typed(Lowering& l, const Args& a, Ref x) {
   const auto wanted = a.dtype("dtype");
-  return wanted ? l.cast(x, *wanted) : l.as_float(x);
+  return wanted ? l->cast(x, *wanted) : l.as_float(x);
 }
 
 Arg norm(Lowering& l, const Args& a) {
@@ -62,11 +62,11 @@ Arg matrix_or_vector(Lowering& l, const Args& a, bool vector_by_default) {
   const bool keepdim = a.flag("keepdim");
   const auto* text = a.arg("ord").get<std::string>();
   const bool ordered = a.has("ord");
-  if (axes.empty() && ordered && l.rank(x) <= 2) axes = l.axes(x, {});
+  if (axes.empty() && ordered && l->rank(x) <= 2) axes = l.axes(x, {});
   axes = axes.empty() && vector_by_default ? std::vector<int64_t>{} : l.axes(x, axes);
   if (!ordered || (text && *text == "fro")) return vector_norm(l, x, 2, axes, keepdim);
   if (text) {
-    l.refuse("aten.norm", "the norm {:?} needs singular values, which ONNX cannot compute", *text);
+    l->refuse("aten.norm", "the norm {:?} needs singular values, which ONNX cannot compute", *text);
     return {};
   }
   if (axes.size() != 2) return vector_norm(l, x, a.f("ord"), axes, keepdim);

@@ -8,9 +8,9 @@ namespace {
 
 // PyTorch counts pairs from the last axis; ONNX wants all that comes before, then all that comes after.
 std::optional<Dims> onnx_order(Lowering& l, Ref x, const Dims& pads) {
-  const size_t rank = l.rank(x), named = pads.size() / 2;
+  const size_t rank = l->rank(x), named = pads.size() / 2;
   if (pads.size() % 2 != 0 || named > rank) {
-    if (!l.failed()) l.refuse("aten.arguments", "{} numbers for padding a tensor of {} axes", pads.size(), rank);
+    if (!l->failed()) l->refuse("aten.arguments", "{} numbers for padding a tensor of {} axes", pads.size(), rank);
     return std::nullopt;
   }
   Dims out(2 * rank, Dim(0));
@@ -26,7 +26,7 @@ bool is_nothing(const Dims& pads) {
 }
 
 bool some_negative(Lowering& l, const Dims& pads) {
-  return std::any_of(pads.begin(), pads.end(), [&](Dim d) { return l.proves(Condition::lt(d, 0)); });
+  return std::any_of(pads.begin(), pads.end(), [&](Dim d) { return l->proves(Condition::lt(d, 0)); });
 }
 
 // The entries that negative padding takes away, gone; the padding that is left.
@@ -34,9 +34,9 @@ Ref cropped(Lowering& l, Ref x, Dims& pads) {
   const size_t rank = pads.size() / 2;
   for (size_t i = 0; i < rank; ++i) {
     Dim &before = pads[i], &after = pads[rank + i];
-    const bool front = l.proves(Condition::lt(before, 0)), back = l.proves(Condition::lt(after, 0));
+    const bool front = l->proves(Condition::lt(before, 0)), back = l->proves(Condition::lt(after, 0));
     if (!front && !back) continue;
-    x = l.slice(x, static_cast<int64_t>(i), front ? -before : Dim(0), back ? after : Dim(INT64_MAX));
+    x = l->slice(x, static_cast<int64_t>(i), front ? -before : Dim(0), back ? after : Dim(INT64_MAX));
     if (front) before = 0;
     if (back) after = 0;
   }
@@ -46,7 +46,7 @@ Ref cropped(Lowering& l, Ref x, Dims& pads) {
 // A wider type where ONNX Runtime does not pad the type itself; bools are padded since opset 13.
 DType padded_as(Lowering& l, DType dtype) {
   if (dtype == DType::bf16) return DType::f32;
-  if (dtype == DType::i16 || dtype == DType::u16 || (dtype == DType::boolean && l.opset() < 13)) return DType::i32;
+  if (dtype == DType::i16 || dtype == DType::u16 || (dtype == DType::boolean && l->opset() < 13)) return DType::i32;
   return dtype;
 }
 
@@ -64,8 +64,8 @@ Ref padded(Lowering& l, const Args& a, Ref x, const Dims& asked) {
   if (!pads) return {};
   x = cropped(l, x, *pads);
   if (is_nothing(*pads)) return x;
-  const DType dtype = l.dtype(x), type = padded_as(l, dtype);
-  return l.cast(l.pad(l.cast(x, type), *pads, fill_of(l, a, type)), dtype);
+  const DType dtype = l->dtype(x), type = padded_as(l, dtype);
+  return l->cast(l->pad(l->cast(x, type), *pads, fill_of(l, a, type)), dtype);
 }
 
 // Each end takes its entries from the other one.
@@ -73,15 +73,15 @@ Ref wrapped(Lowering& l, Ref x, const Dims& asked) {
   auto pads = onnx_order(l, x, asked);
   if (!pads) return {};
   x = cropped(l, x, *pads);
-  const size_t rank = l.rank(x);
+  const size_t rank = l->rank(x);
   for (size_t i = 0; i < rank; ++i) {
     const auto axis = static_cast<int64_t>(i);
     const Dim before = (*pads)[i], after = (*pads)[rank + i];
     Refs parts;
-    if (before != Dim(0)) parts.push_back(l.slice(x, axis, -before, INT64_MAX));
+    if (before != Dim(0)) parts.push_back(l->slice(x, axis, -before, INT64_MAX));
     parts.push_back(x);
-    if (after != Dim(0)) parts.push_back(l.slice(x, axis, 0, after));
-    x = l.concat(parts, axis);
+    if (after != Dim(0)) parts.push_back(l->slice(x, axis, 0, after));
+    x = l->concat(parts, axis);
   }
   return x;
 }
@@ -90,12 +90,12 @@ Ref mirrored(Lowering& l, Ref x, const Dims& asked, std::string_view mode) {
   auto pads = onnx_order(l, x, asked);
   if (!pads) return {};
   if (some_negative(l, *pads)) {
-    l.refuse("aten.pad", "a negative padding in mode {:?}", mode);
+    l->refuse("aten.pad", "a negative padding in mode {:?}", mode);
     return {};
   }
   if (is_nothing(*pads)) return x;
-  const DType dtype = l.dtype(x);
-  return l.cast(l.pad(l.cast(x, padded_as(l, dtype)), *pads, {}, mode), dtype);
+  const DType dtype = l->dtype(x);
+  return l->cast(l->pad(l->cast(x, padded_as(l, dtype)), *pads, {}, mode), dtype);
 }
 
 Arg pad(Lowering& l, const Args& a) {
@@ -106,7 +106,7 @@ Arg pad(Lowering& l, const Args& a) {
   if (mode == "circular") return wrapped(l, x, pads);
   if (mode == "reflect") return mirrored(l, x, pads, "reflect");
   if (mode == "replicate") return mirrored(l, x, pads, "edge");
-  l.refuse("aten.pad", "padding in mode {:?}", mode);
+  l->refuse("aten.pad", "padding in mode {:?}", mode);
   return {};
 }
 

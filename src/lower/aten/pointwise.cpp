@@ -19,13 +19,13 @@ std::pair<Ref, Ref> promoted_floats(Lowering& l, const Args& a, std::string_view
 Ref scaled(Lowering& l, const Args& a, std::string_view name, Ref x) {
   const Arg& factor = a.arg(name);
   if (factor.is_none()) return x;
-  const Ref number = l.operand(factor, l.dtype(x));
+  const Ref number = l.operand(factor, l->dtype(x));
   return known_number(l, number) == 1 ? x : l.op("Mul", {x, number});
 }
 
 Arg add(Lowering& l, const Args& a) {
   const auto [x, y] = l.promoted(a, "self", "other");
-  if (l.dtype(x) == DType::boolean) return l.op("Or", {x, y});
+  if (l->dtype(x) == DType::boolean) return l.op("Or", {x, y});
   return l.op("Add", {x, scaled(l, a, "alpha", y)});
 }
 
@@ -41,7 +41,7 @@ Arg rsub(Lowering& l, const Args& a) {
 
 Arg mul(Lowering& l, const Args& a) {
   const auto [x, y] = l.promoted(a, "self", "other");
-  if (l.dtype(x) == DType::boolean) return l.op("And", {x, y});
+  if (l->dtype(x) == DType::boolean) return l.op("And", {x, y});
   return l.op("Mul", {x, y});
 }
 
@@ -74,7 +74,7 @@ Arg fmod(Lowering& l, const Args& a) {
 // x to a power that is known: the cases PyTorch computes without pow() as well.
 Ref known_power(Lowering& l, Ref x, Ref exponent, double power) {
   if (power == 1) return x;
-  if (is_float(l.dtype(x))) {
+  if (is_float(l->dtype(x))) {
     if (power == 0.5) return l.op("Sqrt", {x});
     if (power == -0.5) return l.op("Reciprocal", {l.op("Sqrt", {x})});
     if (power == -1) return l.op("Reciprocal", {x});
@@ -85,11 +85,11 @@ Ref known_power(Lowering& l, Ref x, Ref exponent, double power) {
 }
 
 Ref power_of(Lowering& l, Ref x, Ref exponent) {
-  if (l.dtype(x) == DType::boolean) {
+  if (l->dtype(x) == DType::boolean) {
     // 0 to the power 0 is 1.
     return l.op("Or", {x, l.op("Not", {exponent})});
   }
-  const auto power = l.rank(exponent) == 0 ? known_number(l, exponent) : std::nullopt;
+  const auto power = l->rank(exponent) == 0 ? known_number(l, exponent) : std::nullopt;
   return power ? known_power(l, x, exponent, *power) : l.op("Pow", {x, exponent});
 }
 
@@ -113,7 +113,7 @@ template <bool Largest>
 Arg number_extreme(Lowering& l, const Args& a) {
   const auto [x, y] = l.promoted(a, "self", "other");
   const Ref most = Largest ? larger(l, x, y) : smaller(l, x, y);
-  if (!is_float(l.dtype(x))) return most;
+  if (!is_float(l->dtype(x))) return most;
   return l.op("Where", {l.op("IsNaN", {x}), y, l.op("Where", {l.op("IsNaN", {y}), x, most})});
 }
 
@@ -160,7 +160,7 @@ Arg logaddexp2(Lowering& l, const Args& a) {
 
 Arg lerp(Lowering& l, const Args& a) {
   const auto [x, end] = l.promoted(a, "self", "end");
-  const Ref weight = l.operand(a.arg("weight"), l.dtype(x));
+  const Ref weight = l.operand(a.arg("weight"), l->dtype(x));
   const Ref way = l.op("Sub", {end, x});
   const Ref from_start = l.op("Add", {x, l.op("Mul", {way, weight})});
   const auto known = known_number(l, weight);
@@ -190,7 +190,7 @@ Arg copysign(Lowering& l, const Args& a) {
 Arg heaviside(Lowering& l, const Args& a) {
   const auto [x, at_zero] = l.promoted(a, "self", "values");
   const Ref zero = like(l, x, 0);
-  return choose(l, l.op("Equal", {x, zero}), at_zero, l.cast(greater(l, x, zero), l.dtype(x)));
+  return choose(l, l.op("Equal", {x, zero}), at_zero, l->cast(greater(l, x, zero), l->dtype(x)));
 }
 
 Arg ldexp(Lowering& l, const Args& a) {

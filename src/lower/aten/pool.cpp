@@ -38,10 +38,10 @@ std::optional<Pool> pool_of(Lowering& l, const Args& a, size_t spatial) {
   pool.ceil = a.flag("ceil_mode");
   pool.count_padding = a.flag("count_include_pad", true);
   if (a.has("divisor_override")) pool.divisor = a.i("divisor_override", 1);
-  if (l.failed()) return std::nullopt;
+  if (l->failed()) return std::nullopt;
   for (const Ints* one : {&pool.kernel, &pool.stride, &pool.padding, &pool.dilation})
     if (one->size() != spatial) {
-      l.refuse("aten.arguments", "a pool of {} axes got {} numbers for one of its sizes", spatial, one->size());
+      l->refuse("aten.arguments", "a pool of {} axes got {} numbers for one of its sizes", spatial, one->size());
       return std::nullopt;
     }
   return pool;
@@ -58,8 +58,8 @@ Dim windows(const Pool& pool, size_t i, Dim in) {
 // Rounding up gives what rounding down gives.
 bool divides(Lowering& l, const Pool& pool, Ref x) {
   for (size_t i = 0; i < pool.spatial; ++i) {
-    const Dim in = l.dim(x, l.rank(x) - pool.spatial + i);
-    if (!l.proves(Condition::divisible(in + Dim(2 * pool.padding[i] - pool.extent(i)), pool.stride[i]))) return false;
+    const Dim in = l->dim(x, l->rank(x) - pool.spatial + i);
+    if (!l->proves(Condition::divisible(in + Dim(2 * pool.padding[i] - pool.extent(i)), pool.stride[i]))) return false;
   }
   return true;
 }
@@ -87,14 +87,14 @@ std::vector<Attribute> attributes_of(const Pool& pool, bool dilates) {
 // x with all padding written out, long enough for windows that are rounded up. The padding behind stays shorter than a
 // window: runtimes that move it into the pool allow no more.
 Ref padded(Lowering& l, const Pool& pool, Ref x, Ref value) {
-  const size_t front = l.rank(x) - pool.spatial;
+  const size_t front = l->rank(x) - pool.spatial;
   Dims before(front, 0), after(front, 0);
   for (size_t i = 0; i < pool.spatial; ++i) {
     before.push_back(pool.padding[i]);
     after.push_back(pool.ceil ? std::min(pool.padding[i] + pool.stride[i] - 1, pool.extent(i) - 1) : pool.padding[i]);
   }
   before.insert(before.end(), after.begin(), after.end());
-  return l.pad(x, before, value);
+  return l->pad(x, before, value);
 }
 
 Pool without_padding(Pool pool) {
@@ -104,15 +104,15 @@ Pool without_padding(Pool pool) {
 }
 
 Ref cut_to_windows(Lowering& l, const Pool& pool, Ref x, Ref y) {
-  const size_t front = l.rank(x) - pool.spatial;
+  const size_t front = l->rank(x) - pool.spatial;
   for (size_t i = 0; i < pool.spatial; ++i)
-    y = l.slice(y, static_cast<int64_t>(front + i), 0, windows(pool, i, l.dim(x, front + i)));
+    y = l->slice(y, static_cast<int64_t>(front + i), 0, windows(pool, i, l->dim(x, front + i)));
   return y;
 }
 
 // MaxPool exists for few types.
 DType max_type(Lowering& l, DType dtype) {
-  if (dtype == DType::i8 || dtype == DType::u8) return l.opset() >= 12 ? dtype : DType::f32;
+  if (dtype == DType::i8 || dtype == DType::u8) return l->opset() >= 12 ? dtype : DType::f32;
   return is_float(dtype) ? dtype : DType::f64;
 }
 
@@ -121,53 +121,53 @@ struct Pooled {
 };
 
 Pooled max_pool_of(Lowering& l, Pool pool, Ref x, bool with_indices) {
-  const DType given = l.dtype(x), wide = max_type(l, given);
-  x = l.cast(x, wide);
+  const DType given = l->dtype(x), wide = max_type(l, given);
+  x = l->cast(x, wide);
   if (pool.ceil && divides(l, pool, x)) pool.ceil = false;
   if (pool.ceil && !starts_inside(pool)) {
     if (with_indices) {
-      l.refuse("aten.pool",
-               "max pooling with ceil_mode=True and windows that may start behind the input cannot give "
-               "indices; use a stride that is not larger than the kernel less the padding");
+      l->refuse("aten.pool",
+                "max pooling with ceil_mode=True and windows that may start behind the input cannot give "
+                "indices; use a stride that is not larger than the kernel less the padding");
       return {};
     }
-    const Ref lowest = is_float(wide) ? l.number(-std::numeric_limits<double>::infinity(), wide)
-                                      : l.integer(wide == DType::i8 ? -128 : 0, wide);
+    const Ref lowest = is_float(wide) ? l->number(-std::numeric_limits<double>::infinity(), wide)
+                                      : l->integer(wide == DType::i8 ? -128 : 0, wide);
     const Ref y = l.op("MaxPool", {padded(l, pool, x, lowest)}, attributes_of(without_padding(pool), true));
-    return {l.cast(cut_to_windows(l, pool, x, y), given), {}};
+    return {l->cast(cut_to_windows(l, pool, x, y), given), {}};
   }
-  if (!with_indices) return {l.cast(l.op("MaxPool", {x}, attributes_of(pool, true)), given), {}};
-  const Refs out = l.emit("MaxPool", {x}, attributes_of(pool, true), 2);
+  if (!with_indices) return {l->cast(l.op("MaxPool", {x}, attributes_of(pool, true)), given), {}};
+  const Refs out = l->emit("MaxPool", {x}, attributes_of(pool, true), 2);
   // ONNX counts through the whole tensor, PyTorch through one plane.
-  const Dims sizes = l.dims(x);
+  const Dims sizes = l->dims(x);
   const Dim plane = product({sizes.end() - static_cast<std::ptrdiff_t>(pool.spatial), sizes.end()});
-  return {l.cast(out[0], given), l.op("Mod", {out[1], l.scalar(plane)})};
+  return {l->cast(out[0], given), l.op("Mod", {out[1], l->scalar(plane)})};
 }
 
 // How many entries window i of an axis averages, as a vector over the windows.
 Ref counts(Lowering& l, const Pool& pool, size_t i, Dim in, DType dtype) {
-  const Ref first = l.op("Sub", {l.op("Mul", {counted(l, windows(pool, i, in), DType::i64), l.number(pool.stride[i])}),
-                                 l.number(pool.padding[i])});
-  const Ref last = l.op("Add", {first, l.number(pool.kernel[i])});
+  const Ref first = l.op("Sub", {l.op("Mul", {counted(l, windows(pool, i, in), DType::i64), l->number(pool.stride[i])}),
+                                 l->number(pool.padding[i])});
+  const Ref last = l.op("Add", {first, l->number(pool.kernel[i])});
   const auto lesser = [&](Ref x, Ref y) { return l.op("Where", {l.op("Less", {x, y}), x, y}); };
   const Dim end = pool.count_padding ? in + Dim(pool.padding[i]) : in;
   const Ref start = pool.count_padding
                         ? first
-                        : l.op("Where", {l.op("Less", {first, l.number(int64_t{0})}), l.number(int64_t{0}), first});
-  return l.cast(l.op("Sub", {lesser(last, l.scalar(end)), start}), dtype);
+                        : l.op("Where", {l.op("Less", {first, l->number(int64_t{0})}), l->number(int64_t{0}), first});
+  return l->cast(l.op("Sub", {lesser(last, l->scalar(end)), start}), dtype);
 }
 
 // The sum over every window, then divided by what PyTorch divides it by.
 Ref average_by_counts(Lowering& l, const Pool& pool, Ref x) {
-  const DType dtype = l.dtype(x);
+  const DType dtype = l->dtype(x);
   const Ref mean =
-      l.op("AveragePool", {padded(l, pool, x, l.number(0.0, dtype))}, attributes_of(without_padding(pool), false));
+      l.op("AveragePool", {padded(l, pool, x, l->number(0.0, dtype))}, attributes_of(without_padding(pool), false));
   Ref sum = times(l, cut_to_windows(l, pool, x, mean), static_cast<double>(pool.volume()));
-  if (pool.divisor) return l.op("Div", {sum, l.integer(*pool.divisor, dtype)});
-  const size_t front = l.rank(x) - pool.spatial;
+  if (pool.divisor) return l.op("Div", {sum, l->integer(*pool.divisor, dtype)});
+  const size_t front = l->rank(x) - pool.spatial;
   Ref divisor;
   for (size_t i = 0; i < pool.spatial; ++i) {
-    const Ref count = with_trailing_ones(l, counts(l, pool, i, l.dim(x, front + i), dtype), pool.spatial - 1 - i);
+    const Ref count = with_trailing_ones(l, counts(l, pool, i, l->dim(x, front + i), dtype), pool.spatial - 1 - i);
     divisor = divisor ? l.op("Mul", {divisor, count}) : count;
   }
   return l.op("Div", {sum, divisor});
@@ -191,9 +191,9 @@ Arg max_pool(Lowering& l, const Args& a) {
   if (!l.need_rank(x, Spatial + 1, Spatial + 2)) return {};
   const auto pool = pool_of(l, a, Spatial);
   if (!pool) return {};
-  const bool batched = l.rank(x) == Spatial + 2, both = a.schema().results == 2;
-  const Pooled y = max_pool_of(l, *pool, batched ? x : l.unsqueeze(x, {0}), both);
-  const auto out = [&](Ref r) { return batched ? r : l.squeeze(r, {0}); };
+  const bool batched = l->rank(x) == Spatial + 2, both = a.schema().results == 2;
+  const Pooled y = max_pool_of(l, *pool, batched ? x : l->unsqueeze(x, {0}), both);
+  const auto out = [&](Ref r) { return batched ? r : l->squeeze(r, {0}); };
   if (both) return Arguments{out(y.value), out(y.indices)};
   return out(y.value);
 }
@@ -204,13 +204,13 @@ Arg avg_pool(Lowering& l, const Args& a) {
   if (!l.need_rank(x, Spatial + 1, Spatial + 2)) return {};
   const auto pool = pool_of(l, a, Spatial);
   if (!pool) return {};
-  const bool batched = l.rank(x) == Spatial + 2;
-  const Ref y = average_of(l, *pool, batched ? x : l.unsqueeze(x, {0}));
-  return batched ? y : l.squeeze(y, {0});
+  const bool batched = l->rank(x) == Spatial + 2;
+  const Ref y = average_of(l, *pool, batched ? x : l->unsqueeze(x, {0}));
+  return batched ? y : l->squeeze(y, {0});
 }
 
 Arg fractional(Lowering& l, const Args& a) {
-  l.refuse("aten.random", "{} picks its windows at random and has no ONNX form", a.schema().name);
+  l->refuse("aten.random", "{} picks its windows at random and has no ONNX form", a.schema().name);
   return {};
 }
 

@@ -11,7 +11,7 @@ std::optional<std::vector<std::vector<Direction>>> layers_of(Lowering& l, const 
   const bool projected = kind == CellKind::lstm && all.size() == cells * (plain + 1);
   const size_t each = plain + (projected ? 1 : 0);
   if (layers == 0 || all.size() != cells * each) {
-    if (!l.failed()) l.refuse("aten.arguments", "a recurrent layer has {} weights for {} layers", all.size(), layers);
+    if (!l->failed()) l->refuse("aten.arguments", "a recurrent layer has {} weights for {} layers", all.size(), layers);
     return std::nullopt;
   }
   std::vector<std::vector<Direction>> out(layers);
@@ -31,7 +31,7 @@ std::optional<std::vector<std::vector<Direction>>> layers_of(Lowering& l, const 
 // A state of zeros is left out: the layer takes its sizes from the input then.
 Ref state_of(Lowering& l, Ref given, bool batched) {
   if (!given || is_zero(l, given)) return {};
-  return batched ? given : l.unsqueeze(given, {1});
+  return batched ? given : l->unsqueeze(given, {1});
 }
 
 Arg whole_layers(Lowering& l, const Args& a, CellKind kind) {
@@ -39,24 +39,24 @@ Arg whole_layers(Lowering& l, const Args& a, CellKind kind) {
   if (!l.need_rank(x, 2, 3)) return {};
   auto layers = layers_of(l, a, kind);
   if (!layers) return {};
-  const bool batched = l.rank(x) == 3, turned = batched && a.flag("batch_first");
+  const bool batched = l->rank(x) == 3, turned = batched && a.flag("batch_first");
   const Refs states = kind == CellKind::lstm ? a.tensors("hx") : Refs{a.tensor("hx")};
   RecurrentCall call{kind, *std::move(layers), x, {}, {}, a.flag("train") ? a.f("dropout") : 0};
-  if (!batched) call.input = l.unsqueeze(x, {1});
+  if (!batched) call.input = l->unsqueeze(x, {1});
   if (turned) call.input = permuted(l, x, {1, 0, 2});
   call.hidden = state_of(l, states.empty() ? Ref() : states[0], batched);
   if (states.size() > 1) call.cell = state_of(l, states[1], batched);
   // ONNX Runtime reads the cell state only where there is a hidden state, and the other way round.
   if (kind == CellKind::lstm && static_cast<bool>(call.hidden) != static_cast<bool>(call.cell)) {
-    call.hidden = batched ? states[0] : l.unsqueeze(states[0], {1});
-    call.cell = batched ? states[1] : l.unsqueeze(states[1], {1});
+    call.hidden = batched ? states[0] : l->unsqueeze(states[0], {1});
+    call.cell = batched ? states[1] : l->unsqueeze(states[1], {1});
   }
   RecurrentResult result = recurrent(l, call);
-  if (turned) result.output = l.transpose(result.output, {1, 0, 2});
+  if (turned) result.output = l->transpose(result.output, {1, 0, 2});
   if (!batched) {
-    result.output = l.squeeze(result.output, {1});
-    result.hidden = l.squeeze(result.hidden, {1});
-    if (result.cell) result.cell = l.squeeze(result.cell, {1});
+    result.output = l->squeeze(result.output, {1});
+    result.hidden = l->squeeze(result.hidden, {1});
+    if (result.cell) result.cell = l->squeeze(result.cell, {1});
   }
   if (kind == CellKind::lstm) return Arguments{result.output, result.hidden, result.cell};
   return Arguments{result.output, result.hidden};
@@ -68,15 +68,15 @@ Arg layers(Lowering& l, const Args& a) {
 }
 
 Arg packed(Lowering& l, const Args& a) {
-  l.refuse("aten.packed",
-           "{} on a packed sequence (pack_padded_sequence) cannot be exported: ONNX has no packed sequences; run the "
-           "layer on the padded tensor and mask its output",
-           a.schema().name);
+  l->refuse("aten.packed",
+            "{} on a packed sequence (pack_padded_sequence) cannot be exported: ONNX has no packed sequences; run the "
+            "layer on the padded tensor and mask its output",
+            a.schema().name);
   return {};
 }
 
 Ref affine(Lowering& l, Ref x, Ref weight, Ref bias) {
-  if (l.rank(x) == 2) return l.op("Gemm", {x, weight, bias}, {attr("transB", 1)});
+  if (l->rank(x) == 2) return l.op("Gemm", {x, weight, bias}, {attr("transB", 1)});
   const Ref y = l.op("MatMul", {x, swap_last(l, weight)});
   return bias ? l.op("Add", {y, bias}) : y;
 }
@@ -101,10 +101,10 @@ Arg lstm_cell(Lowering& l, const Args& a) {
 Arg gru_cell(Lowering& l, const Args& a) {
   const Ref hidden = a.tensor("hx");
   const CellParts parts = cell_parts(l, a, hidden);
-  const int64_t axis = static_cast<int64_t>(l.rank(parts.from_input)) - 1;
-  const Dim size = l.dim(hidden, l.rank(hidden) - 1);
-  const Refs in = l.split(parts.from_input, axis, {size, size, size});
-  const Refs past = l.split(parts.from_hidden, axis, {size, size, size});
+  const int64_t axis = static_cast<int64_t>(l->rank(parts.from_input)) - 1;
+  const Dim size = l->dim(hidden, l->rank(hidden) - 1);
+  const Refs in = l->split(parts.from_input, axis, {size, size, size});
+  const Refs past = l->split(parts.from_hidden, axis, {size, size, size});
   const Ref reset = l.op("Sigmoid", {l.op("Add", {in[0], past[0]})});
   const Ref update = l.op("Sigmoid", {l.op("Add", {in[1], past[1]})});
   const Ref fresh = l.op("Tanh", {l.op("Add", {in[2], l.op("Mul", {reset, past[2]})})});

@@ -11,9 +11,9 @@ Ref affine(Lowering& l, Ref x, Ref weight, Ref bias) {
 }  // namespace
 
 StepResult lstm_step(Lowering& l, Ref gates, Ref cell) {
-  const int64_t axis = static_cast<int64_t>(l.rank(gates)) - 1;
-  const Dim size = floordiv(l.dim(gates, static_cast<size_t>(axis)), 4);
-  const Refs parts = l.split(gates, axis, {size, size, size, size});
+  const int64_t axis = static_cast<int64_t>(l->rank(gates)) - 1;
+  const Dim size = floordiv(l->dim(gates, static_cast<size_t>(axis)), 4);
+  const Refs parts = l->split(gates, axis, {size, size, size, size});
   const Ref in = l.op("Sigmoid", {parts[0]}), forget = l.op("Sigmoid", {parts[1]});
   const Ref fresh = l.op("Tanh", {parts[2]}), out = l.op("Sigmoid", {parts[3]});
   const Ref next = l.op("Add", {l.op("Mul", {forget, cell}), l.op("Mul", {in, fresh})});
@@ -21,22 +21,22 @@ StepResult lstm_step(Lowering& l, Ref gates, Ref cell) {
 }
 
 RecurrentResult projected_lstm(Lowering& l, const Direction& w, Ref input, Ref hidden, Ref cell, bool backwards) {
-  const DType dtype = l.dtype(input);
-  const Dim batch = l.dim(input, 1), size = l.dim(w.projection, 1), outer = l.dim(w.projection, 0);
+  const DType dtype = l->dtype(input);
+  const Dim batch = l->dim(input, 1), size = l->dim(w.projection, 1), outer = l->dim(w.projection, 0);
   const Ref bias = w.input_bias ? l.op("Add", {w.input_bias, w.hidden_bias}) : Ref();
   const Ref gates = affine(l, input, w.input_weight, bias);
   if (!hidden) hidden = filled(l, {batch, outer}, 0, dtype);
   if (!cell) cell = filled(l, {batch, size}, 0, dtype);
-  if (l.failed()) return {};
-  l.begin_body("step", {{"hidden", l.fact(hidden).type_only()},
-                        {"cell", l.fact(cell).type_only()},
-                        {"gates", Fact::tensor(dtype, {batch, l.dim(gates, 2)})}});
-  const Ref now = l.op("Add", {l.body_input(2), affine(l, l.body_input(0), w.hidden_weight, {})});
-  const StepResult step = lstm_step(l, now, l.body_input(1));
+  if (l->failed()) return {};
+  l->begin_body("step", {{"hidden", l->fact(hidden).type_only()},
+                         {"cell", l->fact(cell).type_only()},
+                         {"gates", Fact::tensor(dtype, {batch, l->dim(gates, 2)})}});
+  const Ref now = l.op("Add", {l->body_input(2), affine(l, l->body_input(0), w.hidden_weight, {})});
+  const StepResult step = lstm_step(l, now, l->body_input(1));
   const Ref projected = affine(l, step.hidden, w.projection, {});
-  const auto body = l.end_body({projected, step.cell, projected});
+  const auto body = l->end_body({projected, step.cell, projected});
   const int64_t direction = backwards ? 1 : 0;
-  const Refs out = l.emit(
+  const Refs out = l->emit(
       "Scan", {hidden, cell, gates},
       {attr("body", body), attr("num_scan_inputs", 1), attr("scan_input_directions", std::vector<int64_t>{direction}),
        attr("scan_output_directions", std::vector<int64_t>{direction})},

@@ -26,7 +26,8 @@ Dim scaled_size(Lowering& l, Dim in, double factor) {
     if (std::fabs(over - std::round(over)) < 1e-9 * over)
       return floordiv(in * Dim(static_cast<int64_t>(std::round(over))), under);
   }
-  l.refuse("aten.resize", "the scale factor {} of a dynamic axis is no simple fraction; give the size instead", factor);
+  l->refuse("aten.resize", "the scale factor {} of a dynamic axis is no simple fraction; give the size instead",
+            factor);
   return 0;
 }
 
@@ -38,7 +39,7 @@ std::optional<Target> target_of(Lowering& l, const Args& a, Ref x, size_t spatia
   const std::vector<double> factors = a.floats("scale_factors");
   static constexpr std::string_view kNames[] = {"scales_d", "scales_h", "scales_w"};
   for (size_t i = 0; i < spatial; ++i) {
-    Axis axis{l.dim(x, i + 2), {}, std::nullopt};
+    Axis axis{l->dim(x, i + 2), {}, std::nullopt};
     if (!factors.empty()) {
       axis.factor = factors[std::min(i, factors.size() - 1)];
     } else {
@@ -49,12 +50,12 @@ std::optional<Target> target_of(Lowering& l, const Args& a, Ref x, size_t spatia
       if (!axis.factor) return std::nullopt;
       axis.out = scaled_size(l, axis.in, *axis.factor);
     } else {
-      axis.out = l.assumptions().simplify(sizes[std::min(i, sizes.size() - 1)]);
+      axis.out = l->assumptions().simplify(sizes[std::min(i, sizes.size() - 1)]);
     }
     target.axes.push_back(axis);
   }
   target.by_factor = sizes.empty();
-  if (l.failed()) return std::nullopt;
+  if (l->failed()) return std::nullopt;
   return target;
 }
 
@@ -65,7 +66,7 @@ void drop_idle_factors(Lowering& l, Target& target) {
     const auto in = axis.in.constant(), out = axis.out.constant();
     const bool number = in && out && static_cast<double>(*out) == static_cast<double>(*in) * *axis.factor;
     const double whole = std::round(*axis.factor);
-    if (number || (whole == *axis.factor && l.same(axis.out, axis.in * Dim(static_cast<int64_t>(whole)))))
+    if (number || (whole == *axis.factor && l->same(axis.out, axis.in * Dim(static_cast<int64_t>(whole)))))
       axis.factor.reset();
   }
 }
@@ -73,11 +74,11 @@ void drop_idle_factors(Lowering& l, Target& target) {
 Ref float_list(Lowering& l, const std::vector<double>& values) {
   auto tensor = Tensor::allocate(DType::f32, {static_cast<int64_t>(values.size())});
   if (!tensor) {
-    l.fail(std::move(tensor).error());
+    l->fail(std::move(tensor).error());
     return {};
   }
   for (size_t i = 0; i < values.size(); ++i) tensor->as_mutable<float>()[i] = static_cast<float>(values[i]);
-  return l.constant(*std::move(tensor));
+  return l->constant(*std::move(tensor));
 }
 
 // The ratio of every axis as a number, where there is one: then the sizes need not be known when the model runs.
@@ -86,10 +87,10 @@ std::optional<std::vector<double>> constant_factors(Lowering& l, const Target& t
   for (const Axis& axis : target.axes) {
     if (axis.factor) {
       out.push_back(*axis.factor);
-    } else if (l.same(axis.in, axis.out)) {
+    } else if (l->same(axis.in, axis.out)) {
       out.push_back(1);
     } else {
-      const auto quotient = l.assumptions().exact_div(axis.out, axis.in);
+      const auto quotient = l->assumptions().exact_div(axis.out, axis.in);
       if (!quotient || !quotient->is_constant()) return std::nullopt;
       out.push_back(static_cast<double>(*quotient->constant()));
     }
@@ -112,16 +113,16 @@ Ref resize(Lowering& l, Ref x, const Target& target, const Mode& mode) {
   if (mode.antialias) attributes.push_back(attr("exclude_outside", 1));
   attributes.push_back(attr("mode", mode.mode));
   if (!mode.nearest.empty()) attributes.push_back(attr("nearest_mode", mode.nearest));
-  const Ref region = l.opset() < 13 ? float_list(l, {}) : Ref();
+  const Ref region = l->opset() < 13 ? float_list(l, {}) : Ref();
   const bool numbers = std::all_of(target.axes.begin(), target.axes.end(), [](const Axis& axis) {
     return axis.in.is_constant() && axis.out.is_constant() && !axis.factor;
   });
   const auto factors = constant_factors(l, target);
   if (factors && !numbers) return l.op("Resize", {x, region, float_list(l, *factors)}, std::move(attributes));
-  Dims sizes{l.dim(x, 0), l.dim(x, 1)};
+  Dims sizes{l->dim(x, 0), l->dim(x, 1)};
   for (const Axis& axis : target.axes) sizes.push_back(axis.out);
-  const Ref no_scales = l.opset() < 13 ? float_list(l, {}) : Ref();
-  return l.op("Resize", {x, region, no_scales, l.shape(sizes)}, std::move(attributes));
+  const Ref no_scales = l->opset() < 13 ? float_list(l, {}) : Ref();
+  return l.op("Resize", {x, region, no_scales, l->shape(sizes)}, std::move(attributes));
 }
 
 // A factor and a size that disagree: the size is reached by cutting, or cannot be.
@@ -132,10 +133,10 @@ bool refuse_mixed(Lowering& l, const Target& target) {
   bool all = true;
   for (const Axis& axis : target.axes) {
     const Dim reached = axis.factor ? scaled_size(l, axis.in, *axis.factor) : axis.out;
-    all &= l.same(reached, axis.out);
+    all &= l->same(reached, axis.out);
   }
-  if (l.failed() || all) return l.failed();
-  l.refuse("aten.resize", "a resize is given scale factors and sizes that do not belong together");
+  if (l->failed() || all) return l->failed();
+  l->refuse("aten.resize", "a resize is given scale factors and sizes that do not belong together");
   return true;
 }
 
@@ -161,8 +162,8 @@ Arg cubic(Lowering& l, const Args& a) {
 template <bool Cubic>
 Arg antialiased(Lowering& l, const Args& a) {
   const Ref x = a.self();
-  if (l.opset() < 18) {
-    l.refuse("export.opset", "resizing with antialias=True needs opset 18 or later; export with --opset 18");
+  if (l->opset() < 18) {
+    l->refuse("export.opset", "resizing with antialias=True needs opset 18 or later; export with --opset 18");
     return {};
   }
   auto target = target_of(l, a, x, 2);
@@ -176,7 +177,7 @@ Arg antialiased(Lowering& l, const Args& a) {
 }
 
 Arg lanczos(Lowering& l, const Args&) {
-  l.refuse("aten.resize", "ONNX has no Lanczos filter; resize with mode=\"bicubic\", antialias=True instead");
+  l->refuse("aten.resize", "ONNX has no Lanczos filter; resize with mode=\"bicubic\", antialias=True instead");
   return {};
 }
 
@@ -194,7 +195,7 @@ bool same_entries(float inverse, float ratio, float shift, int64_t out) {
 // Resize picks the entries PyTorch picks along this axis at every size up to 2^14.
 bool resize_agrees(Lowering& l, const Axis& axis, float shift) {
   constexpr int64_t kTried = 1 << 14;
-  if (l.same(axis.in, axis.out)) return true;
+  if (l->same(axis.in, axis.out)) return true;
   const auto in = axis.in.constant(), out = axis.out.constant();
   if (axis.factor) {
     const auto ratio = static_cast<float>(*axis.factor), inverse = static_cast<float>(1.0 / *axis.factor);
@@ -205,7 +206,7 @@ bool resize_agrees(Lowering& l, const Axis& axis, float shift) {
     const float ratio = static_cast<float>(*out) / static_cast<float>(*in);
     return *in > 0 && *out > 0 && same_entries(inverse, ratio, shift, *out);
   }
-  const auto quotient = l.assumptions().exact_div(axis.out, axis.in);
+  const auto quotient = l->assumptions().exact_div(axis.out, axis.in);
   if (!quotient || !quotient->is_constant()) return false;
   const auto ratio = static_cast<float>(*quotient->constant());
   return same_entries(1 / ratio, ratio, shift, kTried);
@@ -213,15 +214,15 @@ bool resize_agrees(Lowering& l, const Axis& axis, float shift) {
 
 // The entries PyTorch picks, computed as it does.
 Ref picked(Lowering& l, Ref x, size_t at, const Axis& axis, double shift) {
-  if (l.same(axis.in, axis.out) && !axis.factor) return x;
-  const auto as_float = [&](Dim d) { return l.cast(l.scalar(d), DType::f32); };
+  if (l->same(axis.in, axis.out) && !axis.factor) return x;
+  const auto as_float = [&](Dim d) { return l->cast(l->scalar(d), DType::f32); };
   const Ref inverse =
-      axis.factor ? l.number(1.0 / *axis.factor, DType::f32) : l.op("Div", {as_float(axis.in), as_float(axis.out)});
+      axis.factor ? l->number(1.0 / *axis.factor, DType::f32) : l.op("Div", {as_float(axis.in), as_float(axis.out)});
   Ref place = counted(l, axis.out, DType::f32);
-  if (shift != 0) place = l.op("Add", {place, l.number(shift, DType::f32)});
-  const Ref entry = l.cast(l.op("Floor", {l.op("Mul", {place, inverse})}), DType::i64);
-  const Ref last = l.scalar(axis.in - 1);
-  return l.gather(x, l.op("Where", {l.op("Less", {entry, last}), entry, last}), static_cast<int64_t>(at));
+  if (shift != 0) place = l.op("Add", {place, l->number(shift, DType::f32)});
+  const Ref entry = l->cast(l.op("Floor", {l.op("Mul", {place, inverse})}), DType::i64);
+  const Ref last = l->scalar(axis.in - 1);
+  return l->gather(x, l.op("Where", {l.op("Less", {entry, last}), entry, last}), static_cast<int64_t>(at));
 }
 
 template <size_t Spatial, bool Exact>

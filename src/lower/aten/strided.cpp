@@ -17,14 +17,14 @@ struct Strided {
 
 // first + the sum of steps[i] * (place on axis i), for all places of a tensor of these sizes.
 Ref places(Lowering& l, const Dims& sizes, const Dims& steps, Dim first) {
-  Ref sum = l.scalar(first);
+  Ref sum = l->scalar(first);
   for (size_t i = 0; i < sizes.size(); ++i) {
     Ref along = counted(l, sizes[i], DType::i64);
-    if (steps[i] != Dim(1)) along = l.op("Mul", {along, l.scalar(steps[i])});
+    if (steps[i] != Dim(1)) along = l.op("Mul", {along, l->scalar(steps[i])});
     if (i == 0 && first == Dim(0))
       sum = along;
     else
-      sum = l.op("Add", {l.rank(sum) == 0 ? sum : l.unsqueeze(sum, {-1}), along});
+      sum = l.op("Add", {l->rank(sum) == 0 ? sum : l->unsqueeze(sum, {-1}), along});
   }
   return sum;
 }
@@ -43,7 +43,7 @@ std::vector<int64_t> kept_axes(Lowering& l, const Strided& s) {
     for (size_t k = s.own.size(); k-- > 0;) {
       const auto axis = static_cast<int64_t>(k);
       if (kept[i] >= 0 || std::find(kept.begin(), kept.end(), axis) != kept.end() || s.own_sizes[k] == Dim(1)) continue;
-      if (l.same(s.sizes[i], s.own_sizes[k]) && l.same(s.strides[i], s.own[k])) kept[i] = axis;
+      if (l->same(s.sizes[i], s.own_sizes[k]) && l->same(s.strides[i], s.own[k])) kept[i] = axis;
     }
   return kept;
 }
@@ -60,12 +60,12 @@ std::optional<Walk> walk_of(Lowering& l, const Strided& s, std::vector<int64_t> 
     const size_t k = walk.rest[i];
     if (s.own_sizes[k] == Dim(1)) continue;
     if (first) unit = s.own[k];
-    if (!first && !l.same(s.own[k], unit * walk.length)) return std::nullopt;
+    if (!first && !l->same(s.own[k], unit * walk.length)) return std::nullopt;
     walk.length = walk.length * s.own_sizes[k];
     first = false;
   }
   const auto in_units = [&](Dim stride) {
-    return stride == Dim(0) ? std::optional(stride) : l.assumptions().exact_div(stride, unit);
+    return stride == Dim(0) ? std::optional(stride) : l->assumptions().exact_div(stride, unit);
   };
   const auto start = in_units(s.offset);
   if (!start) return std::nullopt;
@@ -79,7 +79,7 @@ std::optional<Walk> walk_of(Lowering& l, const Strided& s, std::vector<int64_t> 
     walk.steps.push_back(*step);
     last = last + (s.sizes[i] - Dim(1)) * *step;
   }
-  if (!l.proves(Condition::lt(last, walk.length))) return std::nullopt;
+  if (!l->proves(Condition::lt(last, walk.length))) return std::nullopt;
   return walk;
 }
 
@@ -122,17 +122,17 @@ Ref walked(Lowering& l, const Strided& s, const Walk& walk) {
     merged.push_back(s.own_sizes[static_cast<size_t>(axis)]);
   }
   if (place < 0) add_rest();
-  const Ref line = l.reshape(l.transpose(s.x, order), merged);
+  const Ref line = l->reshape(l->transpose(s.x, order), merged);
   const bool whole =
-      walk.first == Dim(0) && l.same(product(walk.sizes), walk.length) && walk.steps == row_major(walk.sizes);
+      walk.first == Dim(0) && l->same(product(walk.sizes), walk.length) && walk.steps == row_major(walk.sizes);
   Ref out;
   if (whole) {
     Dims sizes = merged;
     const auto at = sizes.erase(sizes.begin() + place);
     sizes.insert(at, walk.sizes.begin(), walk.sizes.end());
-    out = l.reshape(line, sizes);
+    out = l->reshape(line, sizes);
   } else {
-    out = l.gather(line, places(l, walk.sizes, walk.steps, walk.first), place);
+    out = l->gather(line, places(l, walk.sizes, walk.steps, walk.first), place);
   }
   // The other axes stand together now.
   int64_t next_kept = 0, next_other = place;
@@ -141,7 +141,7 @@ Ref walked(Lowering& l, const Strided& s, const Walk& walk) {
     if (next_kept == place) next_kept += count;
     target.push_back(axis < 0 ? next_other++ : next_kept++);
   }
-  return target == all_axes(target.size()) ? out : l.transpose(out, target);
+  return target == all_axes(target.size()) ? out : l->transpose(out, target);
 }
 
 // The axes of x from the outermost to the innermost in memory; empty, and refused, where they do not fill it.
@@ -154,11 +154,11 @@ std::vector<int64_t> memory_order(Lowering& l, const Strided& s) {
     for (int64_t k = rank; k-- > 0 && next < 0;) {
       const auto at = static_cast<size_t>(k);
       if (std::find(order.begin(), order.end(), k) != order.end()) continue;
-      if (s.own_sizes[at] == Dim(1) || l.same(s.own[at], expected)) next = k;
+      if (s.own_sizes[at] == Dim(1) || l->same(s.own[at], expected)) next = k;
     }
     if (next < 0) {
-      l.refuse("aten.as_strided",
-               "as_strided reads memory of which the tensor is only a part; call .contiguous() before");
+      l->refuse("aten.as_strided",
+                "as_strided reads memory of which the tensor is only a part; call .contiguous() before");
       return {};
     }
     order.push_back(next);
@@ -172,12 +172,12 @@ std::vector<int64_t> memory_order(Lowering& l, const Strided& s) {
 Ref places_in_memory(Lowering& l, const Strided& s) {
   for (const Dim stride : s.strides)
     for (const Dim own : s.own)
-      if (std::find(s.own.begin(), s.own.end(), stride) == s.own.end() && l.is_baked(stride, own)) {
-        l.refuse("aten.as_strided",
-                 "as_strided has the number {} as a stride where the tensor's own stride is {}: the program was "
-                 "captured with"
-                 " the sizes of the example in it",
-                 print(stride), print(own));
+      if (std::find(s.own.begin(), s.own.end(), stride) == s.own.end() && l.captured().is_baked(stride, own)) {
+        l->refuse("aten.as_strided",
+                  "as_strided has the number {} as a stride where the tensor's own stride is {}: the program was "
+                  "captured with"
+                  " the sizes of the example in it",
+                  print(stride), print(own));
         return {};
       }
   return places(l, s.sizes, s.strides, s.offset);
@@ -186,26 +186,26 @@ Ref places_in_memory(Lowering& l, const Strided& s) {
 std::optional<Strided> strided_of(Lowering& l, const Args& a) {
   Strided s;
   s.x = a.self();
-  s.own_sizes = l.dims(s.x);
+  s.own_sizes = l->dims(s.x);
   s.sizes = a.dims("size");
   s.strides = a.dims("stride");
   s.offset = a.dim("storage_offset");
   const Var variable = a.self_variable();
-  const auto own = variable ? l.strides(variable) : row_major(s.own_sizes);
-  if (l.failed()) return std::nullopt;
+  const auto own = variable ? l.memory().strides(variable) : row_major(s.own_sizes);
+  if (l->failed()) return std::nullopt;
   if (!own || s.sizes.size() != s.strides.size()) {
-    l.refuse("aten.as_strided",
-             "how the tensor lies in memory is not known, which as_strided depends on; call"
-             " .contiguous() before");
+    l->refuse("aten.as_strided",
+              "how the tensor lies in memory is not known, which as_strided depends on; call"
+              " .contiguous() before");
     return std::nullopt;
   }
   if (s.offset != Dim(0) && variable && variable->base) {
-    l.refuse("aten.as_strided", "as_strided with a storage_offset of a view; call .clone() before");
+    l->refuse("aten.as_strided", "as_strided with a storage_offset of a view; call .clone() before");
     return std::nullopt;
   }
   s.own = *own;
   for (Dims* dims : {&s.sizes, &s.strides, &s.own})
-    for (Dim& dim : *dims) dim = l.assumptions().simplify(dim);
+    for (Dim& dim : *dims) dim = l->assumptions().simplify(dim);
   return s;
 }
 
@@ -215,8 +215,8 @@ Arg as_strided(Lowering& l, const Args& a) {
   if (const auto walk = best_walk(l, *s)) return walked(l, *s, *walk);
   const Ref index = places_in_memory(l, *s);
   const std::vector<int64_t> order = memory_order(l, *s);
-  if (l.failed()) return {};
-  return l.gather(l.reshape(l.transpose(s->x, order), {product(s->own_sizes)}), index, 0);
+  if (l->failed()) return {};
+  return l->gather(l->reshape(l->transpose(s->x, order), {product(s->own_sizes)}), index, 0);
 }
 
 // Where places coincide PyTorch leaves open which of the entries stays.
@@ -225,17 +225,17 @@ Ref scattered(Lowering& l, const Args& a, Ref part) {
   if (!s) return {};
   const Ref index = places_in_memory(l, *s);
   const std::vector<int64_t> order = memory_order(l, *s);
-  if (l.failed()) return {};
+  if (l->failed()) return {};
   if (order != all_axes(order.size())) {
-    l.refuse("aten.as_strided", "as_strided writes into memory in another order than that of the tensor's axes");
+    l->refuse("aten.as_strided", "as_strided writes into memory in another order than that of the tensor's axes");
     return {};
   }
   const Dim count = product(s->sizes);
-  const Ref flat = l.reshape(s->x, {product(s->own_sizes)});
+  const Ref flat = l->reshape(s->x, {product(s->own_sizes)});
   const Ref out =
-      l.op("ScatterElements", {flat, l.reshape(l.expand(index, s->sizes), {count}), l.reshape(part, {count})},
+      l.op("ScatterElements", {flat, l->reshape(l->expand(index, s->sizes), {count}), l->reshape(part, {count})},
            {attr("axis", int64_t{0})});
-  return l.reshape(out, s->own_sizes);
+  return l->reshape(out, s->own_sizes);
 }
 
 Ref put_strided(Lowering& l, const Args& a, Ref self, Ref part, size_t) {
@@ -243,7 +243,7 @@ Ref put_strided(Lowering& l, const Args& a, Ref self, Ref part, size_t) {
 }
 
 Arg as_strided_scatter(Lowering& l, const Args& a) {
-  return scattered(l, a, l.cast(a.tensor("src"), l.dtype(a.self())));
+  return scattered(l, a, l->cast(a.tensor("src"), l->dtype(a.self())));
 }
 
 constexpr AtenOp kStridedOps[] = {

@@ -50,17 +50,17 @@ TEST_P(Types, FollowPyTorch) {
     const Dim n = symbols.symbol("n");
     assumptions.assume(Condition::ge(n, 0));
     Lowering l(all_ops(), assumptions, opset);
-    const Var x = l.variable(l.input("x", Fact::tensor(row.left, {n, 3})));
-    const Var y = l.variable(l.input("y", Fact::tensor(row.right, {3})));
+    const Var x = l.memory().variable(l.input("x", Fact::tensor(row.left, {n, 3})));
+    const Var y = l.memory().variable(l.input("y", Fact::tensor(row.right, {3})));
     const Arg out = l.call(row.name, "", {Arg(x), Arg(y)});
     if (opset < kFirstWithBf16 && (row.left == DType::bf16 || row.right == DType::bf16)) {
-      ASSERT_FALSE(l.status().has_value());
-      EXPECT_EQ(l.status().error().code, "export.opset");
+      ASSERT_FALSE(l->status().has_value());
+      EXPECT_EQ(l->status().error().code, "export.opset");
       continue;
     }
-    ASSERT_TRUE(l.status().has_value()) << l.status().error().message;
-    EXPECT_EQ(l.dtype(l.ref(out)), row.result) << row.name << " at opset " << opset;
-    EXPECT_EQ(print(l.dims(l.ref(out))), "[n, 3]");
+    ASSERT_TRUE(l->status().has_value()) << l->status().error().message;
+    EXPECT_EQ(l->dtype(l.ref(out)), row.result) << row.name << " at opset " << opset;
+    EXPECT_EQ(print(l->dims(l.ref(out))), "[n, 3]");
   }
 }
 
@@ -101,15 +101,15 @@ TEST_P(Kernels, GiveTheRightType) {
     Symbols symbols;
     Assumptions assumptions(symbols);
     Lowering l(all_ops(), assumptions, opset);
-    const Var x = l.variable(l.input("x", Fact::tensor(row.given, {2, 3})));
+    const Var x = l.memory().variable(l.input("x", Fact::tensor(row.given, {2, 3})));
     const Arg out = l.call(row.name, "", {Arg(x)});
     if (opset < kFirstWithBf16 && row.given == DType::bf16) {
-      ASSERT_FALSE(l.status().has_value());
-      EXPECT_EQ(l.status().error().code, "export.opset");
+      ASSERT_FALSE(l->status().has_value());
+      EXPECT_EQ(l->status().error().code, "export.opset");
       continue;
     }
-    ASSERT_TRUE(l.status().has_value()) << l.status().error().message;
-    EXPECT_EQ(l.dtype(l.ref(out)), row.result) << row.name << " at opset " << opset;
+    ASSERT_TRUE(l->status().has_value()) << l->status().error().message;
+    EXPECT_EQ(l->dtype(l.ref(out)), row.result) << row.name << " at opset " << opset;
   }
 }
 
@@ -146,18 +146,18 @@ TEST(Casts, ShareMemoryOnlyWhereNothingChanges) {
   Symbols symbols;
   Assumptions assumptions(symbols);
   Lowering l(all_ops(), assumptions, 17);
-  const Var x = l.variable(l.input("x", Fact::tensor(DType::f32, {3})));
+  const Var x = l.memory().variable(l.input("x", Fact::tensor(DType::f32, {3})));
   const Arg same = l.call("to", "dtype", {Arg(x), Arg::of(DType::f32)});
   const Arg copied = l.call("to", "dtype", {Arg(x), Arg::of(DType::f32), Arg(false), Arg(true)});
   const Arg other = l.call("to", "dtype", {Arg(x), Arg::of(DType::f64)});
-  const Ref before = l.read(x);
+  const Ref before = l.memory().read(x);
   for (const Arg& written : {copied, other}) {
     l.call("add_", "Scalar", {written, Arg(Dim(1))});
-    EXPECT_EQ(l.read(x), before);
+    EXPECT_EQ(l.memory().read(x), before);
   }
   l.call("add_", "Scalar", {same, Arg(Dim(1))});
-  EXPECT_NE(l.read(x), before);
-  EXPECT_TRUE(l.status().has_value());
+  EXPECT_NE(l.memory().read(x), before);
+  EXPECT_TRUE(l->status().has_value());
 }
 
 TEST(Bfloat16, NeedsOpset13) {
@@ -165,20 +165,20 @@ TEST(Bfloat16, NeedsOpset13) {
   Assumptions assumptions(symbols);
   Lowering l(all_ops(), assumptions, 12);
   l.input("x", Fact::tensor(DType::bf16, {3}));
-  ASSERT_FALSE(l.status().has_value());
-  EXPECT_EQ(l.status().error().code, "export.opset");
+  ASSERT_FALSE(l->status().has_value());
+  EXPECT_EQ(l->status().error().code, "export.opset");
 }
 
 TEST(Dropout, NeedsEvaluationMode) {
   Symbols symbols;
   Assumptions assumptions(symbols);
   Lowering l(all_ops(), assumptions, 17);
-  const Var x = l.variable(l.input("x", Fact::tensor(DType::f32, {3})));
+  const Var x = l.memory().variable(l.input("x", Fact::tensor(DType::f32, {3})));
   const Arg kept = l.call("dropout", "", {Arg(x), Arg(0.5), Arg(false)});
-  EXPECT_EQ(l.ref(kept), l.read(x));
+  EXPECT_EQ(l.ref(kept), l.memory().read(x));
   l.call("dropout", "", {Arg(x), Arg(0.5), Arg(true)});
-  ASSERT_FALSE(l.status().has_value());
-  EXPECT_EQ(l.status().error().code, "export.training");
+  ASSERT_FALSE(l->status().has_value());
+  EXPECT_EQ(l->status().error().code, "export.training");
 }
 
 }  // namespace

@@ -6,30 +6,30 @@ namespace {
 
 // The places of the boxes that stay, by falling score.
 Arg nms(Lowering& l, const Args& a) {
-  const Ref boxes = l.cast(a.tensor("dets"), DType::f32), scores = l.cast(a.tensor("scores"), DType::f32);
+  const Ref boxes = l->cast(a.tensor("dets"), DType::f32), scores = l->cast(a.tensor("scores"), DType::f32);
   if (!l.need_rank(boxes, 2, 2) || !l.need_rank(scores, 1, 1)) return {};
   const Ref limit = reals(l, {a.f("iou_threshold")}, DType::f32);
-  const Ref chosen = l.op("NonMaxSuppression", {l.unsqueeze(boxes, {0}), l.unsqueeze(scores, {0, 1}),
-                                                l.ints({std::numeric_limits<int32_t>::max()}), limit});
-  return l.gather(chosen, l.number(int64_t{2}), 1);
+  const Ref chosen = l.op("NonMaxSuppression", {l->unsqueeze(boxes, {0}), l->unsqueeze(scores, {0, 1}),
+                                                l->ints({std::numeric_limits<int32_t>::max()}), limit});
+  return l->gather(chosen, l->number(int64_t{2}), 1);
 }
 
 // A box is (image, x1, y1, x2, y2).
 Ref aligned_boxes(Lowering& l, const Args& a, bool aligned) {
   const Ref x = a.tensor("input"), boxes = a.tensor("rois");
   if (!l.need_rank(x, 4, 4) || !l.need_rank(boxes, 2, 2)) return {};
-  if (aligned && l.opset() < 16) {
-    l.refuse("aten.opset", "{} with boxes aligned to pixel centres has no form before opset 16; use --opset 16",
-             a.schema().name);
+  if (aligned && l->opset() < 16) {
+    l->refuse("aten.opset", "{} with boxes aligned to pixel centres has no form before opset 16; use --opset 16",
+              a.schema().name);
     return {};
   }
   std::vector<Attribute> attributes{
       attr("mode", "avg"), attr("output_height", a.i("pooled_height")), attr("output_width", a.i("pooled_width")),
       attr("sampling_ratio", std::max<int64_t>(0, a.i("sampling_ratio"))), attr("spatial_scale", a.f("spatial_scale"))};
-  if (l.opset() >= 16)
+  if (l->opset() >= 16)
     attributes.push_back(attr("coordinate_transformation_mode", aligned ? "half_pixel" : "output_half_pixel"));
-  const Ref image = l.cast(l.gather(boxes, l.number(int64_t{0}), 1), DType::i64);
-  return l.op("RoiAlign", {x, l.cast(l.slice(boxes, 1, 1, 5), l.dtype(x)), image}, std::move(attributes));
+  const Ref image = l->cast(l->gather(boxes, l->number(int64_t{0}), 1), DType::i64);
+  return l.op("RoiAlign", {x, l->cast(l->slice(boxes, 1, 1, 5), l->dtype(x)), image}, std::move(attributes));
 }
 
 Arg roi_align(Lowering& l, const Args& a) { return aligned_boxes(l, a, a.flag("aligned")); }
@@ -38,27 +38,27 @@ Arg roi_align(Lowering& l, const Args& a) { return aligned_boxes(l, a, a.flag("a
 Arg ps_roi_align(Lowering& l, const Args& a) {
   const int64_t bins = a.i("pooled_height") * a.i("pooled_width");
   const Ref all = aligned_boxes(l, a, true);
-  if (l.failed()) return {};
-  const Dim boxes = l.dim(all, 0), channels = floordiv(l.dim(all, 1), bins);
+  if (l->failed()) return {};
+  const Dim boxes = l->dim(all, 0), channels = floordiv(l->dim(all, 1), bins);
   std::vector<int64_t> diagonal;
   for (int64_t i = 0; i < bins; ++i) diagonal.push_back(i * (bins + 1));
-  const Ref own = l.gather(l.reshape(all, {boxes, channels, bins * bins}), l.ints(diagonal), 2);
-  return Arguments{l.reshape(own, {boxes, channels, a.i("pooled_height"), a.i("pooled_width")}), Arg()};
+  const Ref own = l->gather(l->reshape(all, {boxes, channels, bins * bins}), l->ints(diagonal), 2);
+  return Arguments{l->reshape(own, {boxes, channels, a.i("pooled_height"), a.i("pooled_width")}), Arg()};
 }
 
 // The second result is for the backward pass.
 Arg roi_pool(Lowering& l, const Args& a) {
   const Ref x = a.tensor("input"), boxes = a.tensor("rois");
   if (!l.need_rank(x, 4, 4) || !l.need_rank(boxes, 2, 2)) return {};
-  const Ref out = l.op("MaxRoiPool", {x, l.cast(boxes, l.dtype(x))},
+  const Ref out = l.op("MaxRoiPool", {x, l->cast(boxes, l->dtype(x))},
                        {attr("pooled_shape", std::vector<int64_t>{a.i("pooled_height"), a.i("pooled_width")}),
                         attr("spatial_scale", a.f("spatial_scale"))});
   return Arguments{out, Arg()};
 }
 
 Arg deform_conv(Lowering& l, const Args& a) {
-  if (l.opset() < 19) {
-    l.refuse("aten.opset", "{} has no form before opset 19; use --opset 19", a.schema().name);
+  if (l->opset() < 19) {
+    l->refuse("aten.opset", "{} has no form before opset 19; use --opset 19", a.schema().name);
     return {};
   }
   const Ref x = a.tensor("input"), weight = a.tensor("weight");

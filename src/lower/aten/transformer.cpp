@@ -10,23 +10,23 @@ Ref affine(Lowering& l, Ref x, Ref weight, Ref bias) {
 
 // [batch, rows, heads * width] as [batch, heads, rows, width].
 Ref split_heads(Lowering& l, Ref x, int64_t heads) {
-  const Dim width = floordiv(l.dim(x, 2), heads);
-  return l.transpose(l.reshape(x, {l.dim(x, 0), l.dim(x, 1), heads, width}), {0, 2, 1, 3});
+  const Dim width = floordiv(l->dim(x, 2), heads);
+  return l->transpose(l->reshape(x, {l->dim(x, 0), l->dim(x, 1), heads, width}), {0, 2, 1, 3});
 }
 
 Ref join_heads(Lowering& l, Ref x) {
-  const Ref rows = l.transpose(x, {0, 2, 1, 3});
-  return l.reshape(rows, {l.dim(rows, 0), l.dim(rows, 1), l.dim(rows, 2) * l.dim(rows, 3)});
+  const Ref rows = l->transpose(x, {0, 2, 1, 3});
+  return l->reshape(rows, {l->dim(rows, 0), l->dim(rows, 1), l->dim(rows, 2) * l->dim(rows, 3)});
 }
 
 // These masks say what is not seen. 0: [rows, columns]; 1: padding, [batch, columns]; 2: as the scores.
 Ref seen_of(Lowering& l, const Args& a) {
-  if (const Ref there = l.nested_mask(a.self())) return l.unsqueeze(there, {1, 2});
+  if (const Ref there = l.nested().mask(a.self())) return l->unsqueeze(there, {1, 2});
   Ref mask = a.tensor("mask");
   if (!mask) return {};
-  mask = l.op("Not", {l.cast(mask, DType::boolean)});
-  const int64_t type = a.i("mask_type", l.rank(mask) == 2 ? 1 : 2);
-  return type == 1 ? l.unsqueeze(mask, {1, 2}) : mask;
+  mask = l.op("Not", {l->cast(mask, DType::boolean)});
+  const int64_t type = a.i("mask_type", l->rank(mask) == 2 ? 1 : 2);
+  return type == 1 ? l->unsqueeze(mask, {1, 2}) : mask;
 }
 
 struct Weights {
@@ -39,9 +39,9 @@ Weights weights_of(const Args& a) {
 
 // Query, key and value of one tensor by one product, else by three.
 Refs projections(Lowering& l, Ref query, Ref key, Ref value, const Weights& w) {
-  const Dim width = floordiv(l.dim(w.in, 0), 3);
-  if (query == key && key == value) return l.split(affine(l, query, w.in, w.in_bias), 2, {width, width, width});
-  const Refs weights = l.split(w.in, 0, {width, width, width}), biases = l.split(w.in_bias, 0, {width, width, width});
+  const Dim width = floordiv(l->dim(w.in, 0), 3);
+  if (query == key && key == value) return l->split(affine(l, query, w.in, w.in_bias), 2, {width, width, width});
+  const Refs weights = l->split(w.in, 0, {width, width, width}), biases = l->split(w.in_bias, 0, {width, width, width});
   return {affine(l, query, weights[0], biases[0]), affine(l, key, weights[1], biases[1]),
           affine(l, value, weights[2], biases[2])};
 }
@@ -70,8 +70,8 @@ Arg multi_head(Lowering& l, const Args& a) {
 }
 
 Ref normed(Lowering& l, const Args& a, Ref x, std::string_view weight, std::string_view bias) {
-  const Arg result =
-      l.call("layer_norm", "", {Arg(x), Arg(Arguments{Arg(l.dim(x, 2))}), a.arg(weight), a.arg(bias), Arg(a.f("eps"))});
+  const Arg result = l.call("layer_norm", "",
+                            {Arg(x), Arg(Arguments{Arg(l->dim(x, 2))}), a.arg(weight), a.arg(bias), Arg(a.f("eps"))});
   return l.ref(result);
 }
 
@@ -101,44 +101,44 @@ Ref encoded(Lowering& l, const Args& a, Ref x) {
 Arg encoder_layer(Lowering& l, const Args& a) {
   const Ref x = a.tensor("src");
   if (!l.need_rank(x, 3, 3)) return {};
-  const Ref y = encoded(l, a, x), places = l.nested_mask(x);
-  return places ? l.nested_of(y, places) : y;
+  const Ref y = encoded(l, a, x), places = l.nested().mask(x);
+  return places ? l.nested().of(y, places) : y;
 }
 
 // Which places of [batch, longest] a nested tensor fills that has as many entries in each row as the mask.
 Ref filled_places(Lowering& l, Ref mask) {
-  const Ref counts = l.reduce("ReduceSum", l.cast(mask, DType::i64), {1}, true);
-  return l.op("Less", {counted(l, l.dim(mask, 1), DType::i64), counts});
+  const Ref counts = l.reduce("ReduceSum", l->cast(mask, DType::i64), {1}, true);
+  return l.op("Less", {counted(l, l->dim(mask, 1), DType::i64), counts});
 }
 
 Arg left_aligned(Lowering& l, const Args& a) {
-  const Ref mask = l.cast(a.tensor("mask"), DType::boolean);
+  const Ref mask = l->cast(a.tensor("mask"), DType::boolean);
   if (!l.need_rank(mask, 2, 2)) return {};
-  const Ref wrong = l.cast(l.op("Xor", {filled_places(l, mask), mask}), DType::i64);
-  return l.op("Equal", {l.reduce("ReduceSum", wrong, {0, 1}, false), l.number(int64_t{0})});
+  const Ref wrong = l->cast(l.op("Xor", {filled_places(l, mask), mask}), DType::i64);
+  return l.op("Equal", {l.reduce("ReduceSum", wrong, {0, 1}, false), l->number(int64_t{0})});
 }
 
 // What lies in the padding is never looked at, not even where it is not a number.
 Arg nested_from_mask(Lowering& l, const Args& a) {
-  const Ref x = a.self(), mask = l.cast(a.tensor("mask"), DType::boolean);
+  const Ref x = a.self(), mask = l->cast(a.tensor("mask"), DType::boolean);
   if (!l.need_rank(x, 3, 3) || !l.need_rank(mask, 2, 2)) return {};
   const Ref places = filled_places(l, mask);
-  return l.nested_of(l.op("Where", {l.unsqueeze(places, {2}), x, l.number(0.0, l.dtype(x))}), places);
+  return l.nested().of(l.op("Where", {l->unsqueeze(places, {2}), x, l->number(0.0, l->dtype(x))}), places);
 }
 
 Arg padded(Lowering& l, const Args& a) {
-  Ref x = a.self(), places = l.nested_mask(x);
+  Ref x = a.self(), places = l.nested().mask(x);
   if (!places) return x;
   if (!a.has("output_size")) {
-    const Ref counts = l.reduce("ReduceSum", l.cast(places, DType::i64), {1}, false);
+    const Ref counts = l.reduce("ReduceSum", l->cast(places, DType::i64), {1}, false);
     const Dim longest = l.item(l.reduce("ReduceMax", counts, {0}, false));
-    x = l.slice(x, 1, 0, longest);
-    places = l.slice(places, 1, 0, longest);
-  } else if (const Dims wanted = a.dims("output_size"); wanted.size() != 3 || !l.same(wanted[1], l.dim(x, 1))) {
-    l.refuse("aten.nested", "a nested tensor is padded to other sizes than those it was made of");
+    x = l->slice(x, 1, 0, longest);
+    places = l->slice(places, 1, 0, longest);
+  } else if (const Dims wanted = a.dims("output_size"); wanted.size() != 3 || !l->same(wanted[1], l->dim(x, 1))) {
+    l->refuse("aten.nested", "a nested tensor is padded to other sizes than those it was made of");
     return {};
   }
-  return l.op("Where", {l.unsqueeze(places, {2}), x, l.number(a.f("padding"), l.dtype(x))});
+  return l.op("Where", {l->unsqueeze(places, {2}), x, l->number(a.f("padding"), l->dtype(x))});
 }
 
 constexpr AtenOp kTransformerOps[] = {

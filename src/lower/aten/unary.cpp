@@ -23,23 +23,23 @@ Arg unary(Lowering& l, const Args& a) {
 template <const char* Type>
 Arg rounding(Lowering& l, const Args& a) {
   const Ref x = a.self();
-  return is_float(l.dtype(x)) ? l.op(Type, {x}) : x;
+  return is_float(l->dtype(x)) ? l.op(Type, {x}) : x;
 }
 
 Arg same(Lowering&, const Args& a) { return a.self(); }
 
 Arg absolute(Lowering& l, const Args& a) {
   const Ref x = a.self();
-  return l.dtype(x) == DType::boolean ? x : l.op("Abs", {x});
+  return l->dtype(x) == DType::boolean ? x : l.op("Abs", {x});
 }
 
 Arg sign(Lowering& l, const Args& a) {
   const Ref x = a.self();
-  return l.dtype(x) == DType::boolean ? x : l.op("Sign", {x});
+  return l->dtype(x) == DType::boolean ? x : l.op("Sign", {x});
 }
 
 // The functions below have kernels for single precision only; for double they are written with those that have both.
-bool is_double(Lowering& l, Ref x) { return l.dtype(x) == DType::f64; }
+bool is_double(Lowering& l, Ref x) { return l->dtype(x) == DType::f64; }
 
 Arg tangent(Lowering& l, const Args& a) {
   const Ref x = l.as_float(a.self());
@@ -122,7 +122,7 @@ Arg log1p(Lowering& l, const Args& a) { return log1p_of(l, l.as_float(a.self()))
 Arg rsqrt(Lowering& l, const Args& a) { return l.op("Reciprocal", {l.op("Sqrt", {l.as_float(a.self())})}); }
 
 Arg square(Lowering& l, const Args& a) {
-  const Ref x = l.dtype(a.self()) == DType::boolean ? l.cast(a.self(), DType::i64) : a.self();
+  const Ref x = l->dtype(a.self()) == DType::boolean ? l->cast(a.self(), DType::i64) : a.self();
   return l.op("Mul", {x, x});
 }
 
@@ -138,7 +138,7 @@ Arg frac(Lowering& l, const Args& a) { return l.op("Sub", {a.self(), truncated(l
 Arg round(Lowering& l, const Args& a) {
   const Ref x = a.self();
   const int64_t decimals = a.i("decimals");
-  if (!is_float(l.dtype(x))) return x;
+  if (!is_float(l->dtype(x))) return x;
   if (decimals == 0) return l.op("Round", {x});
   const Ref scale = like(l, x, std::pow(10.0, static_cast<double>(std::abs(decimals))));
   const bool up = decimals > 0;
@@ -146,30 +146,30 @@ Arg round(Lowering& l, const Args& a) {
 }
 
 Ref all_false(Lowering& l, Ref x) {
-  const Ref no = l.integer(0, DType::boolean);
-  return l.failed() ? Ref() : l.full(l.dims(x), *l.tensor(no));
+  const Ref no = l->integer(0, DType::boolean);
+  return l->failed() ? Ref() : l->full(l->dims(x), *l->tensor(no));
 }
 
 Arg is_nan(Lowering& l, const Args& a) {
   const Ref x = a.self();
-  return is_float(l.dtype(x)) ? l.op("IsNaN", {x}) : all_false(l, x);
+  return is_float(l->dtype(x)) ? l.op("IsNaN", {x}) : all_false(l, x);
 }
 
 Arg is_inf(Lowering& l, const Args& a) {
   const Ref x = a.self();
-  return is_float(l.dtype(x)) ? l.op("IsInf", {x}) : all_false(l, x);
+  return is_float(l->dtype(x)) ? l.op("IsInf", {x}) : all_false(l, x);
 }
 
 Arg is_finite(Lowering& l, const Args& a) {
   const Ref x = a.self();
-  if (!is_float(l.dtype(x))) return l.op("Not", {all_false(l, x)});
+  if (!is_float(l->dtype(x))) return l.op("Not", {all_false(l, x)});
   return less(l, l.op("Abs", {x}), like(l, x, std::numeric_limits<double>::infinity()));
 }
 
 template <int Sign>
 Arg is_infinite(Lowering& l, const Args& a) {
   const Ref x = a.self();
-  if (!is_float(l.dtype(x))) return all_false(l, x);
+  if (!is_float(l->dtype(x))) return all_false(l, x);
   return l.op("Equal", {x, like(l, x, Sign * std::numeric_limits<double>::infinity())});
 }
 
@@ -188,8 +188,8 @@ double largest(DType dtype) {
 
 Arg nan_to_num(Lowering& l, const Args& a) {
   const Ref x = a.self();
-  if (!is_float(l.dtype(x))) return x;
-  const double infinity = std::numeric_limits<double>::infinity(), most = largest(l.dtype(x));
+  if (!is_float(l->dtype(x))) return x;
+  const double infinity = std::numeric_limits<double>::infinity(), most = largest(l->dtype(x));
   Ref out = l.op("Where", {l.op("IsNaN", {x}), like(l, x, a.f("nan", 0)), x});
   if (!a.has("posinf") && !a.has("neginf")) return l.clip(out, like(l, x, -most), like(l, x, most));
   out = l.op("Where", {l.op("Equal", {x, like(l, x, infinity)}), like(l, x, a.f("posinf", most)), out});
@@ -239,7 +239,7 @@ Arg ndtr(Lowering& l, const Args& a) {
 Arg signbit(Lowering& l, const Args& a) {
   const Ref x = a.self();
   const Ref negative = less(l, x, like(l, x, 0));
-  if (!is_float(l.dtype(x))) return negative;
+  if (!is_float(l->dtype(x))) return negative;
   return l.op("Or", {negative, less(l, l.op("Reciprocal", {x}), like(l, x, 0))});
 }
 

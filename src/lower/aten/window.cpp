@@ -13,7 +13,7 @@ constexpr int64_t kLongest = 1 << 24;
 Arg kaiser(Lowering& l, const Args& a) {
   const int64_t length = a.i("window_length");
   if (length < 0 || length > kLongest) {
-    l.refuse("aten.arguments", "a window of {} entries", length);
+    l->refuse("aten.arguments", "a window of {} entries", length);
     return {};
   }
   const double span = static_cast<double>(a.flag("periodic", true) ? length : length - 1), beta = a.f("beta", 12);

@@ -1,6 +1,6 @@
-#include <algorithm>
+#include "lower/torchscript/modules.h"
 
-#include "lower/torchscript_eval.h"
+#include <algorithm>
 
 namespace anyshape::lower::script {
 
@@ -20,7 +20,31 @@ std::string storage_key(const torchscript::StorageView& view, bool constant) {
 
 }  // namespace
 
-std::shared_ptr<Instance> Evaluator::root() {
+const torchscript::Class* Modules::find_class(const std::string& name) const {
+  const auto found = script_.classes.find(name);
+  return found == script_.classes.end() ? nullptr : &found->second;
+}
+
+Result<std::optional<Value>> Modules::enumerator(const std::string& path) {
+  const size_t dot = path.rfind('.');
+  if (dot == std::string::npos) return std::nullopt;
+  const std::string type_name = path.substr(0, dot);
+  const torchscript::Class* type = find_class(type_name);
+  if (type == nullptr || type->base != "Enum") return std::nullopt;
+  if (const auto known = enumerators_.find(path); known != enumerators_.end()) return Value(known->second);
+  for (const torchscript::Attribute& attribute : type->attributes) {
+    if (attribute.name != path.substr(dot + 1) || !attribute.value) continue;
+    auto made = std::make_shared<Enumerator>();
+    made->type = type_name;
+    made->name = attribute.name;
+    TRY(made->value, eval_(*attribute.value));
+    enumerators_[path] = made;
+    return Value(std::shared_ptr<const Enumerator>(std::move(made)));
+  }
+  return std::nullopt;
+}
+
+std::shared_ptr<Instance> Modules::root() {
   if (!root_) {
     root_ = std::make_shared<Instance>();
     root_->type_name = script_.data.root->text;
@@ -33,17 +57,17 @@ std::shared_ptr<Instance> Evaluator::root() {
   return root_;
 }
 
-Value Evaluator::unpickled_tensor(const Pickled& value, const std::string& path, bool in_modules) {
+Value Modules::unpickled_tensor(const Pickled& value, const std::string& path, bool in_modules) {
   Var& shared = storages_[storage_key(value.tensor->view, !in_modules)];
   if (!shared) {
     const std::string name = in_modules ? path : fmt::format("constants.{}", path);
-    shared = in_.variable(in_.constant(value.tensor->tensor, name), name);
-    module_tensors_.emplace_back(name, shared);
+    shared = in_.memory().variable(in_->constant(value.tensor->tensor, name), name);
+    tensors_.emplace_back(name, shared);
   }
   return shared;
 }
 
-Result<Value> Evaluator::unpickled_container(const Pickled& value, const std::string& path, bool in_modules) {
+Result<Value> Modules::unpickled_container(const Pickled& value, const std::string& path, bool in_modules) {
   if (value.kind == Pickled::Kind::dict) {
     auto dict = std::make_shared<Dict>();
     for (size_t i = 0; i + 1 < value.items.size(); i += 2) {
@@ -63,7 +87,46 @@ Result<Value> Evaluator::unpickled_container(const Pickled& value, const std::st
   return value.kind == Pickled::Kind::list ? list_of(std::move(items)) : tuple_of(std::move(items));
 }
 
-Result<Value> Evaluator::unpickled(const Pickled& value, const std::string& path, bool in_modules) {
+Value Modules::unpickled_object(const Pickled& value, const std::string& path, bool in_modules) {
+  auto instance = std::make_shared<Instance>();
+  instance->type_name = value.text;
+  instance->type = find_class(value.text);
+  instance->origin = &value;
+  instance->module = in_modules && instance->type != nullptr && instance->type->base == "Module";
+  instance->path = path;
+  if (in_modules) modules_.push_back(instance);
+  return Value(std::move(instance));
+}
+
+Result<Value> Modules::unpickled_enumerator(const Pickled& value, const std::string& path) {
+  Value made;
+  const torchscript::Class* type = find_class(value.text);
+  TRY(const Value wanted, unpickled(*value.items[0], path, false));
+  for (const torchscript::Attribute& attribute : type ? type->attributes : std::vector<torchscript::Attribute>()) {
+    TRY(const auto member, enumerator(fmt::format("{}.{}", value.text, attribute.name)));
+    if (!member) continue;
+    TRY(const Value same, library_.equal((*member->get<std::shared_ptr<const Enumerator>>())->value, wanted));
+    if (numbers_.decide(same) == true) made = *member;
+  }
+  return made;
+}
+
+Result<Value> Modules::constant(size_t index) {
+  const Pickled& held = *script_.constants.root->items[index];
+  TRY(Value value, unpickled(held, fmt::format("c{}", index), false));
+  // What was a number of Python's when the module was traced.
+  if (value.is_tensor() && held.tensor->view.sizes.empty()) library_.add_wrapped(*value.get<Var>());
+  return value;
+}
+
+bool Modules::holds(const void* container) const {
+  return std::any_of(unpickled_.begin(), unpickled_.end(), [&](const auto& entry) {
+    const Value& value = entry.second;
+    return value.list() == container || static_cast<const void*>(value.dict()) == container;
+  });
+}
+
+Result<Value> Modules::unpickled(const Pickled& value, const std::string& path, bool in_modules) {
   if (const auto known = unpickled_.find(&value); known != unpickled_.end()) return known->second;
   Value made;
   switch (value.kind) {
@@ -88,26 +151,11 @@ Result<Value> Evaluator::unpickled(const Pickled& value, const std::string& path
       TRY(made, unpickled_container(value, path, in_modules));
       break;
     }
-    case Pickled::Kind::object: {
-      auto instance = std::make_shared<Instance>();
-      instance->type_name = value.text;
-      instance->type = find_class(value.text);
-      instance->origin = &value;
-      instance->module = in_modules && instance->type != nullptr && instance->type->base == "Module";
-      instance->path = path;
-      if (in_modules) modules_.push_back(instance);
-      made = Value(std::move(instance));
+    case Pickled::Kind::object:
+      made = unpickled_object(value, path, in_modules);
       break;
-    }
     case Pickled::Kind::enumerator: {
-      const torchscript::Class* type = find_class(value.text);
-      TRY(const Value wanted, unpickled(*value.items[0], path, false));
-      for (const torchscript::Attribute& attribute : type ? type->attributes : std::vector<torchscript::Attribute>()) {
-        TRY(const auto member, enumerator(fmt::format("{}.{}", value.text, attribute.name)));
-        if (!member) continue;
-        TRY(const Value same, equal((*member->get<std::shared_ptr<const Enumerator>>())->value, wanted));
-        if (numbers_.decide(same) == true) made = *member;
-      }
+      TRY(made, unpickled_enumerator(value, path));
       break;
     }
     default:
@@ -117,16 +165,16 @@ Result<Value> Evaluator::unpickled(const Pickled& value, const std::string& path
   return made;
 }
 
-Result<Value> Evaluator::class_attribute(const Instance& owner, const std::string& name) {
+Result<Value> Modules::class_attribute(const Instance& owner, const std::string& name) {
   if (owner.type != nullptr) {
     for (const torchscript::Attribute& attribute : owner.type->attributes) {
-      if (attribute.name == name && attribute.value) return eval(*attribute.value);
+      if (attribute.name == name && attribute.value) return eval_(*attribute.value);
     }
   }
-  return wrong("script.name", "the class {} has no attribute {}", owner.type_name, name);
+  return refuse("script.name", "the class {} has no attribute {}", owner.type_name, name);
 }
 
-Result<Value> Evaluator::module_attribute(const std::shared_ptr<Instance>& owner, const std::string& name) {
+Result<Value> Modules::attribute(const std::shared_ptr<Instance>& owner, const std::string& name) {
   const std::pair<const Instance*, std::string> key(owner.get(), name);
   if (set_.count(key) == 0) read_first_.insert(key);
   if (const auto found = owner->attributes.find(name); found != owner->attributes.end()) return found->second;
@@ -149,33 +197,13 @@ Result<Value> Evaluator::module_attribute(const std::shared_ptr<Instance>& owner
   return value;
 }
 
-Result<Value> Evaluator::attribute(const Value& owner, const std::string& name) {
-  if (const auto* instance = owner.get<std::shared_ptr<Instance>>()) return module_attribute(*instance, name);
-  if (const List* tuple = owner.list(); tuple && tuple->named) {
-    const auto& fields = tuple->named->attributes;
-    for (size_t i = 0; i < fields.size() && i < tuple->items.size(); ++i) {
-      if (fields[i].name == name) return tuple->items[i];
-    }
-  }
-  if (const auto* member = owner.get<std::shared_ptr<const Enumerator>>()) {
-    if (name == "value") return (*member)->value;
-    if (name == "name") return Value((*member)->name);
-  }
-  TRY(auto value, prim({name, {owner}, {}}));
-  if (value) return *std::move(value);
-  return wrong("script.name", "{} has no attribute {}", kind_of(owner), name);
+void Modules::set_attribute(const std::shared_ptr<Instance>& owner, const std::string& name, Value value) {
+  journal_.note(owner);
+  set_.emplace(owner.get(), name);
+  owner->attributes.insert_or_assign(name, std::move(value));
 }
 
-Status Evaluator::set_attribute(const Value& owner, const std::string& name, Value value) {
-  const auto* instance = owner.get<std::shared_ptr<Instance>>();
-  if (instance == nullptr) return wrong("script.type", "{} has no attributes to set", kind_of(owner));
-  note_change(*instance);
-  set_.emplace(instance->get(), name);
-  (*instance)->attributes.insert_or_assign(name, std::move(value));
-  return {};
-}
-
-std::vector<Change> Evaluator::changes() const {
+std::vector<Change> Modules::changes() const {
   std::map<std::string, Change> found;
   for (const auto& owner : modules_) {
     for (const auto& [name, value] : owner->attributes) {

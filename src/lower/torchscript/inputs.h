@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "lower/axes.h"
-#include "lower/torchscript_eval.h"
+#include "lower/torchscript/evaluator.h"
 
 namespace anyshape::lower::script {
 

@@ -1,4 +1,4 @@
-#include "lower/from_torchscript.h"
+#include "lower/torchscript/from_torchscript.h"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,6 @@
-#include "lower/torchscript_eval.h"
+#include "lower/torchscript/evaluator.h"
 
 #include <algorithm>
-
-#include "lower/naming.h"
 
 namespace anyshape::lower::script {
 
@@ -16,42 +14,25 @@ constexpr size_t kMaxFrames = 150;
 
 }  // namespace
 
-const Value* Call::arg(size_t i, std::string_view keyword) const {
-  if (i < args.size()) return &args[i];
-  for (const auto& [given, value] : named) {
-    if (!keyword.empty() && given == keyword) return &value;
-  }
-  return nullptr;
-}
-
 Evaluator::Evaluator(const torchscript::Script& script, Lowering& lowering)
-    : script_(script), in_(lowering), numbers_(lowering) {}
-
-std::string Evaluator::place() const {
-  if (frames_.empty()) return {};
-  return fmt::format("{}:{}", frame().function->file, frame().line);
-}
+    : script_(script),
+      in_(lowering),
+      numbers_(lowering),
+      library_(lowering, numbers_, journal_, frames_, script.version),
+      modules_(script, lowering, numbers_, library_, journal_, [this](const Expr& expr) { return eval(expr); }),
+      undecided_(*this) {}
 
 tl::unexpected<Error> Evaluator::placed(Error error) {
   if (placed_ && error.place == *placed_) return tl::unexpected(std::move(error));
-  std::string where = place();
+  std::string where = frames_.place();
   if (!frame().module.empty()) where += fmt::format(": module {}", frame().module);
   auto made = at(where, std::move(error));
   placed_ = made.value().place;
   return made;
 }
 
-void Evaluator::show_place() {
-  std::vector<std::pair<std::string, std::string>> metadata;
-  if (!frame().module.empty()) metadata.emplace_back("module", frame().module);
-  metadata.emplace_back("source", place());
-  std::vector<std::string> modules;
-  for (const auto& open : frames_) modules.push_back(open->module);
-  in_.set_place(node_prefix(modules), std::move(metadata));
-}
-
 Result<Value> Evaluator::eval(const Expr& expr) {
-  if (++depth_ > kMaxDepth) return wrong("script.depth", "the program nests its calls too deeply");
+  if (++depth_ > kMaxDepth) return refuse("script.depth", "the program nests its calls too deeply");
   auto value = eval_inner(expr);
   --depth_;
   return value;
@@ -97,16 +78,14 @@ Result<Value> Evaluator::eval_inner(const Expr& expr) {
     case Kind::slice:
       break;
   }
-  return wrong("script.syntax", "{} has no value", print(expr));
+  return refuse("script.syntax", "{} has no value", print(expr));
 }
 
 Result<Value> Evaluator::literal(const Expr& expr) {
   static const torchscript::Function kNowhere;
-  auto made = std::make_unique<Frame>();
-  made->function = &kNowhere;
-  frames_.push_back(std::move(made));
+  frames_.push(kNowhere);
   auto value = eval(expr);
-  frames_.pop_back();
+  frames_.pop();
   return value;
 }
 
@@ -114,7 +93,7 @@ Result<Value> Evaluator::eval_name(const Expr& expr) {
   const auto found = frame().names.find(expr.text);
   if (found != frame().names.end()) {
     const auto* missing = found->second.get<Missing>();
-    if (missing && !missing->declared) return wrong("script.value", "{}", missing->why);
+    if (missing && !missing->declared) return refuse("script.value", "{}", missing->why);
     return found->second;
   }
   auto callable = std::make_shared<Callable>();
@@ -133,44 +112,15 @@ std::optional<std::string> Evaluator::dotted(const Expr& expr) const {
   return owner;
 }
 
-const torchscript::Class* Evaluator::find_class(const std::string& name) const {
-  const auto found = script_.classes.find(name);
-  return found == script_.classes.end() ? nullptr : &found->second;
-}
-
-Evaluator::Maybe Evaluator::enumerator(const std::string& path) {
-  const size_t dot = path.rfind('.');
-  if (dot == std::string::npos) return std::nullopt;
-  const std::string type_name = path.substr(0, dot);
-  const torchscript::Class* type = find_class(type_name);
-  if (type == nullptr || type->base != "Enum") return std::nullopt;
-  if (const auto known = enumerators_.find(path); known != enumerators_.end()) return Value(known->second);
-  for (const torchscript::Attribute& attribute : type->attributes) {
-    if (attribute.name != path.substr(dot + 1) || !attribute.value) continue;
-    auto made = std::make_shared<Enumerator>();
-    made->type = type_name;
-    made->name = attribute.name;
-    TRY(made->value, eval(*attribute.value));
-    enumerators_[path] = made;
-    return Value(std::shared_ptr<const Enumerator>(std::move(made)));
-  }
-  return std::nullopt;
-}
-
 Result<Value> Evaluator::named_value(const std::string& path, const Expr& expr) {
   if (path.starts_with("CONSTANTS.c")) {
     const std::string digits = path.substr(11);
-    const auto& constants = script_.constants.root->items;
     const bool number =
         !digits.empty() && digits.size() < 9 && digits.find_first_not_of("0123456789") == std::string::npos;
-    if (!number || std::stoul(digits) >= constants.size()) {
-      return wrong("script.value", "the archive has no constant {}", digits);
+    if (!number || std::stoul(digits) >= modules_.constants()) {
+      return refuse("script.value", "the archive has no constant {}", digits);
     }
-    const torchscript::Pickled& held = *constants[std::stoul(digits)];
-    TRY(Value value, unpickled(held, fmt::format("c{}", digits), false));
-    // What was a number of Python's when the module was traced: it does not decide the type of a result.
-    if (value.is_tensor() && held.tensor->view.sizes.empty()) wrapped_.insert(value.get<Var>()->get());
-    return value;
+    return modules_.constant(std::stoul(digits));
   }
   auto callable = std::make_shared<Callable>();
   callable->name = path;
@@ -179,18 +129,42 @@ Result<Value> Evaluator::named_value(const std::string& path, const Expr& expr) 
     callable->function = &found->second;
     return Value(std::move(callable));
   }
-  if (find_class(path) != nullptr) {
+  if (modules_.find_class(path) != nullptr) {
     callable->kind = Callable::Kind::type;
     return Value(std::move(callable));
   }
-  TRY(auto member, enumerator(path));
+  TRY(auto member, modules_.enumerator(path));
   if (member) return *member;
   if (path.starts_with("torch.")) {
     callable->kind = Callable::Kind::torch;
     callable->name = path.substr(6);
     return Value(std::move(callable));
   }
-  return wrong("script.name", "the archive has no code for {}", print(expr));
+  return refuse("script.name", "the archive has no code for {}", print(expr));
+}
+
+Result<Value> Evaluator::attribute(const Value& owner, const std::string& name) {
+  if (const auto* instance = owner.get<std::shared_ptr<Instance>>()) return modules_.attribute(*instance, name);
+  if (const List* tuple = owner.list(); tuple && tuple->named) {
+    const auto& fields = tuple->named->attributes;
+    for (size_t i = 0; i < fields.size() && i < tuple->items.size(); ++i) {
+      if (fields[i].name == name) return tuple->items[i];
+    }
+  }
+  if (const auto* member = owner.get<std::shared_ptr<const Enumerator>>()) {
+    if (name == "value") return (*member)->value;
+    if (name == "name") return Value((*member)->name);
+  }
+  TRY(auto value, library_.prim({name, {owner}, {}}));
+  if (value) return *std::move(value);
+  return refuse("script.name", "{} has no attribute {}", kind_of(owner), name);
+}
+
+Status Evaluator::set_attribute(const Value& owner, const std::string& name, Value value) {
+  const auto* instance = owner.get<std::shared_ptr<Instance>>();
+  if (instance == nullptr) return refuse("script.type", "{} has no attributes to set", kind_of(owner));
+  modules_.set_attribute(*instance, name, std::move(value));
+  return {};
 }
 
 Result<Value> Evaluator::eval_attribute(const Expr& expr) {
@@ -223,7 +197,7 @@ Result<Value> Evaluator::eval_subscript(const Expr& expr) {
   const Expr& index = expr.args[1];
   if (index.kind != Kind::slice) {
     TRY(const Value place, eval(index));
-    return item_of(owner, place);
+    return library_.item_of(owner, place);
   }
   Call call{"slice", {owner}, {}};
   if (owner.is_tensor()) call.args.push_back(Value(Dim(0)));
@@ -231,7 +205,7 @@ Result<Value> Evaluator::eval_subscript(const Expr& expr) {
     TRY(Value value, eval(part));
     call.args.push_back(std::move(value));
   }
-  return torch_call(std::move(call));
+  return library_.torch_call(std::move(call));
 }
 
 Result<Value> Evaluator::eval_operator(const Expr& expr) {
@@ -250,7 +224,7 @@ Result<Value> Evaluator::eval_operator(const Expr& expr) {
   } else {
     call.name = kNames.at(expr.text);
   }
-  return torch_call(std::move(call));
+  return library_.torch_call(std::move(call));
 }
 
 Result<Value> Evaluator::eval_compare(const Expr& expr) {
@@ -268,7 +242,7 @@ Result<Value> Evaluator::eval_compare(const Expr& expr) {
   TRY(Value b, eval(expr.args[1]));
   const bool in = expr.text == "in" || expr.text == "not in";
   if (in) std::swap(a, b);
-  TRY(Value result, torch_call({kNames.at(expr.text), {std::move(a), std::move(b)}, {}}));
+  TRY(Value result, library_.torch_call({kNames.at(expr.text), {std::move(a), std::move(b)}, {}}));
   return expr.text == "not in" ? numbers_.negate(result) : result;
 }
 
@@ -277,14 +251,14 @@ Result<Value> Evaluator::eval_logic(const Expr& expr) {
   TRY(const Value truth, numbers_.to_bool(given));
   const auto known = numbers_.decide(truth);
   if (expr.kind == Kind::ternary) {
-    if (!known) return wrong("script.branch", "a choice inside an expression depends on data: {}", print(expr));
+    if (!known) return refuse("script.branch", "a choice inside an expression depends on data: {}", print(expr));
     return eval(expr.args[*known ? 0 : 2]);
   }
   if (known) return *known == (expr.kind == Kind::both) ? eval(expr.args[1]) : Result<Value>(truth);
   TRY(const Value other, eval(expr.args[1]));
   TRY(Value right, numbers_.to_bool(other));
   TRY(auto joined, numbers_.call(expr.kind == Kind::both ? "__and__" : "__or__", {truth, right}));
-  if (!joined) return wrong("script.type", "{} joins no truths", print(expr));
+  if (!joined) return refuse("script.type", "{} joins no truths", print(expr));
   return *std::move(joined);
 }
 
@@ -295,7 +269,7 @@ Result<Call> Evaluator::arguments(const Expr& expr) {
     TRY(Value value, eval(arg.kind == Kind::star ? arg.args[0] : arg));
     if (arg.kind == Kind::star) {
       const List* list = value.list();
-      if (list == nullptr || list->stacked) return wrong("script.type", "{} is no list of arguments", print(arg));
+      if (list == nullptr || list->stacked) return refuse("script.type", "{} is no list of arguments", print(arg));
       call.args.insert(call.args.end(), list->items.begin(), list->items.end());
     } else if (!expr.keywords[i - 1].empty()) {
       call.named.emplace_back(expr.keywords[i - 1], std::move(value));
@@ -362,13 +336,13 @@ Result<Value> Evaluator::eval_call(const Expr& expr) {
     TRY(Call call, arguments(expr));
     if (path->starts_with("torch.")) {
       call.name = path->substr(6);
-      return torch_call(std::move(call));
+      return library_.torch_call(std::move(call));
     }
     if (path->starts_with("ops.")) {
       const size_t dot = path->find('.', 4);
-      if (dot == std::string::npos) return wrong("script.name", "{} is no operator", *path);
+      if (dot == std::string::npos) return refuse("script.name", "{} is no operator", *path);
       call.name = path->substr(dot + 1);
-      return op_call(path->substr(4, dot - 4), std::move(call));
+      return library_.op_call(path->substr(4, dot - 4), std::move(call));
     }
     if (callee.kind == Kind::attribute && callee.text == "__new__") {
       return construct(path->substr(0, path->size() - 8), {});
@@ -378,7 +352,7 @@ Result<Value> Evaluator::eval_call(const Expr& expr) {
       return call_value(value, std::move(call));
     }
     call.name = *path;
-    return builtin(std::move(call));
+    return call_builtin(std::move(call));
   }
   if (callee.kind == Kind::attribute) {
     TRY(const Value owner, eval(callee.args[0]));
@@ -388,16 +362,30 @@ Result<Value> Evaluator::eval_call(const Expr& expr) {
     }
     call.name = callee.text;
     call.args.insert(call.args.begin(), owner);
-    return torch_call(std::move(call));
+    return library_.torch_call(std::move(call));
   }
   TRY(const Value value, eval(callee));
   TRY(Call call, arguments(expr));
   return call_value(value, std::move(call));
 }
 
+// Python's own functions; those that look at objects and call functions need the evaluator.
+Result<Value> Evaluator::call_builtin(Call call) {
+  const bool named = call.args.size() >= 2 && call.args[1].text();
+  if (call.name == "getattr" && named) return attribute(call.args[0], *call.args[1].text());
+  if (call.name == "hasattr" && named && call.args.size() == 2)
+    return Value(attribute(call.args[0], *call.args[1].text()).has_value());
+  if (call.name == "fork" && !call.args.empty()) {
+    Call inner;
+    inner.args.assign(call.args.begin() + 1, call.args.end());
+    return call_value(call.args[0], std::move(inner));
+  }
+  return library_.builtin(std::move(call));
+}
+
 Result<Value> Evaluator::construct(const std::string& type_name, Call call) {
-  const torchscript::Class* type = find_class(type_name);
-  if (type == nullptr) return wrong("script.class", "the archive has no code for the class {}", type_name);
+  const torchscript::Class* type = modules_.find_class(type_name);
+  if (type == nullptr) return refuse("script.class", "the archive has no code for the class {}", type_name);
   if (type->base == "NamedTuple") {
     auto tuple = std::make_shared<List>();
     tuple->items = std::move(call.args);
@@ -413,7 +401,7 @@ Result<Value> Evaluator::construct(const std::string& type_name, Call call) {
 
 Result<Value> Evaluator::call_value(const Value& callee, Call call) {
   const Callable* callable = callee.callable();
-  if (callable == nullptr) return wrong("script.type", "{} cannot be called", kind_of(callee));
+  if (callable == nullptr) return refuse("script.type", "{} cannot be called", kind_of(callee));
   switch (callable->kind) {
     case Callable::Kind::function:
       return call_function(*callable->function, std::nullopt, std::move(call), frame().module);
@@ -424,7 +412,7 @@ Result<Value> Evaluator::call_value(const Value& callee, Call call) {
                            callable->captured.get());
     case Callable::Kind::torch:
       call.name = callable->name;
-      return torch_call(std::move(call));
+      return library_.torch_call(std::move(call));
     case Callable::Kind::type: {
       TRY(Value made, construct(callable->name, call));
       const auto* self = made.get<std::shared_ptr<Instance>>();
@@ -435,21 +423,21 @@ Result<Value> Evaluator::call_value(const Value& callee, Call call) {
     }
     default:
       call.name = callable->name;
-      return builtin(std::move(call));
+      return call_builtin(std::move(call));
   }
 }
 
 Result<Value> Evaluator::call_method(const std::shared_ptr<Instance>& self, const std::string& name, Call call) {
   if (self->type == nullptr) {
-    return wrong("script.class", "the class {} is native code, which an archive does not hold", self->type_name);
+    return refuse("script.class", "the class {} is native code, which an archive does not hold", self->type_name);
   }
   const auto found = self->type->methods.find(name);
   if (found == self->type->methods.end()) {
-    return wrong("script.name", "the class {} has no method {}", self->type_name, name);
+    return refuse("script.name", "the class {} has no method {}", self->type_name, name);
   }
   if (name == "forward" && !self->type->hooks.empty()) {
-    return wrong("script.hooks", "the module {} has hooks, which are not exported; remove them before saving",
-                 self->path.empty() ? self->type_name : self->path);
+    return refuse("script.hooks", "the module {} has hooks, which are not exported; remove them before saving",
+                  self->path.empty() ? self->type_name : self->path);
   }
   const std::string module = self->module || frames_.empty() ? self->path : frame().module;
   return call_function(found->second, Value(self), std::move(call), module);
@@ -464,18 +452,15 @@ Result<Value> Evaluator::bind(const torchscript::Function& function, const torch
     return *given;
   }
   if (parameter.fallback) return eval(*parameter.fallback);
-  return wrong("script.call", "{} lacks its argument {}", function.name, parameter.name);
+  return refuse("script.call", "{} lacks its argument {}", function.name, parameter.name);
 }
 
 Result<Value> Evaluator::call_function(const torchscript::Function& function, std::optional<Value> self, Call call,
                                        std::string module, const Names* captured) {
-  if (frames_.size() >= kMaxFrames) return wrong("script.depth", "the program calls itself too deeply");
-  auto made = std::make_unique<Frame>();
-  made->function = &function;
-  made->module = std::move(module);
-  made->line = function.line;
-  if (captured != nullptr) made->names = *captured;
-  frames_.push_back(std::move(made));
+  if (frames_.size() >= kMaxFrames) return refuse("script.depth", "the program calls itself too deeply");
+  Frame& made = frames_.push(function);
+  made.module = std::move(module);
+  if (captured != nullptr) made.names = *captured;
   const size_t skipped = self ? 1 : 0;
   if (self && !function.parameters.empty()) frame().names[function.parameters[0].name] = *std::move(self);
   for (size_t i = skipped; i < function.parameters.size(); ++i) {
@@ -483,11 +468,11 @@ Result<Value> Evaluator::call_function(const torchscript::Function& function, st
     frame().names.insert_or_assign(function.parameters[i].name, std::move(value));
   }
   if (call.args.size() + skipped > function.parameters.size()) {
-    return wrong("script.call", "{} takes {} arguments", function.name, function.parameters.size() - skipped);
+    return refuse("script.call", "{} takes {} arguments", function.name, function.parameters.size() - skipped);
   }
   TRY_OK(run(function.body).map([](Flow) {}));
   Value result = std::move(frame().result);
-  frames_.pop_back();
+  frames_.pop();
   return result;
 }
 

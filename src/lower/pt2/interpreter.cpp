@@ -1,4 +1,4 @@
-#include "lower/pt2_interpreter.h"
+#include "lower/pt2/interpreter.h"
 
 #include <algorithm>
 
@@ -98,7 +98,7 @@ Arg Pt2Interpreter::value(const Argument& argument) {
   if (argument.kind != Kind::tensor && argument.kind != Kind::symbol) return literal(argument);
   const auto it = values_.find(argument.text);
   if (it != values_.end()) return it->second;
-  l_.refuse("pt2.schema", "the value {:?} is used before it is made", argument.text);
+  l_->refuse("pt2.schema", "the value {:?} is used before it is made", argument.text);
   return {};
 }
 
@@ -107,13 +107,13 @@ void Pt2Interpreter::set_place(const pt2::Node& node) {
   for (const pt2::ModuleFrame& frame : node.modules) paths.push_back(frame.path);
   std::vector<std::pair<std::string, std::string>> metadata;
   if (std::string line = source_line(node.stack_trace); !line.empty()) metadata.emplace_back("source", std::move(line));
-  l_.set_place(node_prefix(paths), std::move(metadata));
+  l_->set_place(node_prefix(paths), std::move(metadata));
 }
 
 void Pt2Interpreter::run(const pt2::Graph& graph) {
   for (const pt2::Node& node : graph.nodes) {
-    if (l_.failed()) return;
-    if (const Status going = Work::check(); !going) return l_.fail(going.error());
+    if (l_->failed()) return;
+    if (const Status going = Work::check(); !going) return l_->fail(going.error());
     run_node(graph, node);
   }
 }
@@ -121,24 +121,25 @@ void Pt2Interpreter::run(const pt2::Graph& graph) {
 void Pt2Interpreter::run_node(const pt2::Graph& graph, const pt2::Node& node) {
   set_place(node);
   const Arg result = call(graph, node);
-  if (!l_.failed() && !l_.suspects().empty())
-    l_.fail({Error::Kind::refused,
-             "export.baked",
-             {},
-             l_.suspects().front(),
-             "take the size from the tensor (x.shape[1]) where it can stay symbolic, and capture the axis as dynamic"});
-  if (!l_.failed()) name_results(graph, node, result);
-  if (!l_.failed()) return;
+  if (!l_->failed() && !l_.captured().suspects().empty())
+    l_->fail(
+        {Error::Kind::refused,
+         "export.baked",
+         {},
+         l_.captured().suspects().front(),
+         "take the size from the tensor (x.shape[1]) where it can stay symbolic, and capture the axis as dynamic"});
+  if (!l_->failed()) name_results(graph, node, result);
+  if (!l_->failed()) return;
   if (!std::exchange(placed_, true)) place_error(node);
 }
 
 void Pt2Interpreter::place_error(const pt2::Node& node) {
-  Error error = l_.take_error();
+  Error error = l_->take_error();
   const std::string line = source_line(node.stack_trace);
   const std::string module = node.modules.empty() ? "" : node.modules.back().path;
   error.place = fmt::format("{}{}{}", module.empty() ? "" : fmt::format("module {}: ", module), node.target,
                             line.empty() ? "" : fmt::format(" ({})", line));
-  l_.fail(std::move(error));
+  l_->fail(std::move(error));
 }
 
 Arg Pt2Interpreter::call(const pt2::Graph& graph, const pt2::Node& node) {
@@ -153,13 +154,13 @@ Arg Pt2Interpreter::call(const pt2::Graph& graph, const pt2::Node& node) {
     else
       positional.push_back(std::move(given));
   }
-  if (l_.failed()) return {};
+  if (l_->failed()) return {};
   if (const std::string_view number = number_name(node.target); !number.empty()) {
     for (const NamedArg& keyword : keywords) positional.push_back(keyword.value);
     return number_op(l_, number, positional);
   }
   if (!target) {
-    l_.refuse("export.target", "{} is no operator that can be exported", node.target);
+    l_->refuse("export.target", "{} is no operator that can be exported", node.target);
     return {};
   }
   if (target->space == "rnnwhole") return l_.call(target->name, "input", std::move(positional), std::move(keywords));
@@ -171,24 +172,24 @@ Arg Pt2Interpreter::call(const pt2::Graph& graph, const pt2::Node& node) {
   }
   if (target->name == "sym_size" || target->name == "sym_numel") {
     const Ref x = l_.ref(positional.empty() ? Arg() : positional[0]);
-    if (target->name == "sym_numel") return product(l_.dims(x));
+    if (target->name == "sym_numel") return product(l_->dims(x));
     const auto* axis = positional.size() > 1 ? positional[1].get<Dim>() : nullptr;
     if (!axis && !keywords.empty()) axis = keywords[0].value.get<Dim>();
-    return l_.dim(x, static_cast<size_t>(l_.axis(x, axis ? axis->constant().value_or(0) : 0)));
+    return l_->dim(x, static_cast<size_t>(l_.axis(x, axis ? axis->constant().value_or(0) : 0)));
   }
   if (target->name == "sym_stride" && !positional.empty() && positional[0].get<Var>()) {
     const Ref x = l_.ref(positional[0]);
     const auto* axis = positional.size() > 1 ? positional[1].get<Dim>() : nullptr;
-    const auto strides = l_.strides(*positional[0].get<Var>());
+    const auto strides = l_.memory().strides(*positional[0].get<Var>());
     if (strides && axis) return (*strides)[static_cast<size_t>(l_.axis(x, axis->constant().value_or(0)))];
-    l_.refuse("export.stride", "how a tensor lies in memory is not known; call .contiguous() before");
+    l_->refuse("export.stride", "how a tensor lies in memory is not known; call .contiguous() before");
     return {};
   }
   // Where in memory a view begins is asked for assertions only.
-  if (target->name == "sym_storage_offset") return l_.walk().data_symbol("u", 0, std::nullopt);
+  if (target->name == "sym_storage_offset") return l_->walk().data_symbol("u", 0, std::nullopt);
   if (target->name == "item" || target->name == "_local_scalar_dense") {
     const Ref x = l_.ref(positional.empty() ? Arg() : positional[0]);
-    if (is_integer(l_.dtype(x))) return l_.item(x);
+    if (is_integer(l_->dtype(x))) return l_.item(x);
     return positional.empty() ? Arg() : positional[0];
   }
   accidents_.note_call(target->name, positional);
@@ -232,21 +233,21 @@ Arg Pt2Interpreter::call_custom(const pt2::Graph& graph, const pt2::Node& node, 
   for (const Argument& output : node.outputs) {
     const auto it = graph.tensors.find(output.text);
     if (output.kind != Kind::tensor || it == graph.tensors.end()) {
-      l_.refuse("export.custom", "the custom operator {}::{} gives something else than tensors", space, name);
+      l_->refuse("export.custom", "the custom operator {}::{} gives something else than tensors", space, name);
       return {};
     }
     Dims dims;
     for (const pt2::Size& size : it->second.sizes) {
       const auto known = recorded(size);
-      dims.push_back(known ? *known : l_.walk().data_symbol("u", 0, std::nullopt));
+      dims.push_back(known ? *known : l_->walk().data_symbol("u", 0, std::nullopt));
     }
     out.push_back(Fact::tensor(it->second.dtype, std::move(dims)));
   }
   const auto [domain, type] = custom_name(request_.custom, space, name);
-  const bool known = (domain != space || type != name) && l_.record(domain, type);
+  const bool known = (domain != space || type != name) && l_->record(domain, type);
   if (!known) note_rule(fmt::format("{}::{}", domain, type), in, out);
-  const Refs results = known ? l_.emit(type, in, std::move(attributes), out.size(), domain)
-                             : l_.emit_opaque(domain, type, in, std::move(attributes), std::move(out));
+  const Refs results = known ? l_->emit(type, in, std::move(attributes), out.size(), domain)
+                             : l_->emit_opaque(domain, type, in, std::move(attributes), std::move(out));
   if (results.size() == 1) return results[0];
   return results;
 }
@@ -267,9 +268,10 @@ void Pt2Interpreter::note_rule(const std::string& name, const Refs& in, const Fa
   std::vector<std::pair<Dim, Dim>> places;
   for (size_t i = 0; i < in.size(); ++i) {
     inputs.emplace_back(1, static_cast<char>('a' + i));
-    const Dims dims = l_.dims(in[i]);
+    const Dims dims = l_->dims(in[i]);
     for (size_t k = 0; k < dims.size(); ++k)
-      if (dims[k].is_symbol()) places.emplace_back(dims[k], l_.symbols().symbol(fmt::format("{}{}", inputs.back(), k)));
+      if (dims[k].is_symbol())
+        places.emplace_back(dims[k], l_->symbols().symbol(fmt::format("{}{}", inputs.back(), k)));
   }
   const auto is_size = [&](Dim symbol) {
     return std::any_of(places.begin(), places.end(), [&](const auto& place) { return place.first == symbol; });
@@ -296,16 +298,16 @@ std::optional<Dim> Pt2Interpreter::recorded(const pt2::Size& size) const {
 // The archive knows the type of every value: a difference is a mistake of ours and must not pass.
 Arg Pt2Interpreter::checked(const pt2::Graph& graph, const std::string& name, Arg value) {
   const auto it = graph.tensors.find(name);
-  if (it == graph.tensors.end() || !value.is_tensor() || l_.failed()) return value;
-  const Fact& fact = l_.fact(l_.ref(value));
-  if (l_.failed() || !fact.is_tensor() || Lowering::is_complex(it->second.dtype)) return value;
+  if (it == graph.tensors.end() || !value.is_tensor() || l_->failed()) return value;
+  const Fact& fact = l_->fact(l_.ref(value));
+  if (l_->failed() || !fact.is_tensor() || Lowering::is_complex(it->second.dtype)) return value;
   const auto differs = [&](const std::string& what) {
-    l_.fail({Error::Kind::refused,
-             "export.crosscheck",
-             {},
-             fmt::format("{:?} comes out as {}, but PyTorch recorded {}; this is a mistake of anyshape", name,
-                         print(fact), what),
-             {}});
+    l_->fail({Error::Kind::refused,
+              "export.crosscheck",
+              {},
+              fmt::format("{:?} comes out as {}, but PyTorch recorded {}; this is a mistake of anyshape", name,
+                          print(fact), what),
+              {}});
   };
   if (fact.dtype != it->second.dtype) {
     differs(fmt::format("element type {}", anyshape::name(it->second.dtype)));
@@ -378,7 +380,7 @@ void Pt2Interpreter::name_results(const pt2::Graph& graph, const pt2::Node& node
 
 Arguments Pt2Interpreter::run_subgraph(const pt2::Graph& graph, const Arguments& inputs) {
   if (inputs.size() != graph.inputs.size()) {
-    l_.refuse("pt2.schema", "a sub-graph takes {} values and gets {}", graph.inputs.size(), inputs.size());
+    l_->refuse("pt2.schema", "a sub-graph takes {} values and gets {}", graph.inputs.size(), inputs.size());
     return {};
   }
   std::unordered_map<std::string, Arg> outer = values_;
@@ -392,7 +394,7 @@ Arguments Pt2Interpreter::run_subgraph(const pt2::Graph& graph, const Arguments&
 
 Arg Pt2Interpreter::cond(const pt2::Node& node) {
   if (node.inputs.size() < 4 || !node.inputs[1].value.graph || !node.inputs[2].value.graph) {
-    l_.refuse("pt2.schema", "a cond needs a condition, two graphs and operands");
+    l_->refuse("pt2.schema", "a cond needs a condition, two graphs and operands");
     return {};
   }
   const Arg predicate = value(node.inputs[0].value);
@@ -405,19 +407,19 @@ Arg Pt2Interpreter::cond(const pt2::Node& node) {
   const Ref chosen = predicate.is_tensor() ? l_.ref(predicate) : l_.operand(predicate, DType::boolean);
   std::shared_ptr<Graph> bodies[2];
   size_t count = 0;
-  for (size_t b = 0; b < 2 && !l_.failed(); ++b) {
+  for (size_t b = 0; b < 2 && !l_->failed(); ++b) {
     const Condition path = !sizes ? Condition::always() : b == 0 ? *sizes : !*sizes;
-    l_.begin_body(b == 0 ? "then" : "else", {}, path);
+    l_->begin_body(b == 0 ? "then" : "else", {}, path);
     Refs results;
     for (const Arg& out : run_subgraph(*branches[b], operands))
       results.push_back(out.is_tensor() ? l_.ref(out) : l_.operand(out, l_.common_type({&out})));
     count = results.size();
-    bodies[b] = l_.end_body(results);
+    bodies[b] = l_->end_body(results);
   }
-  if (l_.failed()) return {};
-  const Ref flat = l_.rank(chosen) == 0 ? chosen : l_.reshape(chosen, {});
-  return l_.emit("If", {l_.cast(flat, DType::boolean)},
-                 {attr("then_branch", bodies[0]), attr("else_branch", bodies[1])}, count);
+  if (l_->failed()) return {};
+  const Ref flat = l_->rank(chosen) == 0 ? chosen : l_->reshape(chosen, {});
+  return l_->emit("If", {l_->cast(flat, DType::boolean)},
+                  {attr("then_branch", bodies[0]), attr("else_branch", bodies[1])}, count);
 }
 
 Arg Pt2Interpreter::call_higher_order(const pt2::Node& node, std::string_view name) {
@@ -436,7 +438,7 @@ Arg Pt2Interpreter::call_higher_order(const pt2::Node& node, std::string_view na
     }
     if (body) return run_subgraph(*body, operands);
   }
-  l_.refuse("export.higher_order", "the higher-order operator {:?} cannot be exported yet", name);
+  l_->refuse("export.higher_order", "the higher-order operator {:?} cannot be exported yet", name);
   return {};
 }
 

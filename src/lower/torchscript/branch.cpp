@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <functional>
 
-#include "lower/torchscript_flow.h"
+#include "lower/torchscript/evaluator.h"
 
 namespace anyshape::lower::script {
 
@@ -68,7 +68,7 @@ constexpr int kMaxEnds = 3;
 }  // namespace
 
 // A branch that the running model decides.
-struct Evaluator::Fork {
+struct Undecided::Fork {
   int line = 0;
   Value truth;
   std::optional<Condition> condition;  // of sizes, where it is one
@@ -80,7 +80,7 @@ struct Evaluator::Fork {
 };
 
 // The value that is `a` where the condition holds, else `b`. Missing where no value can be both.
-Value Evaluator::joined(const Value& a, const Value& b, const std::optional<Condition>& condition,
+Value Undecided::joined(const Value& a, const Value& b, const std::optional<Condition>& condition,
                         const std::function<Value(const Value&, const Value&, Carrier)>& choose) {
   if (same_value(a, b)) return a;
   for (const auto& [one, other] : {std::pair(&a, &b), std::pair(&b, &a)}) {
@@ -118,14 +118,14 @@ Value Evaluator::joined(const Value& a, const Value& b, const std::optional<Cond
 }
 
 // Any value of the kind that `like` had in a body that is closed by now.
-Ref Evaluator::stand_in(const Value& like) {
+Ref Undecided::stand_in(const Value& like) {
   switch (carrier_of(like)) {
     case Carrier::integer:
-      return in_.number(int64_t{0});
+      return in_->number(int64_t{0});
     case Carrier::real:
-      return in_.number(0.0, DType::f64);
+      return in_->number(0.0, DType::f64);
     case Carrier::truth:
-      return in_.truth(Condition::never());
+      return in_->truth(Condition::never());
     default:
       break;
   }
@@ -133,48 +133,48 @@ Ref Evaluator::stand_in(const Value& like) {
   Dims dims = fact.dims.value_or(Dims());
   for (Dim& d : dims) d = from_inputs(d) ? d : Dim(0);
   const auto zero = Tensor::allocate(fact.dtype, {1});
-  return zero ? in_.full(dims, *zero) : Ref{};
+  return zero ? in_->full(dims, *zero) : Ref{};
 }
 
-void Evaluator::remember_fact(const Value& value) {
-  if (const Var* tensor = value.get<Var>()) closed_facts_[tensor->get()] = in_.fact(in_.read(*tensor));
+void Undecided::remember_fact(const Value& value) {
+  if (const Var* tensor = value.get<Var>()) closed_facts_[tensor->get()] = in_->fact(in_.memory().read(*tensor));
   if (const List* list = value.list()) {
     for (const Value& item : list->items) remember_fact(item);
   }
 }
 
-bool Evaluator::from_inputs(Dim dim) const {
+bool Undecided::from_inputs(Dim dim) const {
   const auto symbols = dim.symbols();
   return std::all_of(symbols.begin(), symbols.end(), [&](Dim s) { return input_symbols_.count(s) != 0; });
 }
 
 // Runs one way inside a body that gives out the values of `spots`, and undoes it.
-Result<Evaluator::Outcome> Evaluator::run_way(const Way& way, const Condition& path, const std::string& name,
-                                              const Emit& emit, std::shared_ptr<Graph>& graph) {
+Result<Outcome> Undecided::run_way(const Way& way, const Condition& path, const std::string& name, const Emit& emit,
+                                   std::shared_ptr<Graph>& graph) {
   Mark mark;
   open_mark(mark);
-  in_.begin_body(name, {}, path);
+  in_->begin_body(name, {}, path);
   TRY(const Flow flow, way());
   Outcome outcome = since(mark);
   outcome.flow = flow;
   for (const Changed& changed : outcome.changed) remember_fact(changed.after);
   Refs outputs;
   if (emit) outputs = emit(outcome);
-  if (in_.failed()) return tl::unexpected(in_.status().error());
-  graph = in_.end_body(outputs);
+  if (in_->failed()) return tl::unexpected(in_->status().error());
+  graph = in_->end_body(outputs);
   bodies_.push_back(graph);
   put_back(mark);
-  if (flow != Flow::next) return wrong("script.branch", "a branch that data or sizes decide leaves its block");
-  if (!outcome.grown.empty()) return wrong("script.branch", "a list grows in a branch that data or sizes decide");
+  if (flow != Flow::next) return refuse("script.branch", "a branch that data or sizes decide leaves its block");
+  if (!outcome.grown.empty()) return refuse("script.branch", "a list grows in a branch that data or sizes decide");
   return outcome;
 }
 
-Result<Evaluator::Flow> Evaluator::conditional(const Statement& statement, const Value& truth) {
+Result<Flow> Undecided::branch(const Statement& statement, const Value& truth) {
   Fork both;
   both.line = statement.line;
   both.truth = truth;
-  both.yes = [&] { return run_held(statement.body); };
-  both.no = [&] { return run_held(statement.otherwise); };
+  both.yes = [&] { return program_.run_held(statement.body); };
+  both.no = [&] { return program_.run_held(statement.otherwise); };
   TRY_OK(learn(both));
   if (torn(both)) return to_the_end(statement, truth);
   TRY_OK(join(both));
@@ -182,13 +182,13 @@ Result<Evaluator::Flow> Evaluator::conditional(const Statement& statement, const
 }
 
 // Some variable is used later that no node can choose: a text, or None on one way and a tensor on the other.
-bool Evaluator::torn(const Fork& fork) {
-  if (frame().held > 0 || ends_ >= kMaxEnds) return false;
+bool Undecided::torn(const Fork& fork) {
+  if (frames_.top().held > 0 || ends_ >= kMaxEnds) return false;
   for (size_t i = 0; i < fork.pairs.size(); ++i) {
     const Pair& pair = fork.pairs[i];
     if (pair.spot.kind != Spot::Kind::name || is_missing(pair.a) || is_missing(pair.b)) continue;
     if (!is_missing(fork.values[i])) continue;
-    for (const auto& [body, next] : frame().open)
+    for (const auto& [body, next] : frames_.top().open)
       if (mentions(*body, next, pair.spot.name)) return true;
   }
   return false;
@@ -196,16 +196,16 @@ bool Evaluator::torn(const Fork& fork) {
 
 // Both ways with all that comes after the branch in its function, so that every variable is what it is on that way;
 // what the function gives back is chosen.
-Result<Evaluator::Flow> Evaluator::to_the_end(const Statement& statement, const Value& truth) {
-  const auto rest = frame().open;
+Result<Flow> Undecided::to_the_end(const Statement& statement, const Value& truth) {
+  const auto rest = frames_.top().open;
   const auto way = [&](const Body& body) -> Result<Flow> {
-    frame().open = rest;
-    TRY(Flow flow, run(body));
+    frames_.top().open = rest;
+    TRY(Flow flow, program_.run(body));
     for (size_t k = rest.size(); flow == Flow::next && k-- > 0;) {
-      frame().open.assign(rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(k));
-      TRY(flow, run(*rest[k].first, rest[k].second));
+      frames_.top().open.assign(rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(k));
+      TRY(flow, program_.run(*rest[k].first, rest[k].second));
     }
-    frame().names.insert_or_assign(kResult, std::exchange(frame().result, Value()));
+    frames_.top().names.insert_or_assign(kResult, std::exchange(frames_.top().result, Value()));
     return Flow::next;
   };
   Fork both;
@@ -218,14 +218,14 @@ Result<Evaluator::Flow> Evaluator::to_the_end(const Statement& statement, const 
   TRY_OK(learn(both));
   TRY_OK(join(both));
   --ends_;
-  frame().open = rest;
-  frame().result = std::exchange(frame().names[kResult], Value());
-  if (const auto* missing = frame().result.get<Missing>()) return wrong("script.branch", "{}", missing->why);
+  frames_.top().open = rest;
+  frames_.top().result = std::exchange(frames_.top().names[kResult], Value());
+  if (const auto* missing = frames_.top().result.get<Missing>()) return refuse("script.branch", "{}", missing->why);
   return Flow::give;
 }
 
 // Runs both ways without outputs, to learn what they change and what has to be chosen.
-Status Evaluator::learn(Fork& fork) {
+Status Undecided::learn(Fork& fork) {
   fork.condition = numbers_.condition(fork.truth);
   const Condition yes = fork.condition ? *fork.condition : Condition::always();
   const Condition no = fork.condition ? !*fork.condition : Condition::always();
@@ -246,7 +246,7 @@ Status Evaluator::learn(Fork& fork) {
 }
 
 // What the chosen parts of the pairs are on one way, which has just run.
-Refs Evaluator::parts_on(const Fork& fork, bool first, const Outcome& outcome) {
+Refs Undecided::parts_on(const Fork& fork, bool first, const Outcome& outcome) {
   Refs refs;
   for (size_t i = 0; i < fork.pairs.size(); ++i) {
     if (fork.chosen[i].empty()) continue;
@@ -264,7 +264,7 @@ Refs Evaluator::parts_on(const Fork& fork, bool first, const Outcome& outcome) {
 }
 
 // Runs both ways again with what has to be chosen as their outputs, and gives every spot its value.
-Status Evaluator::join(const Fork& fork) {
+Status Undecided::join(const Fork& fork) {
   const Condition yes = fork.condition ? *fork.condition : Condition::always();
   const Condition no = fork.condition ? !*fork.condition : Condition::always();
   const bool any = std::any_of(fork.chosen.begin(), fork.chosen.end(), [](const auto& list) { return !list.empty(); });
@@ -275,11 +275,11 @@ Status Evaluator::join(const Fork& fork) {
     const Emit second = [&](const Outcome& outcome) { return parts_on(fork, false, outcome); };
     TRY_OK(run_way(fork.yes, yes, "then", first, then_graph).map([](Outcome) {}));
     TRY_OK(run_way(fork.no, no, "else", second, else_graph).map([](Outcome) {}));
-    frame().line = fork.line;
-    show_place();
-    outputs = in_.emit("If", {numbers_.ref(fork.truth)},
-                       {attr("then_branch", then_graph), attr("else_branch", else_graph)}, then_graph->outputs.size());
-    if (in_.failed()) return tl::unexpected(in_.status().error());
+    frames_.top().line = fork.line;
+    frames_.show_place(in_);
+    outputs = in_->emit("If", {numbers_.ref(fork.truth)},
+                        {attr("then_branch", then_graph), attr("else_branch", else_graph)}, then_graph->outputs.size());
+    if (in_->failed()) return tl::unexpected(in_->status().error());
   }
   size_t next = 0;
   for (const Pair& pair : fork.pairs) {

@@ -1,4 +1,4 @@
-#include "lower/torchscript_numbers.h"
+#include "lower/torchscript/numbers.h"
 
 #include <algorithm>
 #include <array>
@@ -61,11 +61,11 @@ std::optional<Condition> Numbers::condition(const Value& truth) const {
 std::optional<bool> Numbers::decide(const Value& truth) const {
   if (const bool* known = truth.get<bool>()) return *known;
   if (const auto* condition = truth.get<Condition>()) {
-    const Tri answer = in_.assumptions().prove(*condition);
+    const Tri answer = in_->assumptions().prove(*condition);
     if (answer != Tri::unknown) return answer == Tri::yes;
   }
   if (const auto* scalar = truth.get<Scalar>()) {
-    if (const Tensor* known = in_.tensor(scalar->ref);
+    if (const Tensor* known = in_->tensor(scalar->ref);
         known && known->count() == 1 && known->dtype() == DType::boolean) {
       return known->at<bool>(0);
     }
@@ -89,13 +89,13 @@ std::optional<double> Numbers::constant(const Value& number) const {
 
 Ref Numbers::ref(const Value& number) {
   if (const Ref* scalar = number.scalar()) return *scalar;
-  if (const Dim* dim = number.get<Dim>()) return in_.scalar(*dim);
-  if (const double* value = number.get<double>()) return in_.number(*value, DType::f64);
+  if (const Dim* dim = number.get<Dim>()) return in_->scalar(*dim);
+  if (const double* value = number.get<double>()) return in_->number(*value, DType::f64);
   if (const Ratio* ratio = number.get<Ratio>()) {
-    const Ref above = in_.cast(in_.scalar(ratio->numerator), DType::f64);
-    return in_.op("Div", {above, in_.number(static_cast<double>(ratio->denominator), DType::f64)});
+    const Ref above = in_->cast(in_->scalar(ratio->numerator), DType::f64);
+    return in_.op("Div", {above, in_->number(static_cast<double>(ratio->denominator), DType::f64)});
   }
-  if (const auto truth = condition(number)) return in_.truth(*truth);
+  if (const auto truth = condition(number)) return in_->truth(*truth);
   return {};
 }
 
@@ -113,8 +113,8 @@ Value Numbers::rounded(const Ratio& ratio, bool up) const {
 }
 
 Result<Value> Numbers::item(const Var& tensor) {
-  Ref value = in_.read(tensor);
-  const Fact& fact = in_.fact(value);
+  Ref value = in_.memory().read(tensor);
+  const Fact& fact = in_->fact(value);
   if (fact.constant && fact.constant->count() == 1) {
     const Tensor& known = *fact.constant;
     if (is_integer(known.dtype())) return Value(Dim(known.int_at(0)));
@@ -129,8 +129,8 @@ Result<Value> Numbers::item(const Var& tensor) {
     if (is_float(fact.dtype)) return Value(Ratio{only, fact.denominator});
   }
   const DType dtype = fact.dtype;
-  if (!fact.has_rank() || fact.rank() != 0) value = in_.reshape(value, {});
-  if (in_.failed()) return tl::unexpected(in_.status().error());
+  if (!fact.has_rank() || fact.rank() != 0) value = in_->reshape(value, {});
+  if (in_->failed()) return tl::unexpected(in_->status().error());
   if (is_integer(dtype)) return symbol(value);
   return Value(Scalar{value, dtype == DType::boolean});
 }
@@ -146,15 +146,15 @@ Result<Value> Numbers::to_int(const Value& value) {
     return Value(Dim(static_cast<int64_t>(*number)));
   }
   if (const Ratio* ratio = value.get<Ratio>()) {
-    if (in_.proves(Condition::ge(ratio->numerator, 0))) return rounded(*ratio, false);
-    if (in_.proves(Condition::le(ratio->numerator, 0))) return rounded(*ratio, true);
+    if (in_->proves(Condition::ge(ratio->numerator, 0))) return rounded(*ratio, false);
+    if (in_->proves(Condition::le(ratio->numerator, 0))) return rounded(*ratio, true);
     const Condition positive = Condition::ge(ratio->numerator, 0);
     return Value(select(positive, floordiv(ratio->numerator, ratio->denominator),
                         ceildiv(ratio->numerator, ratio->denominator)));
   }
   if (const bool* truth = value.get<bool>()) return Value(Dim(*truth ? 1 : 0));
   if (const auto* condition = value.get<Condition>()) return Value(select(*condition, 1, 0));
-  if (const Ref* scalar = value.scalar()) return symbol(in_.cast(*scalar, DType::i64));
+  if (const Ref* scalar = value.scalar()) return symbol(in_->cast(*scalar, DType::i64));
   if (const std::string* text = value.text()) {
     const auto parsed = torchscript::parse_expression(*text);
     if (parsed && parsed->kind == torchscript::Expr::Kind::integer) return Value(Dim(parsed->integer));
@@ -170,7 +170,7 @@ Result<Value> Numbers::to_float(const Value& value) {
   if (value.is_float()) return value;
   if (const auto known = constant(value)) return Value(*known);
   if (const Dim* dim = value.get<Dim>()) return Value(Ratio{*dim, 1});
-  if (value.is_truth()) return Value(Scalar{in_.cast(ref(value), DType::f64)});
+  if (value.is_truth()) return Value(Scalar{in_->cast(ref(value), DType::f64)});
   if (const std::string* text = value.text()) {
     if (*text == "inf" || *text == "infinity") return Value(HUGE_VAL);
     if (*text == "-inf" || *text == "-infinity") return Value(-HUGE_VAL);
@@ -191,7 +191,7 @@ Result<Value> Numbers::to_bool(const Value& value) {
   if (const Dim* dim = value.get<Dim>()) return truth(Condition::ne(*dim, 0));
   if (const Ratio* ratio = value.get<Ratio>()) return truth(Condition::ne(ratio->numerator, 0));
   if (const double* number = value.get<double>()) return Value(*number != 0);
-  if (const Ref* scalar = value.scalar()) return Value(Scalar{in_.cast(*scalar, DType::boolean), true});
+  if (const Ref* scalar = value.scalar()) return Value(Scalar{in_->cast(*scalar, DType::boolean), true});
   if (value.is_none()) return Value(false);
   if (const std::string* text = value.text()) return Value(!text->empty());
   if (const List* list = value.list(); list && !list->stacked) return Value(!list->items.empty());
@@ -202,16 +202,16 @@ Result<Value> Numbers::dynamic(std::string_view name, const Values& args) {
   const bool real = std::any_of(args.begin(), args.end(), [](const Value& v) { return v.is_float(); });
   const bool whole = !real && name != "div" && name != "sqrt" && name != "exp" && name != "log";
   Arguments operands;
-  for (const Value& arg : args) operands.push_back(in_.cast(ref(arg), whole ? DType::i64 : DType::f64));
+  for (const Value& arg : args) operands.push_back(in_->cast(ref(arg), whole ? DType::i64 : DType::f64));
   std::string_view op = name;
   if (name == "floordiv") op = "floor_divide";
   if (name == "min") op = "minimum";
   if (name == "max") op = "maximum";
   const Arg result = in_.call(op, "", operands);
-  if (in_.failed()) return tl::unexpected(in_.status().error());
+  if (in_->failed()) return tl::unexpected(in_->status().error());
   const Ref value = in_.ref(result);
   if (is_comparison(name)) return Value(Scalar{value, true});
-  if (whole || name == "floor" || name == "ceil") return symbol(in_.cast(value, DType::i64));
+  if (whole || name == "floor" || name == "ceil") return symbol(in_->cast(value, DType::i64));
   return Value(Scalar{value});
 }
 
@@ -223,11 +223,11 @@ Result<std::optional<Value>> Numbers::integers(std::string_view name, Dim a, Dim
     if (y == 0) return by_zero();
     if (y && *y < 0 && name == "remainder") return Outcome(Value(-mod(-a, -b)));
     if (y && *y < 0) return integers(name, -a, -b);
-    const bool positive = in_.proves(Condition::ge(b, 1));
+    const bool positive = in_->proves(Condition::ge(b, 1));
     if (name == "div" && x && y) return Outcome(Value(static_cast<double>(*x) / static_cast<double>(*y)));
     if (name == "div" && y) return Outcome(Value(Ratio{a, *y}));
     if (name == "div" && positive) {
-      if (const auto whole = in_.assumptions().exact_div(a, b)) return Outcome(Value(Ratio{*whole, 1}));
+      if (const auto whole = in_->assumptions().exact_div(a, b)) return Outcome(Value(Ratio{*whole, 1}));
     }
     if (name == "floordiv" && positive) return Outcome(Value(floordiv(a, b)));
     if (name == "remainder" && positive) return Outcome(Value(mod(a, b)));

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "lower/torchscript_eval.h"
+#include "lower/torchscript/library.h"
 
 namespace anyshape::lower::script {
 namespace {
@@ -18,22 +18,22 @@ std::string mapped(std::string text, int (*f)(int)) {
 
 }  // namespace
 
-Result<bool> Evaluator::decided(const Value& truth, std::string_view what) {
+Result<bool> Library::decided(const Value& truth, std::string_view what) {
   if (const auto known = numbers_.decide(truth)) return *known;
-  return wrong("script.value", "{} depends on data or sizes", what);
+  return refuse("script.value", "{} depends on data or sizes", what);
 }
 
-Result<int64_t> Evaluator::index_in(const Value& index, size_t size) {
+Result<int64_t> Library::index_in(const Value& index, size_t size) {
   const Dim* dim = index.get<Dim>();
-  const auto known = dim ? in_.assumptions().simplify(*dim).constant() : std::nullopt;
-  if (!known) return wrong("script.index", "a list is indexed by a number that only the running model knows");
+  const auto known = dim ? in_->assumptions().simplify(*dim).constant() : std::nullopt;
+  if (!known) return refuse("script.index", "a list is indexed by a number that only the running model knows");
   const int64_t count = static_cast<int64_t>(size);
   const int64_t place = *known < 0 ? *known + count : *known;
-  if (place < 0 || place >= count) return wrong("script.index", "index {} of a list of {}", *known, count);
+  if (place < 0 || place >= count) return refuse("script.index", "index {} of a list of {}", *known, count);
   return place;
 }
 
-Result<Value> Evaluator::equal(const Value& a, const Value& b) {
+Result<Value> Library::equal(const Value& a, const Value& b) {
   if (a.is_number() && b.is_number()) {
     TRY(auto same, numbers_.call("eq", {a, b}));
     if (same) return *std::move(same);
@@ -47,7 +47,7 @@ Result<Value> Evaluator::equal(const Value& a, const Value& b) {
     for (size_t i = 0; i < x->items.size(); ++i) {
       TRY(const Value same, equal(x->items[i], y->items[i]));
       TRY(auto both, numbers_.call("__and__", {all, same}));
-      if (!both) return wrong("script.type", "lists of {} cannot be compared", kind_of(x->items[i]));
+      if (!both) return refuse("script.type", "lists of {} cannot be compared", kind_of(x->items[i]));
       all = *std::move(both);
     }
     return all;
@@ -59,11 +59,11 @@ Result<Value> Evaluator::equal(const Value& a, const Value& b) {
   if (a.is_tensor() && b.is_tensor()) {
     return torch_call({"equal", {a, b}, {}});
   }
-  if (kind_of(a) != kind_of(b)) return Value(false);
-  return wrong("script.type", "{} cannot be compared with {}", kind_of(a), kind_of(b));
+  if (a.is.index() != b.is.index()) return Value(false);
+  return refuse("script.type", "{} cannot be compared with {}", kind_of(a), kind_of(b));
 }
 
-Result<Value> Evaluator::contains(const Value& owner, const Value& item) {
+Result<Value> Library::contains(const Value& owner, const Value& item) {
   if (owner.text() && item.text()) return Value(owner.text()->find(*item.text()) != std::string::npos);
   Values among;
   if (const Dict* dict = owner.dict()) {
@@ -71,23 +71,23 @@ Result<Value> Evaluator::contains(const Value& owner, const Value& item) {
   } else if (const List* list = owner.list(); list && !list->stacked && !list->filling) {
     among = list->items;
   } else {
-    return wrong("script.type", "{} cannot be searched", kind_of(owner));
+    return refuse("script.type", "{} cannot be searched", kind_of(owner));
   }
   Value any = false;
   for (const Value& one : among) {
     TRY(const Value same, equal(one, item));
     TRY(auto either, numbers_.call("__or__", {any, same}));
-    if (!either) return wrong("script.type", "{} cannot be searched", kind_of(owner));
+    if (!either) return refuse("script.type", "{} cannot be searched", kind_of(owner));
     any = *std::move(either);
   }
   return any;
 }
 
-Result<Value> Evaluator::item_of(const Value& owner, const Value& index) {
+Result<Value> Library::item_of(const Value& owner, const Value& index) {
   if (const List* list = owner.list()) {
-    if (list->filling) return wrong("script.loop", "a loop of unknown length reads a list that it also fills");
+    if (list->filling) return refuse("script.loop", "a loop of unknown length reads a list that it also fills");
     if (list->stacked) {
-      Value whole = in_.variable(list->stacked);
+      Value whole = in_.memory().variable(list->stacked);
       return torch_call({"select", {std::move(whole), Value(Dim(0)), index}, {}});
     }
     TRY(const int64_t place, index_in(index, list->items.size()));
@@ -99,27 +99,27 @@ Result<Value> Evaluator::item_of(const Value& owner, const Value& index) {
       TRY(const bool found, decided(same, "the key of a dict"));
       if (found) return value;
     }
-    return wrong("script.index", "a dict has no entry {}", index.text() ? *index.text() : kind_of(index));
+    return refuse("script.index", "a dict has no entry {}", index.text() ? *index.text() : kind_of(index));
   }
   if (owner.text()) {
     TRY(const int64_t place, index_in(index, owner.text()->size()));
     return Value(std::string(1, (*owner.text())[static_cast<size_t>(place)]));
   }
   if (owner.is_tensor()) return torch_call({"select", {owner, Value(Dim(0)), index}, {}});
-  return wrong("script.type", "{} cannot be indexed", kind_of(owner));
+  return refuse("script.type", "{} cannot be indexed", kind_of(owner));
 }
 
-Result<Value> Evaluator::sliced(const List& list, const Value* start, const Value* stop, const Value* step) {
+Result<Value> Library::sliced(const List& list, const Value* start, const Value* stop, const Value* step) {
   const int64_t size = static_cast<int64_t>(list.items.size());
   auto number = [&](const Value* value, int64_t fallback) -> Result<int64_t> {
     if (value == nullptr || value->is_none()) return fallback;
     const Dim* dim = value->get<Dim>();
-    const auto known = dim ? in_.assumptions().simplify(*dim).constant() : std::nullopt;
-    if (!known) return wrong("script.index", "a list is sliced by a number that only the running model knows");
+    const auto known = dim ? in_->assumptions().simplify(*dim).constant() : std::nullopt;
+    if (!known) return refuse("script.index", "a list is sliced by a number that only the running model knows");
     return *known;
   };
   TRY(const int64_t by, number(step, 1));
-  if (by == 0) return wrong("script.index", "a slice has step 0");
+  if (by == 0) return refuse("script.index", "a slice has step 0");
   auto clamped = [&](int64_t at, int64_t low, int64_t high) {
     if (at < 0) at = at < -size ? low : at + size;
     return std::clamp(at, low, high);
@@ -133,7 +133,7 @@ Result<Value> Evaluator::sliced(const List& list, const Value* start, const Valu
   return list.tuple ? tuple_of(std::move(items)) : list_of(std::move(items));
 }
 
-Result<std::string> Evaluator::text_of(const Value& value) {
+Result<std::string> Library::text_of(const Value& value) {
   if (value.text()) return *value.text();
   if (value.is_none()) return std::string("None");
   if (const bool* truth = value.get<bool>()) return std::string(*truth ? "True" : "False");
@@ -152,7 +152,7 @@ Result<std::string> Evaluator::text_of(const Value& value) {
 }
 
 // "{}" only; that is all TorchScript knows.
-Evaluator::Maybe Evaluator::formatted(const Call& call, const std::string& pattern) {
+Library::Maybe Library::formatted(const Call& call, const std::string& pattern) {
   std::string out;
   size_t next = 1;
   for (size_t i = 0; i < pattern.size(); ++i) {
@@ -168,7 +168,7 @@ Evaluator::Maybe Evaluator::formatted(const Call& call, const std::string& patte
   return Value(std::move(out));
 }
 
-Evaluator::Maybe Evaluator::text_primitive(const Call& call, const std::string& text) {
+Library::Maybe Library::text_primitive(const Call& call, const std::string& text) {
   const std::string& name = call.name;
   const Value* second = call.arg(1);
   const std::string* other = second ? second->text() : nullptr;
@@ -218,48 +218,48 @@ Evaluator::Maybe Evaluator::text_primitive(const Call& call, const std::string& 
   return std::nullopt;
 }
 
-Evaluator::Maybe Evaluator::list_change(const Call& call, const std::shared_ptr<List>& list) {
+Library::Maybe Library::list_change(const Call& call, const std::shared_ptr<List>& list) {
   const std::string& name = call.name;
   const Value* second = call.arg(1);
   const Value none = None{};
   if (name == "append" && second) {
-    note_change(list);
+    journal_.note(list);
     list->items.push_back(*second);
     return Value(list);
   }
   if ((name == "extend" || name == "add_") && second && second->list() && !second->list()->stacked) {
     const Values more = second->list()->items;
-    note_change(list);
+    journal_.note(list);
     list->items.insert(list->items.end(), more.begin(), more.end());
     return name == "add_" ? Value(list) : none;
   }
   const bool changes = name == "insert" || name == "_set_item" || name == "pop" || name == "Delete" ||
                        name == "clear" || name == "reverse";
   if (list->filling && changes)
-    return wrong("script.loop", "a loop of unknown length changes a list other than by append");
+    return refuse("script.loop", "a loop of unknown length changes a list other than by append");
   if (name == "insert" && call.args.size() == 3 && second->get<Dim>() && second->get<Dim>()->constant()) {
     const int64_t size = static_cast<int64_t>(list->items.size());
     int64_t at = *second->get<Dim>()->constant();
     at = std::clamp(at < 0 ? at + size : at, int64_t{0}, size);
-    note_change(list);
+    journal_.note(list);
     list->items.insert(list->items.begin() + at, call.args[2]);
     return none;
   }
   if (name == "_set_item" && call.args.size() == 3) {
     TRY(const int64_t at, index_in(*second, list->items.size()));
-    note_change(list);
+    journal_.note(list);
     list->items[static_cast<size_t>(at)] = call.args[2];
     return Value(list);
   }
   if (name == "pop" || name == "Delete") {
     TRY(const int64_t at, index_in(second ? *second : Value(Dim(-1)), list->items.size()));
-    note_change(list);
+    journal_.note(list);
     Value taken = list->items[static_cast<size_t>(at)];
     list->items.erase(list->items.begin() + at);
     return name == "pop" ? taken : none;
   }
   if (name == "clear" || name == "reverse") {
-    note_change(list);
+    journal_.note(list);
     if (name == "clear") list->items.clear();
     std::reverse(list->items.begin(), list->items.end());
     return none;
@@ -267,7 +267,7 @@ Evaluator::Maybe Evaluator::list_change(const Call& call, const std::shared_ptr<
   return std::nullopt;
 }
 
-Evaluator::Maybe Evaluator::list_summary(const Call& call, const List& list) {
+Library::Maybe Library::list_summary(const Call& call, const List& list) {
   const std::string& name = call.name;
   const bool extreme = name == "min" || name == "max";
   if (name == "any" || name == "all" || name == "sum" || extreme) {
@@ -294,19 +294,19 @@ Evaluator::Maybe Evaluator::list_summary(const Call& call, const List& list) {
       if (found && name == "index") return Value(Dim(i));
       times += found ? 1 : 0;
     }
-    if (name == "index") return wrong("script.index", "a list does not hold what is looked for");
+    if (name == "index") return refuse("script.index", "a list does not hold what is looked for");
     return Value(Dim(times));
   }
   return std::nullopt;
 }
 
-Evaluator::Maybe Evaluator::list_primitive(const Call& call, const std::shared_ptr<List>& list) {
+Library::Maybe Library::list_primitive(const Call& call, const std::shared_ptr<List>& list) {
   const std::string& name = call.name;
   const Value* second = call.arg(1);
   TRY(auto changed, list_change(call, list));
   if (changed) return changed;
-  if (list->filling) return wrong("script.loop", "a loop of unknown length reads a list that it also fills");
-  if (name == "len") return list->stacked ? Value(in_.dim(list->stacked, 0)) : Value(Dim(list->items.size()));
+  if (list->filling) return refuse("script.loop", "a loop of unknown length reads a list that it also fills");
+  if (name == "len") return list->stacked ? Value(in_->dim(list->stacked, 0)) : Value(Dim(list->items.size()));
   if (list->stacked) return std::nullopt;
   if (name == "slice")
     return sliced(*list, call.arg(1), call.arg(2), call.arg(3)).map([](Value v) { return std::optional(v); });
@@ -319,7 +319,7 @@ Evaluator::Maybe Evaluator::list_primitive(const Call& call, const std::shared_p
   if (name == "mul" && second && second->get<Dim>() && second->get<Dim>()->constant()) {
     const int64_t times = *second->get<Dim>()->constant();
     if (times > 0 && static_cast<int64_t>(list->items.size()) * std::min<int64_t>(times, 1 << 20) > (1 << 20)) {
-      return wrong("script.value", "a list of more than a million items");
+      return refuse("script.value", "a list of more than a million items");
     }
     Values items;
     for (int64_t i = 0; i < times; ++i) items.insert(items.end(), list->items.begin(), list->items.end());
@@ -334,17 +334,17 @@ Evaluator::Maybe Evaluator::list_primitive(const Call& call, const std::shared_p
       known = known && x && y;
       return x && y && *x < *y;
     });
-    if (!known) return wrong("script.value", "a list is sorted by what only the running model knows");
+    if (!known) return refuse("script.value", "a list is sorted by what only the running model knows");
     if (second && numbers_.decide(*second) == true) std::reverse(items.begin(), items.end());
     if (name == "sorted") return list_of(std::move(items));
-    note_change(list);
+    journal_.note(list);
     list->items = std::move(items);
     return Value(None{});
   }
   return list_summary(call, *list);
 }
 
-Evaluator::Maybe Evaluator::dict_primitive(const Call& call, const std::shared_ptr<Dict>& dict) {
+Library::Maybe Library::dict_primitive(const Call& call, const std::shared_ptr<Dict>& dict) {
   const std::string& name = call.name;
   if (name == "len") return Value(Dim(dict->entries.size()));
   if (name == "keys" || name == "values" || name == "items") {
@@ -356,7 +356,7 @@ Evaluator::Maybe Evaluator::dict_primitive(const Call& call, const std::shared_p
   }
   if (name == "copy" || name == "dict") return Value(std::make_shared<Dict>(*dict));
   if (name == "clear") {
-    note_change(dict);
+    journal_.note(dict);
     dict->entries.clear();
     return Value(None{});
   }
@@ -377,7 +377,7 @@ Evaluator::Maybe Evaluator::dict_primitive(const Call& call, const std::shared_p
   const bool present = place < dict->entries.size();
   const Value fallback = call.arg(2) ? *call.arg(2) : Value(None{});
   if (name == "_set_item") {
-    note_change(dict);
+    journal_.note(dict);
     if (!present) dict->entries.emplace_back(*second, None{});
     dict->entries[place].second = fallback;
     return Value(None{});
@@ -385,15 +385,15 @@ Evaluator::Maybe Evaluator::dict_primitive(const Call& call, const std::shared_p
   if (name == "get") return present ? dict->entries[place].second : fallback;
   if (name == "setdefault") {
     if (present) return dict->entries[place].second;
-    note_change(dict);
+    journal_.note(dict);
     dict->entries.emplace_back(*second, fallback);
     return fallback;
   }
   if (name == "pop" || name == "Delete") {
     if (!present && (name == "Delete" || !call.arg(2)))
-      return wrong("script.index", "a dict lacks the entry to remove");
+      return refuse("script.index", "a dict lacks the entry to remove");
     if (!present) return fallback;
-    note_change(dict);
+    journal_.note(dict);
     Value taken = dict->entries[place].second;
     dict->entries.erase(dict->entries.begin() + static_cast<ptrdiff_t>(place));
     return name == "pop" ? taken : Value(None{});
@@ -401,7 +401,7 @@ Evaluator::Maybe Evaluator::dict_primitive(const Call& call, const std::shared_p
   return std::nullopt;
 }
 
-Evaluator::Maybe Evaluator::container_primitive(const Call& call) {
+Library::Maybe Library::container_primitive(const Call& call) {
   if (call.args.empty()) return std::nullopt;
   const Value& first = call.args[0];
   const std::string& name = call.name;

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "lower/torchscript_eval.h"
+#include "lower/torchscript/frames.h"
 
 namespace anyshape::lower::script {
 
@@ -29,22 +29,8 @@ struct Changed {
   Value before, after;
 };
 
-// What is as it was when a body was opened, kept so that it can be put back.
-struct Evaluator::Mark {
-  Names names;
-  std::vector<std::pair<std::shared_ptr<List>, List>> lists;
-  std::vector<std::pair<std::shared_ptr<Dict>, Dict>> dicts;
-  std::vector<std::pair<std::shared_ptr<Instance>, std::map<std::string, Value>>> instances;
-  struct Memory {
-    Var root;
-    Ref value;
-    uint64_t writes;
-  };
-  std::vector<Memory> memories;
-  std::unordered_set<const void*> there;  // containers and tensors that the program could name
-};
-
-struct Evaluator::Outcome {
+// What a way through the program did.
+struct Outcome {
   std::vector<Changed> changed;
   std::vector<std::shared_ptr<List>> grown;  // lists that did not keep their length
   Flow flow = Flow::next;

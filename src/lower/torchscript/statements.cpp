@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "base/work.h"
-#include "lower/torchscript_eval.h"
+#include "lower/torchscript/evaluator.h"
 
 namespace anyshape::lower::script {
 
@@ -30,7 +30,7 @@ bool raises(const std::vector<Statement>& body) {
 
 }  // namespace
 
-Result<Evaluator::Flow> Evaluator::run(const Body& body, size_t first) {
+Result<Flow> Evaluator::run(const Body& body, size_t first) {
   const size_t depth = frame().open.size();
   Flow flow = Flow::next;
   for (size_t i = first; i < body.size() && flow == Flow::next; ++i) {
@@ -39,23 +39,23 @@ Result<Evaluator::Flow> Evaluator::run(const Body& body, size_t first) {
     frame().open.emplace_back(&body, i + 1);
     auto after = run(body[i]);
     if (!after) return placed(std::move(after).error());
-    if (in_.failed()) return placed(in_.status().error());
+    if (in_->failed()) return placed(in_->status().error());
     flow = *after;
   }
   frame().open.resize(depth);
   return flow;
 }
 
-Result<Evaluator::Flow> Evaluator::run_held(const Body& body) {
+Result<Flow> Evaluator::run_held(const Body& body) {
   ++frame().held;
   TRY(const Flow flow, run(body));
   --frame().held;
   return flow;
 }
 
-Result<Evaluator::Flow> Evaluator::run(const Statement& statement) {
+Result<Flow> Evaluator::run(const Statement& statement) {
   TRY_OK(Work::check());
-  if (++steps_ > kMaxSteps) return wrong("script.steps", "the program takes more than {} steps", kMaxSteps);
+  if (++steps_ > kMaxSteps) return refuse("script.steps", "the program takes more than {} steps", kMaxSteps);
   switch (statement.kind) {
     case Kind::branch:
       return branch(statement);
@@ -70,7 +70,7 @@ Result<Evaluator::Flow> Evaluator::run(const Statement& statement) {
   }
 }
 
-Result<Evaluator::Flow> Evaluator::run_simple(const Statement& statement) {
+Result<Flow> Evaluator::run_simple(const Statement& statement) {
   switch (statement.kind) {
     case Kind::expression:
       TRY_OK(eval(*statement.value).map([](Value) {}));
@@ -84,11 +84,12 @@ Result<Evaluator::Flow> Evaluator::run_simple(const Statement& statement) {
       }
       return Flow::give;
     case Kind::raise:
-      return wrong("script.raise", "the program raises {}", statement.value ? print(*statement.value) : "an exception");
+      return refuse("script.raise", "the program raises {}",
+                    statement.value ? print(*statement.value) : "an exception");
     case Kind::assertion: {
       TRY(const Value given, eval(*statement.value));
       TRY(const Value truth, numbers_.to_bool(given));
-      if (numbers_.decide(truth) == false) return wrong("script.raise", "the program's assertion fails");
+      if (numbers_.decide(truth) == false) return refuse("script.raise", "the program's assertion fails");
       return Flow::next;
     }
     case Kind::forget:
@@ -119,11 +120,12 @@ Status Evaluator::assign(const Statement& statement) {
   if (!statement.unpack) return assign_to(statement.targets[0], std::move(value));
   const List* list = value.list();
   if (list == nullptr || list->stacked || list->filling) {
-    return wrong("script.type", "{} cannot be taken apart", kind_of(value));
+    return refuse("script.type", "{} cannot be taken apart", kind_of(value));
   }
   const Values items = list->items;
   if (items.size() != statement.targets.size()) {
-    return wrong("script.value", "{} values are taken apart into {} variables", items.size(), statement.targets.size());
+    return refuse("script.value", "{} values are taken apart into {} variables", items.size(),
+                  statement.targets.size());
   }
   for (size_t i = 0; i < items.size(); ++i) TRY_OK(assign_to(statement.targets[i], items[i]));
   return {};
@@ -141,9 +143,10 @@ Status Evaluator::assign_to(const Expr& target, Value value) {
   if (target.kind == Expr::Kind::subscript) {
     TRY(Value owner, eval(target.args[0]));
     TRY(Value index, eval(target.args[1]));
-    return torch_call({"_set_item", {std::move(owner), std::move(index), std::move(value)}, {}}).map([](Value) {});
+    return library_.torch_call({"_set_item", {std::move(owner), std::move(index), std::move(value)}, {}})
+        .map([](Value) {});
   }
-  return wrong("script.syntax", "{} cannot be assigned to", print(target));
+  return refuse("script.syntax", "{} cannot be assigned to", print(target));
 }
 
 Status Evaluator::forget(const Expr& target) {
@@ -151,10 +154,10 @@ Status Evaluator::forget(const Expr& target) {
     frame().names.erase(target.text);
     return {};
   }
-  if (target.kind != Expr::Kind::subscript) return wrong("script.syntax", "{} cannot be deleted", print(target));
+  if (target.kind != Expr::Kind::subscript) return refuse("script.syntax", "{} cannot be deleted", print(target));
   TRY(Value owner, eval(target.args[0]));
   TRY(Value index, eval(target.args[1]));
-  return torch_call({"Delete", {std::move(owner), std::move(index)}, {}}).map([](Value) {});
+  return library_.torch_call({"Delete", {std::move(owner), std::move(index)}, {}}).map([](Value) {});
 }
 
 // The text of the exception a block raises, as far as it can be told.
@@ -173,54 +176,54 @@ std::string Evaluator::message_of(const Body& body) {
   return "an exception";
 }
 
-Result<Evaluator::Flow> Evaluator::branch(const Statement& statement) {
+Result<Flow> Evaluator::branch(const Statement& statement) {
   TRY(const Value given, eval(*statement.value));
   TRY(const Value truth, numbers_.to_bool(given));
   if (const auto known = numbers_.decide(truth)) return run(*known ? statement.body : statement.otherwise);
   const bool raising = raises(statement.body);
-  if (!raising && !raises(statement.otherwise)) return conditional(statement, truth);
+  if (!raising && !raises(statement.otherwise)) return undecided_.branch(statement, truth);
   // A check: the program goes on where it does not raise.
   const Names before = frame().names;
   std::string message = message_of(raising ? statement.body : statement.otherwise);
   frame().names = before;
   if (const auto condition = numbers_.condition(truth)) {
     const Condition holds = raising ? !*condition : *condition;
-    if (marks_.empty()) checked_.push_back({holds, std::move(message), place()});
-    in_.assumptions().assume(holds);
+    if (!journal_.in_body()) checked_.push_back({holds, std::move(message), frames_.place()});
+    in_->assumptions().assume(holds);
   } else {
-    notes_.push_back(fmt::format("{}: the program raises {:?} for some data; the exported model does not check it",
-                                 place(), message));
+    library_.note(fmt::format("{}: the program raises {:?} for some data; the exported model does not check it",
+                              frames_.place(), message));
   }
   return run(raising ? statement.otherwise : statement.body);
 }
 
-Result<Evaluator::Flow> Evaluator::repeat(const Statement& statement) {
+Result<Flow> Evaluator::repeat(const Statement& statement) {
   for (int64_t round = 0;; ++round) {
     frame().line = statement.line;
     TRY(const Value given, eval(*statement.value));
     TRY(const Value truth, numbers_.to_bool(given));
     const auto known = numbers_.decide(truth);
     if (known == false) return Flow::next;
-    if (!known || round >= kMaxUnrolled) return looped(statement, nullptr);
+    if (!known || round >= kMaxUnrolled) return undecided_.loop(statement, nullptr);
     TRY(const Flow flow, run_held(statement.body));
     if (flow == Flow::leave) return Flow::next;
     if (flow == Flow::give) return flow;
   }
 }
 
-Result<Evaluator::Flow> Evaluator::iterate(const Statement& statement) {
+Result<Flow> Evaluator::iterate(const Statement& statement) {
   TRY(const Value over, eval(*statement.value));
   Values items;
   if (const Dim* count = over.get<Dim>()) {
-    const auto known = in_.assumptions().simplify(*count).constant();
-    if (!known || *known > kMaxUnrolled) return looped(statement, &over);
+    const auto known = in_->assumptions().simplify(*count).constant();
+    if (!known || *known > kMaxUnrolled) return undecided_.loop(statement, &over);
     for (int64_t i = 0; i < *known; ++i) items.push_back(Dim(i));
   } else if (const List* list = over.list(); list && !list->stacked && !list->filling) {
     items = list->items;
   } else if (const Dict* dict = over.dict()) {
     for (const auto& entry : dict->entries) items.push_back(entry.first);
   } else {
-    return wrong("script.loop", "a loop runs over {}", kind_of(over));
+    return refuse("script.loop", "a loop runs over {}", kind_of(over));
   }
   for (const Value& item : items) {
     if (statement.targets.size() == 1) {
@@ -228,7 +231,7 @@ Result<Evaluator::Flow> Evaluator::iterate(const Statement& statement) {
     } else {
       const List* parts = item.list();
       if (!parts || parts->items.size() != statement.targets.size())
-        return wrong("script.loop", "a loop's items differ");
+        return refuse("script.loop", "a loop's items differ");
       for (size_t i = 0; i < parts->items.size(); ++i) TRY_OK(assign_to(statement.targets[i], parts->items[i]));
     }
     TRY(const Flow flow, run_held(statement.body));
@@ -238,7 +241,7 @@ Result<Evaluator::Flow> Evaluator::iterate(const Statement& statement) {
   return Flow::next;
 }
 
-Result<Evaluator::Flow> Evaluator::scope(const Statement& statement) {
+Result<Flow> Evaluator::scope(const Statement& statement) {
   TRY(const Value manager, eval(*statement.value));
   const auto* self = manager.get<std::shared_ptr<Instance>>();
   const bool entered = self != nullptr && (*self)->type != nullptr && (*self)->type->methods.count("__enter__") != 0;

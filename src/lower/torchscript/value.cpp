@@ -1,4 +1,4 @@
-#include "lower/torchscript_value.h"
+#include "lower/torchscript/value.h"
 
 #include <algorithm>
 #include <array>
@@ -98,7 +98,7 @@ Value from_arg(const Arg& arg, Lowering& lowering) {
     Value operator()(const Arg::None&) const { return None{}; }
     Value operator()(const Arg::Ignored&) const { return None{}; }
     Value operator()(const Var& var) const { return var ? Value(var) : Value(None{}); }
-    Value operator()(const Ref& ref) const { return ref ? Value(lowering.variable(ref)) : Value(None{}); }
+    Value operator()(const Ref& ref) const { return ref ? Value(lowering.memory().variable(ref)) : Value(None{}); }
     Value operator()(const Dim& dim) const { return dim; }
     Value operator()(double number) const { return number; }
     Value operator()(const Ratio& ratio) const { return ratio; }

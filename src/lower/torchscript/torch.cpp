@@ -3,7 +3,7 @@
 
 #include "base/among.h"
 #include "lower/naming.h"
-#include "lower/torchscript_eval.h"
+#include "lower/torchscript/library.h"
 
 namespace anyshape::lower::script {
 namespace {
@@ -17,7 +17,7 @@ void keep_old_meaning(Lowering& in, int64_t version, std::string_view name, cons
                        [&](const NamedArg& one) { return one.name == key && !one.value.is_none(); });
   };
   const auto whole = [&](const Arg& arg) {
-    return arg.get<Dim>() || arg.get<bool>() || (arg.is_tensor() && is_integer(in.dtype(in.ref(arg))));
+    return arg.get<Dim>() || arg.get<bool>() || (arg.is_tensor() && is_integer(in->dtype(in.ref(arg))));
   };
   const bool divides = name == "div" || name == "div_" || name == "divide" || name == "divide_";
   if (version < kTrueDivision && divides && !given("rounding_mode") && std::all_of(args.begin(), args.end(), whole))
@@ -46,7 +46,15 @@ constexpr std::array<std::string_view, 11> kNever = {"is_cuda", "is_sparse",    
 
 }  // namespace
 
-Evaluator::Maybe Evaluator::setting(const Call& call) {
+const Value* Call::arg(size_t i, std::string_view keyword) const {
+  if (i < args.size()) return &args[i];
+  for (const auto& [given, value] : named) {
+    if (!keyword.empty() && given == keyword) return &value;
+  }
+  return nullptr;
+}
+
+Library::Maybe Library::setting(const Call& call) {
   const std::string& name = call.name;
   if (among(name, kSilent)) return some(None{});
   if (among(name, kSame) && !call.args.empty()) return some(call.args[0]);
@@ -75,7 +83,7 @@ Evaluator::Maybe Evaluator::setting(const Call& call) {
   return std::nullopt;
 }
 
-Evaluator::Maybe Evaluator::range_primitive(const Call& call) {
+Library::Maybe Library::range_primitive(const Call& call) {
   Dims numbers;
   for (const Value& arg : call.args) {
     if (!arg.get<Dim>()) return std::nullopt;
@@ -85,25 +93,25 @@ Evaluator::Maybe Evaluator::range_primitive(const Call& call) {
   if (call.name == "__derive_index") return some(numbers[1] + numbers[0] * numbers[2]);
   if (call.name != "__range_length") return std::nullopt;
   const auto step = numbers[2].constant();
-  if (step == 0) return wrong("script.value", "a range has step 0");
+  if (step == 0) return refuse("script.value", "a range has step 0");
   const Dim span = step && *step < 0 ? numbers[0] - numbers[1] : numbers[1] - numbers[0];
   const Dim length = ceildiv(span, step && *step < 0 ? -numbers[2] : numbers[2]);
-  return some(in_.proves(Condition::ge(span, 0)) ? length : max(length, 0));
+  return some(in_->proves(Condition::ge(span, 0)) ? length : max(length, 0));
 }
 
-Evaluator::Maybe Evaluator::tensor_property(std::string_view name, const Var& tensor, const Call& call) {
-  const Ref value = in_.read(tensor);
-  const Fact& fact = in_.fact(value);
+Library::Maybe Library::tensor_property(std::string_view name, const Var& tensor, const Call& call) {
+  const Ref value = in_.memory().read(tensor);
+  const Fact& fact = in_->fact(value);
   if (name == "dtype") {
     const auto code = c10_of_dtype(fact.dtype);
     if (!code)
-      return wrong("script.dtype", "a tensor has the type {}, which TorchScript has no number for",
-                   anyshape::name(fact.dtype));
+      return refuse("script.dtype", "a tensor has the type {}, which TorchScript has no number for",
+                    anyshape::name(fact.dtype));
     return some(Dim(*code));
   }
   if (name == "device") return some(Device{"cpu"});
   if (name == "layout") return some(Dim(0));
-  if (name == "is_nested") return some(static_cast<bool>(in_.nested_mask(value)));
+  if (name == "is_nested") return some(static_cast<bool>(in_.nested().mask(value)));
   if (name == "requires_grad") return some(anyshape::is_float(fact.dtype));
   if (among(name, kNever)) return some(false);
   if (name == "is_floating_point") return some(anyshape::is_float(fact.dtype));
@@ -116,18 +124,18 @@ Evaluator::Maybe Evaluator::tensor_property(std::string_view name, const Var& te
   constexpr std::array<std::string_view, 8> kShape = {"size",  "shape",  "dim",  "len",
                                                       "numel", "stride", "ndim", "sym_size"};
   if (!among(name, kShape)) return std::nullopt;
-  if (!fact.has_rank()) return wrong("script.rank", "the number of axes of a tensor is not known");
+  if (!fact.has_rank()) return refuse("script.rank", "the number of axes of a tensor is not known");
   const Dims dims = *fact.dims;
   if (name == "dim" || name == "ndim") return some(Dim(dims.size()));
   if (name == "numel") return some(product(dims));
   if (name == "len") {
-    if (dims.empty()) return wrong("script.value", "the length of a tensor without axes");
+    if (dims.empty()) return refuse("script.value", "the length of a tensor without axes");
     return some(dims[0]);
   }
   Dims numbers = dims;
   if (name == "stride") {
-    const auto strides = in_.strides(tensor);
-    if (!strides) return wrong("script.stride", "how a tensor lies in memory is not known; call .contiguous() before");
+    const auto strides = in_.memory().strides(tensor);
+    if (!strides) return refuse("script.stride", "how a tensor lies in memory is not known; call .contiguous() before");
     numbers = *strides;
   }
   const Value* axis = call.arg(1, "dim");
@@ -138,7 +146,7 @@ Evaluator::Maybe Evaluator::tensor_property(std::string_view name, const Var& te
   return some(list_of(Values(numbers.begin(), numbers.end())));
 }
 
-Evaluator::Maybe Evaluator::tensor_primitive(const Call& call) {
+Library::Maybe Library::tensor_primitive(const Call& call) {
   if (call.args.empty()) return std::nullopt;
   const Value& first = call.args[0];
   const std::string& name = call.name;
@@ -156,42 +164,42 @@ Evaluator::Maybe Evaluator::tensor_primitive(const Call& call) {
 }
 
 // A loop that fills a list which is joined has run: its sizes are those of an iteration.
-void Evaluator::assume_some(Ref stacked) {
-  in_.assume(Condition::ge(in_.dim(stacked, 0), 1), "stack and cat take no empty list");
-  Dims dims = in_.dims(stacked);
-  for (Dim& size : dims) size = in_.assumptions().simplify(size);
-  in_.claim(stacked, std::move(dims));
+void Library::assume_some(Ref stacked) {
+  in_.assume(Condition::ge(in_->dim(stacked, 0), 1), "stack and cat take no empty list");
+  Dims dims = in_->dims(stacked);
+  for (Dim& size : dims) size = in_->assumptions().simplify(size);
+  in_->claim(stacked, std::move(dims));
 }
 
-Evaluator::Maybe Evaluator::stacked_primitive(const Call& call) {
+Library::Maybe Library::stacked_primitive(const Call& call) {
   if (call.args.empty()) return std::nullopt;
   const std::string& name = call.name;
   const Value* axis = call.arg(1, "dim");
   const Value zero = Dim(0);
   if (name == "unbind" && call.args[0].is_tensor()) {
     const Var tensor = *call.args[0].get<Var>();
-    const Ref value = in_.read(tensor);
+    const Ref value = in_.memory().read(tensor);
     const Value& along = axis ? *axis : zero;
-    TRY(const int64_t place, index_in(along, in_.dims(value).size()));
-    if (in_.dim(value, static_cast<size_t>(place)).is_constant()) return std::nullopt;
+    TRY(const int64_t place, index_in(along, in_->dims(value).size()));
+    if (in_->dim(value, static_cast<size_t>(place)).is_constant()) return std::nullopt;
     TRY(const Value moved, aten({"movedim", {call.args[0], Value(Dim(place)), zero}, {}}));
     auto list = std::make_shared<List>();
-    list->stacked = in_.read(*moved.get<Var>());
+    list->stacked = in_.memory().read(*moved.get<Var>());
     return some(std::move(list));
   }
   const List* list = call.args[0].list();
   if (list == nullptr || !list->stacked || (name != "stack" && name != "cat")) return std::nullopt;
   assume_some(list->stacked);
-  const size_t rank = in_.rank(list->stacked);
+  const size_t rank = in_->rank(list->stacked);
   const size_t axes = name == "stack" ? rank : rank - 1;
   TRY(const int64_t place, index_in(axis ? *axis : zero, axes));
-  const Value whole = in_.variable(list->stacked);
+  const Value whole = in_.memory().variable(list->stacked);
   TRY(const Value moved, aten({"movedim", {whole, zero, Value(Dim(place))}, {}}));
   if (name == "stack") return some(moved);
   return aten({"flatten", {moved, Value(Dim(place)), Value(Dim(place + 1))}, {}}).map(some);
 }
 
-Result<Ref> Evaluator::tensor_of(const Value& data, std::optional<DType> dtype) {
+Result<Ref> Library::tensor_of(const Value& data, std::optional<DType> dtype) {
   Dims dims, whole;
   std::vector<double> real;
   Refs parts;
@@ -201,17 +209,17 @@ Result<Ref> Evaluator::tensor_of(const Value& data, std::optional<DType> dtype) 
     const size_t each = leaves[0].list()->items.size();
     for (const Value& one : leaves) {
       if (!one.list() || one.list()->items.size() != each)
-        return wrong("script.value", "a tensor is made of uneven lists");
+        return refuse("script.value", "a tensor is made of uneven lists");
       below.insert(below.end(), one.list()->items.begin(), one.list()->items.end());
     }
     dims.push_back(Dim(each));
     leaves = std::move(below);
-    if (dims.size() > 16) return wrong("script.value", "a tensor is made of too many nested lists");
+    if (dims.size() > 16) return refuse("script.value", "a tensor is made of too many nested lists");
   }
   const auto all = [&](auto test) { return std::all_of(leaves.begin(), leaves.end(), test); };
   if (all([](const Value& v) { return v.get<Dim>(); }) && !leaves.empty()) {
     for (const Value& v : leaves) whole.push_back(*v.get<Dim>());
-    return in_.cast(in_.reshape(in_.shape(whole), dims), dtype.value_or(DType::i64));
+    return in_->cast(in_->reshape(in_->shape(whole), dims), dtype.value_or(DType::i64));
   }
   if (all([&](const Value& v) { return numbers_.constant(v).has_value(); })) {
     const bool truths = !leaves.empty() && all([](const Value& v) { return v.get<bool>(); });
@@ -219,19 +227,19 @@ Result<Ref> Evaluator::tensor_of(const Value& data, std::optional<DType> dtype) 
     for (Dim d : dims) sizes.push_back(*d.constant());
     TRY(Tensor made, Tensor::allocate(DType::f64, sizes));
     for (size_t i = 0; i < leaves.size(); ++i) made.as_mutable<double>()[i] = *numbers_.constant(leaves[i]);
-    return in_.cast(in_.constant(std::move(made)), dtype.value_or(truths ? DType::boolean : DType::f32));
+    return in_->cast(in_->constant(std::move(made)), dtype.value_or(truths ? DType::boolean : DType::f32));
   }
   const bool real_numbers = std::any_of(leaves.begin(), leaves.end(), [](const Value& v) { return v.is_float(); });
   for (const Value& v : leaves) {
-    if (!v.is_number() && !v.is_tensor()) return wrong("script.type", "a tensor is made of {}", kind_of(v));
-    const Ref one = v.is_tensor() ? in_.read(*v.get<Var>()) : numbers_.ref(v);
-    const DType wanted = v.is_tensor() ? in_.dtype(one) : real_numbers ? DType::f32 : in_.dtype(one);
-    parts.push_back(in_.reshape(in_.cast(one, dtype.value_or(wanted)), {1}));
+    if (!v.is_number() && !v.is_tensor()) return refuse("script.type", "a tensor is made of {}", kind_of(v));
+    const Ref one = v.is_tensor() ? in_.memory().read(*v.get<Var>()) : numbers_.ref(v);
+    const DType wanted = v.is_tensor() ? in_->dtype(one) : real_numbers ? DType::f32 : in_->dtype(one);
+    parts.push_back(in_->reshape(in_->cast(one, dtype.value_or(wanted)), {1}));
   }
-  return in_.reshape(parts.size() == 1 ? parts[0] : in_.concat(parts, 0), dims);
+  return in_->reshape(parts.size() == 1 ? parts[0] : in_->concat(parts, 0), dims);
 }
 
-Evaluator::Maybe Evaluator::make_tensor(const Call& call) {
+Library::Maybe Library::make_tensor(const Call& call) {
   const bool known =
       call.name == "tensor" || call.name == "as_tensor" || call.name == "scalar_tensor" || call.name == "NumToTensor";
   if (!known || call.args.empty()) return std::nullopt;
@@ -239,7 +247,7 @@ Evaluator::Maybe Evaluator::make_tensor(const Call& call) {
   const Value* wanted = call.arg(call.name == "scalar_tensor" ? 99 : 1, "dtype");
   if (wanted && wanted->get<Dim>() && wanted->get<Dim>()->constant()) {
     dtype = dtype_of_c10(*wanted->get<Dim>()->constant());
-    if (!dtype) return wrong("script.dtype", "no element type has the number {}", *wanted->get<Dim>()->constant());
+    if (!dtype) return refuse("script.dtype", "no element type has the number {}", *wanted->get<Dim>()->constant());
   }
   if (call.args[0].is_tensor()) {
     if (!dtype) return some(call.args[0]);
@@ -247,14 +255,14 @@ Evaluator::Maybe Evaluator::make_tensor(const Call& call) {
   }
   if (call.name == "NumToTensor" && call.args[0].is_float()) dtype = DType::f64;
   TRY(const Ref made, tensor_of(call.args[0], dtype));
-  return some(in_.variable(made));
+  return some(in_.memory().variable(made));
 }
 
-Evaluator::Maybe Evaluator::prim(const Call& call) {
+Library::Maybe Library::prim(const Call& call) {
   const std::string& name = call.name;
   if (name == "RaiseException") {
     const std::string* message = call.args.empty() ? nullptr : call.args[0].text();
-    return wrong("script.raise", "the program raises an exception: {}", message ? *message : "");
+    return refuse("script.raise", "the program raises an exception: {}", message ? *message : "");
   }
   if (!call.args.empty()) {
     if (const auto* device = call.args[0].get<Device>()) {
@@ -262,12 +270,12 @@ Evaluator::Maybe Evaluator::prim(const Call& call) {
       if (name == "index") return some(None{});
     }
     if (name == "tolist" && call.args[0].is_tensor()) {
-      const Ref value = in_.read(*call.args[0].get<Var>());
-      const auto& fact = in_.fact(value);
+      const Ref value = in_.memory().read(*call.args[0].get<Var>());
+      const auto& fact = in_->fact(value);
       if (fact.has_rank() && fact.rank() == 1 && fact.elements && fact.denominator == 1) {
         return some(list_of(Values(fact.elements->begin(), fact.elements->end())));
       }
-      return wrong("script.value", "a tensor of data is made a list");
+      return refuse("script.value", "a tensor of data is made a list");
     }
     if (const auto* member = call.args[0].get<std::shared_ptr<const Enumerator>>()) {
       if (name == "EnumName") return some((*member)->name);
@@ -277,7 +285,7 @@ Evaluator::Maybe Evaluator::prim(const Call& call) {
   return primitive(call);
 }
 
-Evaluator::Maybe Evaluator::primitive(const Call& call) {
+Library::Maybe Library::primitive(const Call& call) {
   TRY(auto value, setting(call));
   if (value) return value;
   TRY(value, stacked_primitive(call));
@@ -293,7 +301,7 @@ Evaluator::Maybe Evaluator::primitive(const Call& call) {
   return tensor_primitive(call);
 }
 
-Result<Value> Evaluator::torch_call(Call call) {
+Result<Value> Library::torch_call(Call call) {
   TRY(auto value, primitive(call));
   if (value) return *std::move(value);
   if (call.name == "_infer_size" && call.args.size() == 2 && call.args[0].list() && call.args[1].list()) {
@@ -308,12 +316,12 @@ Result<Value> Evaluator::torch_call(Call call) {
   return aten(call);
 }
 
-Result<Value> Evaluator::op_call(const std::string& space, Call call) {
+Result<Value> Library::op_call(const std::string& space, Call call) {
   if (space == "prim") {
     TRY(auto value, prim(call));
     if (value) return *std::move(value);
-    return wrong("script.prim", "prim::{} of {} is not known", call.name,
-                 call.args.empty() ? "nothing" : kind_of(call.args[0]));
+    return refuse("script.prim", "prim::{} of {} is not known", call.name,
+                  call.args.empty() ? "nothing" : kind_of(call.args[0]));
   }
   const std::string_view name = aten_name_of(space, call.name);
   if (name.empty()) return custom(space, call);
@@ -321,14 +329,14 @@ Result<Value> Evaluator::op_call(const std::string& space, Call call) {
   return torch_call(std::move(call));
 }
 
-std::optional<Arg> Evaluator::operand(const Value& value) {
+std::optional<Arg> Library::operand(const Value& value) {
   const Var* tensor = value.get<Var>();
   if (tensor == nullptr || wrapped_.count(tensor->get()) == 0 || (*tensor)->writes > 0) return to_arg(value);
   const auto number = numbers_.item(*tensor);
   return to_arg(number ? *number : value);
 }
 
-Result<Value> Evaluator::aten(const Call& call) {
+Result<Value> Library::aten(const Call& call) {
   Arguments args;
   std::vector<NamedArg> named;
   const bool any_tensor = std::any_of(call.args.begin(), call.args.end(), [&](const Value& v) {
@@ -336,32 +344,32 @@ Result<Value> Evaluator::aten(const Call& call) {
   });
   for (const Value& arg : call.args) {
     auto converted = any_tensor ? operand(arg) : to_arg(arg);
-    if (!converted) return wrong("script.type", "aten::{} is given {}", call.name, kind_of(arg));
+    if (!converted) return refuse("script.type", "aten::{} is given {}", call.name, kind_of(arg));
     args.push_back(*std::move(converted));
   }
   for (const auto& [name, value] : call.named) {
     auto converted = to_arg(value);
-    if (!converted) return wrong("script.type", "aten::{} is given {}", call.name, kind_of(value));
+    if (!converted) return refuse("script.type", "aten::{} is given {}", call.name, kind_of(value));
     named.push_back({name, *std::move(converted)});
   }
   if (call.name == "_nested_tensor_from_mask_left_aligned") padding_checked_ = true;
   if (call.name == "_nested_tensor_from_mask" && !padding_checked_) {
-    notes_.push_back(fmt::format(
+    note(fmt::format(
         "{}: the program takes the padding to be at the end of each row, without looking; a mask of another kind gives "
         "other values than the module it was captured from may give",
-        place()));
+        frames_.place()));
   }
-  keep_old_meaning(in_, script_.version, call.name, args, named);
-  show_place();
+  keep_old_meaning(in_, version_, call.name, args, named);
+  frames_.show_place(in_);
   const Arg result = in_.call(call.name, "", std::move(args), std::move(named));
-  if (in_.failed()) return tl::unexpected(in_.status().error());
+  if (in_->failed()) return tl::unexpected(in_->status().error());
   return from_arg(result, in_);
 }
 
 // Kept as a node of its own domain; tensors are its inputs, all else its attributes.
-Result<Value> Evaluator::custom(const std::string& space, const Call& call) {
+Result<Value> Library::custom(const std::string& space, const Call& call) {
   const auto [domain, type] = custom_name(custom_, space, call.name);
-  const OpDef* record = in_.record(domain, type);
+  const OpDef* record = in_->record(domain, type);
   if (record == nullptr) {
     auto error = refuse("export.custom", "{}::{} is an operator of an extension, and nothing says what shapes it gives",
                         space, call.name)
@@ -375,10 +383,10 @@ Result<Value> Evaluator::custom(const std::string& space, const Call& call) {
     const Value& arg = call.args[i];
     const std::string key = fmt::format("arg{}", i);
     const List* list = arg.list();
-    if (arg.is_tensor()) in.push_back(in_.read(*arg.get<Var>()));
+    if (arg.is_tensor()) in.push_back(in_.memory().read(*arg.get<Var>()));
     if (list && !list->stacked) {
       for (const Value& item : list->items) {
-        if (item.is_tensor()) in.push_back(in_.read(*item.get<Var>()));
+        if (item.is_tensor()) in.push_back(in_.memory().read(*item.get<Var>()));
       }
     }
     if (const Dim* whole = arg.get<Dim>(); whole && whole->constant())
@@ -387,36 +395,27 @@ Result<Value> Evaluator::custom(const std::string& space, const Call& call) {
     if (const bool* truth = arg.get<bool>()) attributes.push_back(attr(key, *truth));
     if (arg.text()) attributes.push_back(attr(key, std::string_view(*arg.text())));
   }
-  show_place();
-  const Refs results = in_.emit(type, in, std::move(attributes), record->sig.out.size(), domain);
-  if (in_.failed()) return tl::unexpected(in_.status().error());
+  frames_.show_place(in_);
+  const Refs results = in_->emit(type, in, std::move(attributes), record->sig.out.size(), domain);
+  if (in_->failed()) return tl::unexpected(in_->status().error());
   Values values;
-  for (Ref ref : results) values.push_back(in_.variable(ref));
+  for (Ref ref : results) values.push_back(in_.memory().variable(ref));
   return values.size() == 1 ? values[0] : tuple_of(std::move(values));
 }
 
-Result<Value> Evaluator::builtin(Call call) {
+Result<Value> Library::builtin(Call call) {
   const std::string name = call.name;
   if (call.args.empty()) {
     if (name == "list") return list_of({});
     if (name == "dict") return shared_dict();
     if (name == "print") return Value(None{});
-    return wrong("script.name", "the archive has no code for {}", name);
+    return refuse("script.name", "the archive has no code for {}", name);
   }
   const Value& first = call.args[0];
   if (name == "int") return numbers_.to_int(first);
   if (name == "float") return numbers_.to_float(first);
   if (name == "bool") return numbers_.to_bool(first);
   if (name == "str") return text_of(first).map([](std::string text) { return Value(std::move(text)); });
-  if (name == "getattr" && call.args.size() >= 2 && call.args[1].text()) return attribute(first, *call.args[1].text());
-  if (name == "hasattr" && call.args.size() == 2 && call.args[1].text()) {
-    return Value(attribute(first, *call.args[1].text()).has_value());
-  }
-  if (name == "fork") {
-    Call inner;
-    inner.args.assign(call.args.begin() + 1, call.args.end());
-    return call_value(first, std::move(inner));
-  }
   if (name == "range" && call.args.size() == 1) {
     if (first.is_tensor()) return numbers_.to_int(first);
     return first;

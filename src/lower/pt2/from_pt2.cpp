@@ -1,10 +1,10 @@
-#include "lower/from_pt2.h"
+#include "lower/pt2/from_pt2.h"
 
 #include <algorithm>
 #include <unordered_map>
 
 #include "lower/assemble.h"
-#include "lower/pt2_interpreter.h"
+#include "lower/pt2/interpreter.h"
 #include "sym/node.h"
 
 namespace anyshape::lower {
@@ -179,15 +179,15 @@ Status Driver::bind_inputs() {
         if (d.is_symbol()) assumptions_.assume(Condition::ge(d, 0));
       const Ref value = lowering_.input(recorded_[next].name, Fact::tensor(meta->dtype, axes_.dims[next]));
       ++next;
-      interpreter_.bind(name, lowering_.variable(value, recorded_[next - 1].name));
+      interpreter_.bind(name, lowering_.memory().variable(value, recorded_[next - 1].name));
     } else if (spec.kind == InputSpec::Kind::constant) {
       interpreter_.bind(spec.target, interpreter_.literal(spec.argument));
     } else {
       const auto it = program_.weights.find(spec.target);
       if (it == program_.weights.end()) return refuse("pt2.weight", "the archive holds no data for {:?}", spec.target);
       const auto [known, first] = shared.try_emplace(it->second.storage);
-      if (first || it->second.storage.empty()) known->second = lowering_.constant(it->second.tensor, spec.target);
-      const Var variable = lowering_.variable(known->second, spec.target);
+      if (first || it->second.storage.empty()) known->second = lowering_->constant(it->second.tensor, spec.target);
+      const Var variable = lowering_.memory().variable(known->second, spec.target);
       if (spec.kind == InputSpec::Kind::buffer) buffers_.emplace_back(variable, spec.target);
       interpreter_.bind(name, variable);
     }
@@ -199,7 +199,7 @@ Result<NamedRefs> Driver::outputs() {
   NamedRefs out;
   size_t count = 0, index = 0;
   for (const OutputSpec& spec : program_.outputs) count += spec.kind == OutputSpec::Kind::user;
-  lowering_.set_place("");
+  lowering_->set_place("");
   for (const OutputSpec& spec : program_.outputs) {
     if (spec.kind != OutputSpec::Kind::user) continue;
     const std::string path = index < program_.output_paths.size() ? program_.output_paths[index] : std::string();
@@ -218,7 +218,7 @@ Result<NamedRefs> Driver::outputs() {
       if (const Arg value = interpreter_.value(spec.argument); value.is_tensor())
         out.emplace_back(spec.target + "_next", lowering_.ref(value));
   for (const auto& [buffer, name] : buffers_)
-    if (buffer->writes > 0) out.emplace_back(name + "_next", lowering_.read(buffer));
+    if (buffer->writes > 0) out.emplace_back(name + "_next", lowering_.memory().read(buffer));
   return out;
 }
 
@@ -272,9 +272,9 @@ Result<Lowered> Driver::run() {
   TRY_OK(bind_sizes());
   TRY_OK(bind_inputs());
   interpreter_.set_sizes([this](const Expression& e) { return leaf(e); }, axes_.example);
-  lowering_.watch(axes_.freed);
+  lowering_.captured().watch(axes_.freed);
   interpreter_.run(program_.graph);
-  if (lowering_.failed()) return tl::unexpected(lowering_.status().error());
+  if (lowering_->failed()) return tl::unexpected(lowering_->status().error());
   TRY(NamedRefs results, outputs());
   Assembly assembly(lowering_, symbols_, request_, axes_);
   read_guards(assembly);

@@ -1,4 +1,4 @@
-#include "lower/torchscript_inputs.h"
+#include "lower/torchscript/inputs.h"
 
 #include <algorithm>
 #include <charconv>

@@ -3,7 +3,7 @@
 #include <optional>
 #include <string_view>
 
-#include "lower/torchscript_value.h"
+#include "lower/torchscript/value.h"
 
 namespace anyshape::lower::script {
 

@@ -1,9 +1,9 @@
-#include "lower/torchscript_flow.h"
-
 #include <algorithm>
 #include <cstring>
 #include <functional>
 #include <unordered_set>
+
+#include "lower/torchscript/evaluator.h"
 
 namespace anyshape::lower::script {
 
@@ -60,34 +60,15 @@ bool same_value(const Value& a, const Value& b) {
   return true;
 }
 
-namespace {
+Undecided::Undecided(Evaluator& program)
+    : program_(program),
+      in_(program.in_),
+      numbers_(program.numbers_),
+      frames_(program.frames_),
+      journal_(program.journal_),
+      modules_(program.modules_) {}
 
-template <class Kept, class Held>
-bool kept(const Kept& list, const Held& what) {
-  return std::any_of(list.begin(), list.end(), [&](const auto& entry) { return entry.first == what; });
-}
-
-}  // namespace
-
-void Evaluator::note_change(const std::shared_ptr<List>& list) {
-  for (Mark* mark : marks_) {
-    if (!kept(mark->lists, list)) mark->lists.emplace_back(list, *list);
-  }
-}
-
-void Evaluator::note_change(const std::shared_ptr<Dict>& dict) {
-  for (Mark* mark : marks_) {
-    if (!kept(mark->dicts, dict)) mark->dicts.emplace_back(dict, *dict);
-  }
-}
-
-void Evaluator::note_change(const std::shared_ptr<Instance>& instance) {
-  for (Mark* mark : marks_) {
-    if (!kept(mark->instances, instance)) mark->instances.emplace_back(instance, instance->attributes);
-  }
-}
-
-std::vector<Var> Evaluator::reachable(std::unordered_set<const void*>* containers) const {
+std::vector<Var> Undecided::reachable(std::unordered_set<const void*>* containers) const {
   std::vector<Var> found;
   std::unordered_set<const void*> seen;
   std::function<void(const Value&)> visit = [&](const Value& value) {
@@ -105,44 +86,41 @@ std::vector<Var> Evaluator::reachable(std::unordered_set<const void*>* container
       }
     }
   };
-  for (const auto& open : frames_) {
+  for (const auto& open : frames_.all()) {
     for (const auto& [name, value] : open->names) visit(value);
   }
-  for (const auto& [path, tensor] : module_tensors_) visit(Value(tensor));
+  for (const auto& [path, tensor] : modules_.tensors()) visit(Value(tensor));
   if (containers) *containers = std::move(seen);
   return found;
 }
 
 // What a way makes for itself is nobody's concern after it, unless some name gets it. Lists of the archive are read
 // when they are first used, which may be on one way.
-bool Evaluator::was_there(const Mark& mark, const void* container) const {
+bool Undecided::was_there(const Mark& mark, const void* container) const {
   if (mark.there.count(container) != 0) return true;
-  return std::any_of(unpickled_.begin(), unpickled_.end(), [&](const auto& entry) {
-    const Value& value = entry.second;
-    return value.list() == container || static_cast<const void*>(value.dict()) == container;
-  });
+  return modules_.holds(container);
 }
 
 // Views are brought up to date, so that none of them is first computed inside a body.
-void Evaluator::settle() {
-  for (const Var& tensor : reachable()) in_.read(tensor);
+void Undecided::settle() {
+  for (const Var& tensor : reachable()) in_.memory().read(tensor);
 }
 
-void Evaluator::open_mark(Mark& mark) {
+void Undecided::open_mark(Mark& mark) {
   settle();
-  mark.names = frame().names;
+  mark.names = frames_.top().names;
   for (const Var& tensor : reachable(&mark.there)) {
     if (!tensor->base) mark.memories.push_back({tensor, tensor->value, tensor->writes});
   }
-  marks_.push_back(&mark);
+  journal_.open(mark);
 }
 
-Evaluator::Outcome Evaluator::since(const Mark& mark) {
+Outcome Undecided::since(const Mark& mark) {
   Outcome out;
   auto add = [&](Spot spot, const Value& before, const Value& after) {
     if (!same_value(before, after)) out.changed.push_back({std::move(spot), before, after});
   };
-  for (const auto& [name, value] : frame().names) {
+  for (const auto& [name, value] : frames_.top().names) {
     const auto old = mark.names.find(name);
     Spot spot;
     spot.name = name;
@@ -170,7 +148,7 @@ Evaluator::Outcome Evaluator::since(const Mark& mark) {
   for (const auto& [instance, old] : mark.instances) {
     for (const auto& [name, value] : instance->attributes) {
       const auto before = old.find(name);
-      if (before == old.end() && set_.count({instance.get(), name}) == 0) continue;
+      if (before == old.end() && !modules_.was_set(instance.get(), name)) continue;
       Spot spot{Spot::Kind::attribute, name, {}, {}, instance, {}, 0};
       add(spot, before == old.end() ? Value(Missing{"an attribute is set on one way only"}) : before->second, value);
     }
@@ -178,13 +156,14 @@ Evaluator::Outcome Evaluator::since(const Mark& mark) {
   for (const Mark::Memory& memory : mark.memories) {
     if (memory.root->writes == memory.writes) continue;
     Spot spot{Spot::Kind::memory, {}, {}, {}, {}, memory.root, 0};
-    out.changed.push_back({std::move(spot), in_.variable(memory.value), in_.variable(memory.root->value)});
+    out.changed.push_back(
+        {std::move(spot), in_.memory().variable(memory.value), in_.memory().variable(memory.root->value)});
   }
   return out;
 }
 
-void Evaluator::put_back(Mark& mark) {
-  frame().names = mark.names;
+void Undecided::put_back(Mark& mark) {
+  frames_.top().names = mark.names;
   for (auto& [list, old] : mark.lists) *list = old;
   for (auto& [dict, old] : mark.dicts) *dict = old;
   for (auto& [instance, old] : mark.instances) instance->attributes = old;
@@ -193,57 +172,57 @@ void Evaluator::put_back(Mark& mark) {
     memory.root->value = memory.value;
     ++memory.root->writes;
   }
-  marks_.pop_back();
+  journal_.close();
 }
 
-Status Evaluator::put(const Spot& spot, Value value) {
+Status Undecided::put(const Spot& spot, Value value) {
   switch (spot.kind) {
     case Spot::Kind::name:
-      frame().names.insert_or_assign(spot.name, std::move(value));
+      frames_.top().names.insert_or_assign(spot.name, std::move(value));
       break;
     case Spot::Kind::item:
-      note_change(spot.list);
+      journal_.note(spot.list);
       spot.list->items[spot.index] = std::move(value);
       break;
     case Spot::Kind::entry:
       if (spot.index >= spot.dict->entries.size()) {
-        return wrong("script.branch", "a dict grows on one way through the program only");
+        return refuse("script.branch", "a dict grows on one way through the program only");
       }
-      note_change(spot.dict);
+      journal_.note(spot.dict);
       spot.dict->entries[spot.index].second = std::move(value);
       break;
     case Spot::Kind::attribute:
-      note_change(spot.instance);
+      journal_.note(spot.instance);
       spot.instance->attributes.insert_or_assign(spot.name, std::move(value));
       break;
     case Spot::Kind::memory:
-      spot.memory->value = in_.read(*value.get<Var>());
+      spot.memory->value = in_.memory().read(*value.get<Var>());
       ++spot.memory->writes;
       break;
   }
   return {};
 }
 
-Ref Evaluator::carried_ref(const Value& value) {
+Ref Undecided::carried_ref(const Value& value) {
   if (const Var* tensor = value.get<Var>()) {
-    const Ref ref = in_.read(*tensor);
-    if (in_.nested_mask(ref)) in_.refuse("aten.nested", "a nested tensor comes out of a branch or a loop");
+    const Ref ref = in_.memory().read(*tensor);
+    if (in_.nested().mask(ref)) in_->refuse("aten.nested", "a nested tensor comes out of a branch or a loop");
     return ref;
   }
   const Ref ref = numbers_.ref(value);
-  return carrier_of(value) == Carrier::real ? in_.cast(ref, DType::f64) : ref;
+  return carrier_of(value) == Carrier::real ? in_->cast(ref, DType::f64) : ref;
 }
 
-Value Evaluator::carried_value(Carrier carrier, Ref ref) {
+Value Undecided::carried_value(Carrier carrier, Ref ref) {
   switch (carrier) {
     case Carrier::tensor:
-      return in_.variable(ref);
+      return in_.memory().variable(ref);
     case Carrier::integer: {
       // What a rule says of it may be in terms of the rule's own symbols, which no value of the graph gives.
-      const auto known = in_.fact(ref).single();
+      const auto known = in_->fact(ref).single();
       if (known && from_inputs(*known)) return *known;
-      const Dim symbol = in_.walk().data_symbol("n", Dim(INT64_MIN / 4), std::nullopt);
-      in_.define(symbol, ref);
+      const Dim symbol = in_->walk().data_symbol("n", Dim(INT64_MIN / 4), std::nullopt);
+      in_->define(symbol, ref);
       return symbol;
     }
     case Carrier::truth:

@@ -1,10 +1,10 @@
-#include "lower/from_torchscript.h"
+#include "lower/torchscript/from_torchscript.h"
 
 #include <algorithm>
 
 #include "base/among.h"
 #include "lower/assemble.h"
-#include "lower/torchscript_inputs.h"
+#include "lower/torchscript/inputs.h"
 
 namespace anyshape::lower {
 
@@ -28,7 +28,7 @@ class Driver {
         assumptions_(*symbols_),
         lowering_(ops, assumptions_, request.opset, {.training = request.training}),
         evaluator_(script, lowering_) {
-    evaluator_.set_custom(request.custom);
+    evaluator_.library().set_custom(request.custom);
   }
 
   Result<Lowered> run();
@@ -88,7 +88,7 @@ Result<Value> Driver::argument(const script::Argument& given) {
   using Kind = script::Argument::Kind;
   switch (given.kind) {
     case Kind::tensor:
-      return Value(lowering_.variable(tensors_[given.tensor], inputs_.tensors[given.tensor].name));
+      return Value(lowering_.memory().variable(tensors_[given.tensor], inputs_.tensors[given.tensor].name));
     case Kind::plain:
       return evaluator_.literal(given.plain);
     case Kind::absent:
@@ -109,33 +109,33 @@ Result<Value> Driver::argument(const script::Argument& given) {
 }
 
 Status Driver::call_forward() {
-  lowering_.watch(axes_.freed);
+  lowering_.captured().watch(axes_.freed);
   for (size_t i = 0; i < inputs_.tensors.size(); ++i) {
     const auto& tensor = inputs_.tensors[i];
     for (Dim d : axes_.dims[i]) {
       if (!d.is_symbol()) continue;
       assumptions_.assume(Condition::ge(d, 0));
-      evaluator_.add_input_symbol(d);
+      evaluator_.undecided().add_input_symbol(d);
     }
     tensors_.push_back(lowering_.input(tensor.name, Fact::tensor(tensor.dtype, axes_.dims[i])));
   }
   for (const auto& [path, given] : inputs_.state) {
     TRY(Value value, argument(given));
-    evaluator_.set_state(path, std::move(value));
+    evaluator_.modules().set_state(path, std::move(value));
   }
   script::Call call;
   for (const auto& [name, given] : inputs_.arguments) {
     TRY(Value value, argument(given));
     call.named.emplace_back(name, std::move(value));
   }
-  TRY(result_, evaluator_.call_method(evaluator_.root(), forward_->name, std::move(call)));
-  return lowering_.status();
+  TRY(result_, evaluator_.call_method(evaluator_.modules().root(), forward_->name, std::move(call)));
+  return lowering_->status();
 }
 
 Status Driver::flatten(const Value& value, const std::string& path, std::vector<Output>& out) {
   if (value.is_none()) return {};
   if (const Var* tensor = value.get<Var>()) {
-    out.push_back({path, lowering_.read(*tensor)});
+    out.push_back({path, lowering_.memory().read(*tensor)});
     return {};
   }
   if (value.is_number() && !value.get<std::complex<double>>()) {
@@ -168,7 +168,7 @@ Status Driver::flatten(const Value& value, const std::string& path, std::vector<
 
 Result<NamedRefs> Driver::outputs(Assembly& assembly) {
   std::vector<Output> found;
-  lowering_.set_place("");
+  lowering_->set_place("");
   TRY_OK(flatten(result_, "", found));
   if (found.empty()) return refuse("script.output", "forward gives back no tensor");
   if (request_.output_names.size() > found.size()) {
@@ -184,7 +184,7 @@ Result<NamedRefs> Driver::outputs(Assembly& assembly) {
 
 // What the module will find in its attributes when it is called again.
 void Driver::add_state(NamedRefs& out, Assembly& assembly) {
-  for (const script::Change& change : evaluator_.changes()) {
+  for (const script::Change& change : evaluator_.modules().changes()) {
     // What is always set before it is read says nothing to the next call.
     if (!change.read_first) continue;
     const auto is_given = [&](const auto& given) { return given.first == change.path; };
@@ -192,10 +192,10 @@ void Driver::add_state(NamedRefs& out, Assembly& assembly) {
     const Var* tensor = change.owner->attributes.at(change.attribute).get<Var>();
     std::string type = "VALUE";
     if (tensor != nullptr) {
-      const Ref value = lowering_.read(*tensor);
+      const Ref value = lowering_.memory().read(*tensor);
       out.emplace_back(change.path + "_next", value);
-      const std::string dims = print(lowering_.dims(value));
-      type = fmt::format("{}{}", name(lowering_.dtype(value)), dims);
+      const std::string dims = print(lowering_->dims(value));
+      type = fmt::format("{}{}", name(lowering_->dtype(value)), dims);
     }
     if (given) continue;
     assembly.note(
@@ -223,10 +223,10 @@ Result<Lowered> Driver::run() {
   TRY_OK(check_dynamic(results));
   for (const script::Checked& checked : evaluator_.checked())
     assembly.guard(checked.condition, fmt::format("{}: {}", checked.place, checked.message));
-  assembly.notes(evaluator_.notes());
-  assembly.notes(lowering_.suspects());
+  assembly.notes(evaluator_.library().notes());
+  assembly.notes(lowering_.captured().suspects());
   TRY(Lowered out, assembly.finish(std::move(results)));
-  out.unrolled = lowering_.unrolled();
+  out.unrolled = lowering_.captured().unrolled();
   out.custom_shapes = request_.custom_shapes;
   return out;
 }
