@@ -1,12 +1,16 @@
 #include "anyshape/custom.h"
 
-#include <cmath>
 #include <memory>
 
 #include "ops/custom.h"
 
 namespace anyshape {
 namespace {
+
+template <class T>
+std::optional<T> value_or_nothing(const T* value) {
+  return value ? std::optional(*value) : std::nullopt;
+}
 
 template <class T>
 std::vector<T> list_or_nothing(const std::vector<T>* list) {
@@ -29,29 +33,24 @@ CustomKernel wrap(CustomKernelFunction function) {
 
 std::string_view CustomNode::name() const { return call_.label(); }
 
-// An attribute that is absent or of another type gives each of two defaults back.
 std::optional<int64_t> CustomNode::integer(std::string_view attribute) const {
-  const int64_t value = call_.i(attribute, 0);
-  return value == call_.i(attribute, 1) ? std::optional(value) : std::nullopt;
+  return value_or_nothing(call_.given<int64_t>(attribute));
 }
 
 std::optional<float> CustomNode::number(std::string_view attribute) const {
-  const float value = call_.f(attribute, 0);
-  const bool given = value == call_.f(attribute, 1) || std::isnan(value);
-  return given ? std::optional(value) : std::nullopt;
+  return value_or_nothing(call_.given<float>(attribute));
 }
 
 std::optional<std::string> CustomNode::text(std::string_view attribute) const {
-  const std::string_view value = call_.s(attribute, "0");
-  return value == call_.s(attribute, "1") ? std::optional(std::string(value)) : std::nullopt;
+  return value_or_nothing(call_.given<std::string>(attribute));
 }
 
 std::vector<int64_t> CustomNode::integers(std::string_view attribute) const {
-  return list_or_nothing(call_.ints(attribute));
+  return list_or_nothing(call_.given<std::vector<int64_t>>(attribute));
 }
 
 std::vector<float> CustomNode::numbers(std::string_view attribute) const {
-  return list_or_nothing(call_.floats(attribute));
+  return list_or_nothing(call_.given<std::vector<float>>(attribute));
 }
 
 Status register_op(std::string_view domain, std::string_view name, std::string_view rule, CustomKernelFunction kernel) {

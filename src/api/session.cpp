@@ -9,6 +9,7 @@
 #include "ir/defaults.h"
 #include "passes/pipeline.h"
 #include "run/engines.h"
+#include "tensor/alignment.h"
 #include "tensor/bools.h"
 #include "tensor/own.h"
 
@@ -222,8 +223,7 @@ Status Context::Impl::take_inputs(std::span<const AnyValue> given) {
       TRY(inputs[i].tensor(), clean_bools(std::move(inputs[i].tensor())));
       continue;
     }
-    const auto unit = static_cast<uintptr_t>(std::max(1, anyshape::bits(inputs[i].dtype()) / 8));
-    if (reinterpret_cast<uintptr_t>(inputs[i].tensor().bytes().data()) % unit == 0) continue;
+    if (is_aligned(inputs[i].tensor())) continue;
     TRY(inputs[i].tensor(), inputs[i].tensor().aligned());
   }
   return {};

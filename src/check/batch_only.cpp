@@ -63,9 +63,7 @@ class Effects {
   }
 
   void add_recurrent(const Node& node) {
-    const auto* layout = node.attribute("layout");
-    const bool batch_first =
-        layout && std::holds_alternative<int64_t>(layout->value) && std::get<int64_t>(layout->value) == 1;
+    const bool batch_first = node.integer("layout") == 1;
     const Fact* x = node.in.empty() || node.in[0] == kNoValue ? nullptr : &typed_.facts()[node.in[0]];
     if (!x || !x->dims || x->rank() != 3) return;
     for (Dim symbol : (*x->dims)[batch_first ? 1 : 0].symbols())

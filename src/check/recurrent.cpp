@@ -22,12 +22,6 @@ const Graph* body_of(const Node& node) {
   return body ? body->get() : nullptr;
 }
 
-int64_t int_attribute(const Node& node, std::string_view name, int64_t fallback) {
-  const Attribute* attribute = node.attribute(name);
-  const auto* value = attribute ? std::get_if<int64_t>(&attribute->value) : nullptr;
-  return value ? *value : fallback;
-}
-
 // The body's inputs and outputs of the state carried from step to step: [first, first + count).
 struct Carried {
   size_t first_in = 0, first_out = 0, count = 0;
@@ -38,7 +32,7 @@ Carried carried(const Node& node, const Graph& body) {
     const size_t count = node.in.size() > 2 ? node.in.size() - 2 : 0;
     return {2, 1, std::min(count, body.outputs.empty() ? 0 : body.outputs.size() - 1)};
   }
-  const int64_t scanned = int_attribute(node, "num_scan_inputs", 0);
+  const int64_t scanned = node.integer("num_scan_inputs");
   const auto inputs = static_cast<int64_t>(body.inputs.size());
   return {0, 0,
           static_cast<size_t>(std::clamp<int64_t>(inputs - scanned, 0, static_cast<int64_t>(body.outputs.size())))};
@@ -73,9 +67,7 @@ void find_loops(const Graph& graph, Findings& out) {
                             "LSTM, GRU or RNN node",
                             graph.label(node), node.type),
                 "export the layer as torch.nn.LSTM, GRU or RNN, not as a Python loop");
-    for (const Attribute& attribute : node.attributes)
-      if (const auto* body = std::get_if<std::shared_ptr<Graph>>(&attribute.value); body && *body)
-        find_loops(**body, out);
+    for_each_body(node, [&](const Graph& body) { find_loops(body, out); });
     if (node.body) find_loops(*node.body, out);
   }
 }
@@ -91,7 +83,7 @@ void baked_initial_state(const LintContext& context, Findings& out) {
   for (const Node& node : graph.nodes) {
     const bool recurrent = node.domain.empty() && (node.type == "LSTM" || node.type == "GRU" || node.type == "RNN");
     if (!recurrent || node.in.empty() || node.in[0] == kNoValue) continue;
-    const bool batch_first = int_attribute(node, "layout", 0) == 1;
+    const bool batch_first = node.integer("layout") == 1;
     const size_t axis = batch_first ? 0 : 1;
     const Fact& x = context.typed.facts()[node.in[0]];
     if (!x.dims || x.rank() != 3 || (*x.dims)[axis].is_constant()) continue;

@@ -6,7 +6,7 @@
 #include "base/among.h"
 #include "fix/layouts.h"
 #include "ir/call.h"
-#include "ir/each_body.h"
+#include "ir/reads.h"
 #include "passes/draft.h"
 #include "solve/baked.h"
 
@@ -215,8 +215,7 @@ Status Repairer::check_constants(const Graph& graph, const Facts& facts, bool bo
   for (const Node& node : graph.nodes) {
     if (node.op) TRY_OK(check_node(graph, node, facts, body));
     std::vector<const Graph*> inner = {node.body.get()};
-    for (const Attribute& attribute : node.attributes)
-      if (const auto* one = std::get_if<std::shared_ptr<Graph>>(&attribute.value)) inner.push_back(one->get());
+    for_each_body(node, [&](const Graph& one) { inner.push_back(&one); });
     for (const Graph* one : inner) {
       const auto known = typed_.bodies().find(one);
       if (known != typed_.bodies().end()) TRY_OK(check_constants(*one, known->second, true));

@@ -73,11 +73,7 @@ bool can_be_divided(Dim size) { return !size.is_unknown() && !(size == 0); }
 
 }  // namespace
 
-bool zero_is_a_size(const Node& reshape) {
-  const Attribute* attribute = reshape.attribute("allowzero");
-  const auto* value = attribute ? std::get_if<int64_t>(&attribute->value) : nullptr;
-  return value && *value != 0;
-}
+bool zero_is_a_size(const Node& reshape) { return reshape.integer("allowzero") != 0; }
 
 std::optional<std::vector<int64_t>> constant_target(const Dims& from, const Dims& to, const Assumptions* known) {
   std::vector<int64_t> out;

@@ -4,7 +4,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "ir/each_body.h"
+#include "ir/graph.h"
 
 namespace anyshape {
 namespace {
@@ -78,13 +78,13 @@ void renumber(std::vector<ValueId>& ids, const NewIds& to) {
     if (id != kNoValue) id = to[id];
 }
 
-// The bodies of a graph, each once: two nodes may have the same.
+// The bodies of a graph that is being made, each once: two nodes may have the same. Nobody else has them yet.
 std::vector<Graph*> bodies_of(const Graph& graph) {
   std::vector<Graph*> out;
   std::unordered_set<const Graph*> seen;
   for (const Node& node : graph.nodes)
-    for_each_body(node, [&](Graph& body) {
-      if (seen.insert(&body).second) out.push_back(&body);
+    for_each_body(node, [&](const Graph& body) {
+      if (seen.insert(&body).second) out.push_back(const_cast<Graph*>(&body));
     });
   return out;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <new>
 
+#include "base/bug.h"
 #include "base/memory_meter.h"
 
 namespace anyshape {
@@ -12,14 +13,32 @@ Result<Dims> Call::dims(size_t i) const {
   return *in(i).dims;
 }
 
+const AttributeDef& Call::listed(std::string_view name) const {
+  const AttributeDef* found = find_attribute(op_->sig.attributes, name, version_);
+  ANYSHAPE_CHECK(found != nullptr);
+  return *found;
+}
+
+bool Call::has_attr(std::string_view name) const { return node_.attribute(listed(name).name) != nullptr; }
+
 template <class T>
-const T* Call::get(std::string_view name) const {
+const T* Call::given(std::string_view name) const {
   const Attribute* attribute = node_.attribute(name);
   if (!attribute) return nullptr;
   const T* value = std::get_if<T>(&attribute->value);
   if (!value)
     for (const Call* call = this; call; call = call->outer_) call->mistyped_ = attribute->name;
   return value;
+}
+template const int64_t* Call::given(std::string_view) const;
+template const float* Call::given(std::string_view) const;
+template const std::string* Call::given(std::string_view) const;
+template const std::vector<int64_t>* Call::given(std::string_view) const;
+template const std::vector<float>* Call::given(std::string_view) const;
+
+template <class T>
+const T* Call::get(std::string_view name) const {
+  return given<T>(listed(name).name);
 }
 
 template <class T>
@@ -28,18 +47,27 @@ const T* Call::get_boxed(std::string_view name) const {
   return value ? &**value : nullptr;
 }
 
-int64_t Call::i(std::string_view name, int64_t fallback) const {
-  const auto* v = get<int64_t>(name);
-  return v ? *v : fallback;
+template <class T>
+T Call::value_or_default(std::string_view name) const {
+  const AttributeDef& attribute = listed(name);
+  const T* value = given<T>(name);
+  return value ? *value : default_of<T>(attribute);
 }
-float Call::f(std::string_view name, float fallback) const {
-  const auto* v = get<float>(name);
-  return v ? *v : fallback;
+template int64_t Call::value_or_default(std::string_view) const;
+template float Call::value_or_default(std::string_view) const;
+
+std::string_view Call::s(std::string_view name) const {
+  const AttributeDef& attribute = listed(name);
+  const auto* value = given<std::string>(name);
+  return value ? std::string_view(*value) : default_of<std::string_view>(attribute);
 }
-std::string_view Call::s(std::string_view name, std::string_view fallback) const {
-  const auto* v = get<std::string>(name);
-  return v ? std::string_view(*v) : fallback;
+
+std::span<const int64_t> Call::ints_or_default(std::string_view name) const {
+  const AttributeDef& attribute = listed(name);
+  const auto* value = given<std::vector<int64_t>>(name);
+  return value ? std::span<const int64_t>(*value) : default_of<std::span<const int64_t>>(attribute);
 }
+
 const std::vector<int64_t>* Call::ints(std::string_view name) const { return get<std::vector<int64_t>>(name); }
 const std::vector<float>* Call::floats(std::string_view name) const { return get<std::vector<float>>(name); }
 const std::vector<std::string>* Call::strings(std::string_view name) const {

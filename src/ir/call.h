@@ -15,15 +15,15 @@ namespace anyshape {
 class Call {
  public:
   Call(const Node& node, std::string_view label, std::span<const Fact* const> in)
-      : node_(node), label_(label), in_(in), version_(node.version) {}
+      : node_(node), op_(node.op), label_(label), in_(in), version_(node.version) {}
   // The same node seen as another operator of that version, with these inputs. REQUIRES: `call` outlives it.
-  Call(const Call& call, int64_t version, std::span<const Fact* const> in)
-      : node_(call.node_), label_(call.label_), in_(in), version_(version), outer_(&call) {}
+  Call(const Call& call, const OpDef& op, int64_t version, std::span<const Fact* const> in)
+      : node_(call.node_), op_(&op), label_(call.label_), in_(in), version_(version), outer_(&call) {}
 
   const Node& node() const { return node_; }
   std::string_view label() const { return label_; }
   std::string_view type() const { return node_.type; }
-  const OpDef* op() const { return node_.op; }
+  const OpDef* op() const { return op_; }
   int64_t version() const { return version_; }
 
   size_t inputs() const { return in_.size(); }
@@ -35,12 +35,14 @@ class Call {
   // The dims of input i, or the "unknown" error when its rank is not known. REQUIRES: has(i).
   Result<Dims> dims(size_t i) const;
 
-  // Attributes, with the default of the operator's text. An attribute of another type than asked for makes the node
-  // refused.
-  bool has_attr(std::string_view name) const { return node_.attribute(name) != nullptr; }
-  int64_t i(std::string_view name, int64_t fallback) const;
-  float f(std::string_view name, float fallback) const;
-  std::string_view s(std::string_view name, std::string_view fallback) const;
+  // Attributes. An attribute of another type than asked for makes the node refused. REQUIRES, of all but given():
+  // the operator's signature lists the attribute.
+  bool has_attr(std::string_view name) const;
+  // Without one: the default of the signature; 0 or "" where it has none.
+  int64_t i(std::string_view name) const { return value_or_default<int64_t>(name); }
+  float f(std::string_view name) const { return value_or_default<float>(name); }
+  std::string_view s(std::string_view name) const;
+  std::span<const int64_t> ints_or_default(std::string_view name) const;
   // nullptr when absent.
   const std::vector<int64_t>* ints(std::string_view name) const;
   const std::vector<float>* floats(std::string_view name) const;
@@ -49,16 +51,23 @@ class Call {
   const SparseTensor* sparse(std::string_view name) const;
   const Graph* graph(std::string_view name) const;
   const Fact* type_attr(std::string_view name) const;
+  // An attribute that not every operator of a family has; nullptr when absent or of another type.
+  template <class T>
+  const T* given(std::string_view name) const;
   // The name of an attribute that had another type than asked for.
   std::string_view mistyped() const { return mistyped_; }
 
  private:
+  const AttributeDef& listed(std::string_view name) const;
   template <class T>
   const T* get(std::string_view name) const;
   template <class T>
   const T* get_boxed(std::string_view name) const;
+  template <class T>
+  T value_or_default(std::string_view name) const;
 
   const Node& node_;
+  const OpDef* op_;
   std::string_view label_;
   std::span<const Fact* const> in_;
   int64_t version_;

@@ -12,16 +12,18 @@ bool reads_entries(const Node& node, size_t input) {
   return (ports[std::min(input, ports.size() - 1)].flags & Port::value) != 0;
 }
 
-void mark_captures(Graph& graph, const Graph& body) {
-  for (const auto& capture : body.captures) graph.values[capture.outer].shape_relevant = true;
+void mark_captures(Graph& graph, const Node& node) {
+  for_each_body(node, [&](const Graph& body) {
+    for (const auto& capture : body.captures) graph.values[capture.outer].shape_relevant = true;
+  });
 }
 
-void mark_bodies(Graph& graph, const Node& node) {
-  for (const auto& attribute : node.attributes) {
-    if (const auto* one = std::get_if<std::shared_ptr<Graph>>(&attribute.value)) mark_captures(graph, **one);
-    if (const auto* many = std::get_if<std::vector<std::shared_ptr<Graph>>>(&attribute.value))
-      for (const auto& body : *many) mark_captures(graph, *body);
-  }
+template <class T>
+T value_or_default(const Node& node, std::string_view name) {
+  const Attribute* attribute = node.attribute(name);
+  if (const T* value = attribute ? std::get_if<T>(&attribute->value) : nullptr) return *value;
+  const AttributeDef* listed = node.op ? find_attribute(node.op->sig.attributes, name, node.version) : nullptr;
+  return listed ? default_of<T>(*listed) : T();
 }
 
 }  // namespace
@@ -34,16 +36,20 @@ const Attribute* Node::attribute(std::string_view attribute_name) const {
   return it == attributes.end() ? nullptr : &*it;
 }
 
+int64_t Node::integer(std::string_view attribute_name) const {
+  return value_or_default<int64_t>(*this, attribute_name);
+}
+float Node::real(std::string_view attribute_name) const { return value_or_default<float>(*this, attribute_name); }
+
 ValueId Node::first_output() const {
   const auto it = std::find_if(out.begin(), out.end(), [](ValueId id) { return id != kNoValue; });
   return it == out.end() ? kNoValue : *it;
 }
 
 bool Node::has_graph_attribute() const {
-  return std::any_of(attributes.begin(), attributes.end(), [](const Attribute& a) {
-    return std::holds_alternative<std::shared_ptr<Graph>>(a.value) ||
-           std::holds_alternative<std::vector<std::shared_ptr<Graph>>>(a.value);
-  });
+  bool any = false;
+  for_each_body(*this, [&](const Graph&) { any = true; });
+  return any;
 }
 
 std::vector<ValueId> Graph::required_inputs() const {
@@ -70,7 +76,7 @@ void Graph::finish() {
       if (id != kNoValue) values[id].producer = n;
   for (auto it = nodes.rbegin(); it != nodes.rend(); ++it) {
     const Node& node = *it;
-    mark_bodies(*this, node);
+    mark_captures(*this, node);
     const bool needed = std::any_of(node.out.begin(), node.out.end(),
                                     [&](ValueId id) { return id != kNoValue && values[id].shape_relevant; });
     const bool needs_entries = needed && !(node.op && node.op->reads_shapes_only);

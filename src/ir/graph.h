@@ -56,6 +56,9 @@ struct Node {
 
   ANYSHAPE_SPECIAL_MEMBERS(Node);
   const Attribute* attribute(std::string_view attribute_name) const;
+  // The attribute, or where it is absent or of another type the default of the operator's signature, or 0.
+  int64_t integer(std::string_view attribute_name) const;
+  float real(std::string_view attribute_name) const;
   // The first that is not absent, or kNoValue.
   ValueId first_output() const;
   // Some attribute is a graph (If, Loop, Scan, ...).
@@ -89,5 +92,25 @@ class Graph {
   // Fills Value::producer and Value::shape_relevant. Called once, after the last node is in place.
   void finish();
 };
+
+// Calls visit with every graph that the node has as an attribute, alone or in a list.
+template <class Visit>
+void for_each_body(const Node& node, Visit visit) {
+  for (const Attribute& attribute : node.attributes) {
+    if (const auto* one = std::get_if<std::shared_ptr<Graph>>(&attribute.value)) visit(std::as_const(**one));
+    if (const auto* many = std::get_if<std::vector<std::shared_ptr<Graph>>>(&attribute.value))
+      for (const auto& body : *many) visit(std::as_const(*body));
+  }
+}
+
+// Puts replacement(body), a std::shared_ptr<Graph>, in the place of each of them.
+template <class Replacement>
+void replace_bodies(Node& node, Replacement replacement) {
+  for (Attribute& attribute : node.attributes) {
+    if (auto* one = std::get_if<std::shared_ptr<Graph>>(&attribute.value)) *one = replacement(std::as_const(**one));
+    if (auto* many = std::get_if<std::vector<std::shared_ptr<Graph>>>(&attribute.value))
+      for (auto& body : *many) body = replacement(std::as_const(*body));
+  }
+}
 
 }  // namespace anyshape

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "ir/attribute_def.h"
 #include "ir/fact.h"
 #include "tensor/datum.h"
 
@@ -32,6 +33,8 @@ struct Signature {
   std::span<const Port> in;
   std::span<const Port> out;
   std::string_view doc;  // one line for the operator table in docs/
+  // All that a rule, a kernel or a pass may ask a node of this operator for, with the only statement of each default.
+  std::span<const AttributeDef> attributes = {};
 };
 
 // Runs a body of a node (If, Loop, ...); what the body captures is found by itself.

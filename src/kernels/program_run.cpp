@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <iterator>
 #include <utility>
 
 #include "kernels/program_scalar.h"
@@ -57,17 +58,17 @@ bool make_space(std::span<const View> in, const View& out, Space& s) {
 
 template <class T, ElementOp op>
 void loop(int64_t n, Operand<T> a, Operand<T> b, Operand<T> c, T* out) {
-  const int operands = info(op).operands;
+  const int operands = info_of(op).operands;
   for (int64_t i = 0; i < n; ++i)
-    out[i] = scalar<T>(op, a.data[i * a.step], operands > 1 ? b.data[i * b.step] : T(0),
-                       operands > 2 ? c.data[i * c.step] : T(0));
+    out[i] = kernels::scalar<T>(op, a.data[i * a.step], operands > 1 ? b.data[i * b.step] : T(0),
+                                operands > 2 ? c.data[i * c.step] : T(0));
 }
 
 template <class T>
 using Loop = void (*)(int64_t, Operand<T>, Operand<T>, Operand<T>, T*);
 
 template <class T, size_t... I>
-constexpr std::array<Loop<T>, kElementOps> all_loops(std::index_sequence<I...>) {
+constexpr std::array<Loop<T>, std::size(kElementOps)> all_loops(std::index_sequence<I...>) {
   return {loop<T, static_cast<ElementOp>(I)>...};
 }
 
@@ -76,7 +77,7 @@ void run_op(ElementOp op, int64_t n, Operand<T> a, Operand<T> b, Operand<T> c, T
   if constexpr (std::is_same_v<T, float>) {
     run_f32(op, n, a, b, c, out);
   } else {
-    static constexpr auto kLoops = all_loops<T>(std::make_index_sequence<kElementOps>());
+    static constexpr auto kLoops = all_loops<T>(std::make_index_sequence<std::size(kElementOps)>());
     kLoops[static_cast<size_t>(op)](n, a, b, c, out);
   }
 }

@@ -1,147 +1,223 @@
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
-#include <limits>
 #include <type_traits>
 
 #include "kernels/elementwise.h"
-#include "kernels/program.h"
+#include "tensor/element_ops.h"
 
 // The plain meaning of every operation of an elementwise program, one entry at a time.
-namespace anyshape::simd {
+namespace anyshape::kernels {
+namespace element {
 
 template <class T>
-T scalar_logic(ElementOp op, T a, T b) {
-  switch (op) {
-    case ElementOp::less:
-      return static_cast<T>(a < b);
-    case ElementOp::less_equal:
-      return static_cast<T>(a <= b);
-    case ElementOp::greater:
-      return static_cast<T>(a > b);
-    case ElementOp::greater_equal:
-      return static_cast<T>(a >= b);
-    case ElementOp::equal:
-      return static_cast<T>(a == b);
-    case ElementOp::logical_not:
-      return static_cast<T>(a == 0);
-    case ElementOp::logical_and:
-      return static_cast<T>(a != 0 && b != 0);
-    case ElementOp::logical_or:
-      return static_cast<T>(a != 0 || b != 0);
-    case ElementOp::logical_xor:
-      return static_cast<T>((a != 0) != (b != 0));
-    default:
-      return static_cast<T>(a != a);
-  }
+T copy(T a) {
+  return a;
+}
+template <class T>
+T add(T a, T b) {
+  return wrapping(a, b, std::plus<>());
+}
+template <class T>
+T sub(T a, T b) {
+  return wrapping(a, b, std::minus<>());
+}
+template <class T>
+T mul(T a, T b) {
+  return wrapping(a, b, std::multiplies<>());
+}
+template <class T>
+T div(T a, T b) {
+  return a / b;
+}
+template <class T>
+T min(T a, T b) {
+  return a != a || a < b ? a : b;
+}
+template <class T>
+T max(T a, T b) {
+  return a != a || a > b ? a : b;
+}
+template <class T>
+T pow(T a, T b) {
+  return std::pow(a, b);
+}
+template <class T>
+T neg(T a) {
+  if constexpr (std::is_floating_point_v<T>) return -a;
+  return wrapping(T(0), a, std::minus<>());
+}
+template <class T>
+T abs(T a) {
+  if constexpr (std::is_floating_point_v<T>) return std::fabs(a);
+  return a < 0 ? neg(a) : a;
+}
+template <class T>
+T sqrt(T a) {
+  return std::sqrt(a);
+}
+template <class T>
+T rsqrt(T a) {
+  return T(1) / std::sqrt(a);
+}
+template <class T>
+T reciprocal(T a) {
+  return T(1) / a;
+}
+template <class T>
+T exp(T a) {
+  return std::exp(a);
+}
+template <class T>
+T log(T a) {
+  return std::log(a);
+}
+template <class T>
+T tanh(T a) {
+  return std::tanh(a);
+}
+template <class T>
+T sigmoid(T a) {
+  return T(1) / (T(1) + std::exp(-a));
+}
+template <class T>
+T erf(T a) {
+  return std::erf(a);
+}
+template <class T>
+T gelu(T a) {
+  return T(0.5) * a * (T(1) + std::erf(a * std::sqrt(T(0.5))));
+}
+template <class T>
+T gelu_tanh(T a) {
+  return T(0.5) * a * (T(1) + std::tanh(T(0.79788456080286536) * (a + T(0.044715) * a * a * a)));
+}
+template <class T>
+T relu(T a) {
+  return a < 0 ? T(0) : a;
+}
+template <class T>
+T leaky_relu(T a, T slope) {
+  return a < 0 ? a * slope : a;
+}
+template <class T>
+T elu(T a, T alpha) {
+  return a < 0 ? alpha * std::expm1(a) : a;
+}
+template <class T>
+T celu(T a, T alpha) {
+  return a < 0 ? alpha * std::expm1(a / alpha) : a;
+}
+template <class T>
+T clip(T a, T least, T greatest) {
+  return a != a ? a : std::min(std::max(a, least), greatest);
+}
+template <class T>
+T hard_sigmoid(T a, T alpha, T beta) {
+  return clip(a * alpha + beta, T(0), T(1));
+}
+template <class T>
+T hard_swish(T a) {
+  return a * clip(a / T(6) + T(0.5), T(0), T(1));
+}
+template <class T>
+T silu(T a) {
+  return a / (T(1) + std::exp(-a));
+}
+template <class T>
+T softplus(T a) {
+  return std::max(a, T(0)) + std::log1p(std::exp(-std::fabs(a)));
+}
+template <class T>
+T floor(T a) {
+  return std::floor(a);
+}
+template <class T>
+T ceil(T a) {
+  return std::ceil(a);
+}
+template <class T>
+T round(T a) {
+  return std::nearbyint(a);
+}
+template <class T>
+T sign(T a) {
+  return a != a ? a : static_cast<T>((a > 0) - (a < 0));
+}
+template <class T>
+T sin(T a) {
+  return std::sin(a);
+}
+template <class T>
+T cos(T a) {
+  return std::cos(a);
+}
+template <class T>
+T where(T condition, T a, T b) {
+  return condition != 0 ? a : b;
+}
+template <class T>
+T less(T a, T b) {
+  return static_cast<T>(a < b);
+}
+template <class T>
+T less_equal(T a, T b) {
+  return static_cast<T>(a <= b);
+}
+template <class T>
+T greater(T a, T b) {
+  return static_cast<T>(a > b);
+}
+template <class T>
+T greater_equal(T a, T b) {
+  return static_cast<T>(a >= b);
+}
+template <class T>
+T equal(T a, T b) {
+  return static_cast<T>(a == b);
+}
+template <class T>
+T logical_not(T a) {
+  return static_cast<T>(a == 0);
+}
+template <class T>
+T logical_and(T a, T b) {
+  return static_cast<T>(a != 0 && b != 0);
+}
+template <class T>
+T logical_or(T a, T b) {
+  return static_cast<T>(a != 0 || b != 0);
+}
+template <class T>
+T logical_xor(T a, T b) {
+  return static_cast<T>((a != 0) != (b != 0));
+}
+template <class T>
+T is_nan(T a) {
+  return static_cast<T>(a != a);
 }
 
-// The operations that integers have as well.
-template <class T>
-T scalar_number(ElementOp op, T a, T b, T c) {
-  const bool nan = a != a;
-  switch (op) {
-    case ElementOp::copy:
-      return a;
-    case ElementOp::add:
-      return kernels::wrapping(a, b, std::plus<>());
-    case ElementOp::sub:
-      return kernels::wrapping(a, b, std::minus<>());
-    case ElementOp::mul:
-      return kernels::wrapping(a, b, std::multiplies<>());
-    case ElementOp::min:
-      return nan || a < b ? a : b;
-    case ElementOp::max:
-      return nan || a > b ? a : b;
-    case ElementOp::neg:
-      if constexpr (std::is_floating_point_v<T>) return -a;
-      return kernels::wrapping(T(0), a, std::minus<>());
-    case ElementOp::abs:
-      if constexpr (std::is_floating_point_v<T>) return std::fabs(a);
-      return a < 0 ? kernels::wrapping(T(0), a, std::minus<>()) : a;
-    case ElementOp::relu:
-      return a < 0 ? T(0) : a;
-    case ElementOp::clip:
-      return nan ? a : std::min(std::max(a, b), c);
-    case ElementOp::sign:
-      return nan ? a : static_cast<T>((a > 0) - (a < 0));
-    case ElementOp::where:
-      return a != 0 ? b : c;
-    default:
-      return scalar_logic(op, a, b);
-  }
-}
-
-template <class T>
-T scalar_function(ElementOp op, T a, T b) {
-  switch (op) {
-    case ElementOp::div:
-      return a / b;
-    case ElementOp::pow:
-      return std::pow(a, b);
-    case ElementOp::sqrt:
-      return std::sqrt(a);
-    case ElementOp::rsqrt:
-      return T(1) / std::sqrt(a);
-    case ElementOp::reciprocal:
-      return T(1) / a;
-    case ElementOp::exp:
-      return std::exp(a);
-    case ElementOp::log:
-      return std::log(a);
-    case ElementOp::tanh:
-      return std::tanh(a);
-    case ElementOp::erf:
-      return std::erf(a);
-    case ElementOp::floor:
-      return std::floor(a);
-    case ElementOp::ceil:
-      return std::ceil(a);
-    case ElementOp::round:
-      return std::nearbyint(a);
-    case ElementOp::sin:
-      return std::sin(a);
-    default:
-      return std::cos(a);
-  }
-}
-
-template <class T>
-T scalar_activation(ElementOp op, T a, T b, T c) {
-  const T half(0.5);
-  switch (op) {
-    case ElementOp::sigmoid:
-      return T(1) / (T(1) + std::exp(-a));
-    case ElementOp::gelu:
-      return half * a * (T(1) + std::erf(a * std::sqrt(half)));
-    case ElementOp::gelu_tanh:
-      return half * a * (T(1) + std::tanh(T(0.79788456080286536) * (a + T(0.044715) * a * a * a)));
-    case ElementOp::leaky_relu:
-      return a < 0 ? a * b : a;
-    case ElementOp::elu:
-      return a < 0 ? b * std::expm1(a) : a;
-    case ElementOp::celu:
-      return a < 0 ? b * std::expm1(a / b) : a;
-    case ElementOp::hard_sigmoid:
-      return scalar_number(ElementOp::clip, a * b + c, T(0), T(1));
-    case ElementOp::hard_swish:
-      return a * scalar_number(ElementOp::clip, a / T(6) + half, T(0), T(1));
-    case ElementOp::silu:
-      return a / (T(1) + std::exp(-a));
-    case ElementOp::softplus:
-      return std::max(a, T(0)) + std::log1p(std::exp(-std::fabs(a)));
-    default:
-      return scalar_function(op, a, b);
-  }
-}
+}  // namespace element
 
 // REQUIRES: the operation is defined for T.
 template <class T>
 T scalar(ElementOp op, T a, T b, T c) {
-  if (info(op).on_integers) return scalar_number(op, a, b, c);
-  if constexpr (std::is_floating_point_v<T>) return scalar_activation(op, a, b, c);
+#define ANYSHAPE_CALL_1(name) return element::name(a)
+#define ANYSHAPE_CALL_2(name) return element::name(a, b)
+#define ANYSHAPE_CALL_3(name) return element::name(a, b, c)
+#define ANYSHAPE_ROW(name, operands, result, takes, error)                                           \
+  case ElementOp::name:                                                                              \
+    if constexpr (ElementOperands::takes == ElementOperands::numbers || std::is_floating_point_v<T>) \
+      ANYSHAPE_CALL_##operands(name);                                                                \
+    break;
+  switch (op) { ANYSHAPE_ELEMENT_OPS(ANYSHAPE_ROW) }
+#undef ANYSHAPE_ROW
+#undef ANYSHAPE_CALL_3
+#undef ANYSHAPE_CALL_2
+#undef ANYSHAPE_CALL_1
   return T(0);
 }
 
-}  // namespace anyshape::simd
+}  // namespace anyshape::kernels

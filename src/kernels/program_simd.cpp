@@ -45,14 +45,10 @@ HWY_INLINE void ternary(int64_t n, A a, A b, A c, float* out, Fn fn) {
   store_part(fn(x, y, load_part_of(c, i, n - i)), out + i, n - i);
 }
 
-HWY_INLINE V truth(hn::Mask<F> m) { return hn::IfThenElseZero(m, splat(1.0f)); }
+HWY_INLINE V truth_of(hn::Mask<F> m) { return hn::IfThenElseZero(m, splat(1.0f)); }
 HWY_INLINE hn::Mask<F> is_true(V x) { return hn::Not(hn::Eq(x, splat(0.0f))); }
 HWY_INLINE V keep_nan(V a, V y) { return hn::IfThenElse(hn::Eq(a, a), y, a); }
-
-HWY_INLINE V sign_v(V x) {
-  const V up = truth(hn::Gt(x, splat(0.0f))), down = truth(hn::Lt(x, splat(0.0f)));
-  return keep_nan(x, hn::Sub(up, down));
-}
+HWY_INLINE V where_negative(V x, V y) { return hn::IfThenElse(hn::Lt(x, splat(0.0f)), y, x); }
 
 HWY_INLINE V expm1_v(V x) {
   constexpr float kQ[] = {0.5f, 0.166666672f, 0.0416662544f, 0.00833326206f, 0.00139472121f, 0.00019919897f};
@@ -60,101 +56,104 @@ HWY_INLINE V expm1_v(V x) {
   return hn::IfThenElse(hn::Lt(hn::Abs(x), splat(0.34f)), near, hn::Sub(exp_v(x), splat(1.0f)));
 }
 
-HWY_INLINE V where_negative(V x, V y) { return hn::IfThenElse(hn::Lt(x, splat(0.0f)), y, x); }
-
-void plain(ElementOp op, int64_t n, A a, A b, A c, float* out) {
-  for (int64_t i = 0; i < n; ++i)
-    out[i] = scalar(op, a.data[i * a.step], b.data ? b.data[i * b.step] : 0.0f, c.data ? c.data[i * c.step] : 0.0f);
+// What is left to the library, lane by lane.
+template <class Fn>
+HWY_INLINE V by_lanes(V x, V y, Fn fn) {
+  HWY_ALIGN float a[kLanes], b[kLanes];
+  hn::Store(x, F(), a);
+  hn::Store(y, F(), b);
+  for (int64_t i = 0; i < kLanes; ++i) a[i] = fn(a[i], b[i]);
+  return hn::Load(F(), a);
 }
 
-// Powers that models have: the others are left to the library.
-void power(int64_t n, A a, A b, float* out) {
-  const float exponent = b.step == 0 && n > 0 ? b.data[0] : 0;
-  if (exponent == 2) return unary(n, a, out, [](V x) HWY_ATTR { return hn::Mul(x, x); });
-  if (exponent == 3) return unary(n, a, out, [](V x) HWY_ATTR { return hn::Mul(hn::Mul(x, x), x); });
-  if (exponent == -1) return unary(n, a, out, [](V x) HWY_ATTR { return hn::Div(splat(1.0f), x); });
-  plain(ElementOp::pow, n, a, b, {}, out);
+// The vector function of each row of the table.
+namespace element {
+
+HWY_INLINE V copy(V x) { return x; }
+HWY_INLINE V add(V x, V y) { return hn::Add(x, y); }
+HWY_INLINE V sub(V x, V y) { return hn::Sub(x, y); }
+HWY_INLINE V mul(V x, V y) { return hn::Mul(x, y); }
+HWY_INLINE V div(V x, V y) { return hn::Div(x, y); }
+HWY_INLINE V min(V x, V y) { return keep_nan(x, at_most(y, x)); }
+HWY_INLINE V max(V x, V y) { return keep_nan(x, at_least(y, x)); }
+HWY_INLINE V pow(V x, V y) {
+  return by_lanes(x, y, [](float a, float b) { return kernels::element::pow(a, b); });
 }
-
-#define UNARY(name, expression) \
-  case ElementOp::name:         \
-    return unary(n, a, out, [](V x) HWY_ATTR { return expression; });
-#define BINARY(name, expression) \
-  case ElementOp::name:          \
-    return binary(n, a, b, out, [](V x, V y) HWY_ATTR { return expression; });
-#define TERNARY(name, expression) \
-  case ElementOp::name:           \
-    return ternary(n, a, b, c, out, [](V x, V y, V z) HWY_ATTR { return expression; });
-
-void run_logic(ElementOp op, int64_t n, A a, A b, A c, float* out) {
-  switch (op) {
-    TERNARY(where, hn::IfThenElse(is_true(x), y, z))
-    BINARY(less, truth(hn::Lt(x, y)))
-    BINARY(less_equal, truth(hn::Le(x, y)))
-    BINARY(greater, truth(hn::Gt(x, y)))
-    BINARY(greater_equal, truth(hn::Ge(x, y)))
-    BINARY(equal, truth(hn::Eq(x, y)))
-    BINARY(logical_and, truth(hn::And(is_true(x), is_true(y))))
-    BINARY(logical_or, truth(hn::Or(is_true(x), is_true(y))))
-    BINARY(logical_xor, truth(hn::Xor(is_true(x), is_true(y))))
-    UNARY(logical_not, truth(hn::Eq(x, splat(0.0f))))
-    UNARY(is_nan, truth(hn::Not(hn::Eq(x, x))))
-    default:
-      return plain(op, n, a, b, c, out);
-  }
+HWY_INLINE V neg(V x) { return hn::Neg(x); }
+HWY_INLINE V abs(V x) { return hn::Abs(x); }
+HWY_INLINE V sqrt(V x) { return hn::Sqrt(x); }
+HWY_INLINE V rsqrt(V x) { return hn::Div(splat(1.0f), hn::Sqrt(x)); }
+HWY_INLINE V reciprocal(V x) { return hn::Div(splat(1.0f), x); }
+HWY_INLINE V exp(V x) { return exp_v(x); }
+HWY_INLINE V log(V x) { return log_v(x); }
+HWY_INLINE V tanh(V x) { return tanh_v(x); }
+HWY_INLINE V sigmoid(V x) { return sigmoid_v(x); }
+HWY_INLINE V erf(V x) { return erf_v(x); }
+HWY_INLINE V gelu(V x) { return gelu_v(x); }
+HWY_INLINE V gelu_tanh(V x) { return gelu_tanh_v(x); }
+HWY_INLINE V relu(V x) { return at_least(x, splat(0.0f)); }
+HWY_INLINE V leaky_relu(V x, V slope) { return where_negative(x, hn::Mul(x, slope)); }
+HWY_INLINE V elu(V x, V alpha) { return where_negative(x, hn::Mul(alpha, expm1_v(x))); }
+HWY_INLINE V celu(V x, V alpha) { return where_negative(x, hn::Mul(alpha, expm1_v(hn::Div(x, alpha)))); }
+HWY_INLINE V clip(V x, V least, V greatest) { return at_most(at_least(x, least), greatest); }
+HWY_INLINE V hard_sigmoid(V x, V alpha, V beta) { return clip(hn::MulAdd(x, alpha, beta), splat(0.0f), splat(1.0f)); }
+HWY_INLINE V hard_swish(V x) { return hard_swish_v(x); }
+HWY_INLINE V silu(V x) { return silu_v(x); }
+HWY_INLINE V softplus(V x) { return softplus_v(x); }
+HWY_INLINE V floor(V x) { return hn::Floor(x); }
+HWY_INLINE V ceil(V x) { return hn::Ceil(x); }
+HWY_INLINE V round(V x) { return hn::Round(x); }
+HWY_INLINE V sign(V x) {
+  const V up = truth_of(hn::Gt(x, splat(0.0f))), down = truth_of(hn::Lt(x, splat(0.0f)));
+  return keep_nan(x, hn::Sub(up, down));
 }
+HWY_INLINE V sin(V x) {
+  return by_lanes(x, x, [](float a, float) { return kernels::element::sin(a); });
+}
+HWY_INLINE V cos(V x) {
+  return by_lanes(x, x, [](float a, float) { return kernels::element::cos(a); });
+}
+HWY_INLINE V where(V condition, V x, V y) { return hn::IfThenElse(is_true(condition), x, y); }
+HWY_INLINE V less(V x, V y) { return truth_of(hn::Lt(x, y)); }
+HWY_INLINE V less_equal(V x, V y) { return truth_of(hn::Le(x, y)); }
+HWY_INLINE V greater(V x, V y) { return truth_of(hn::Gt(x, y)); }
+HWY_INLINE V greater_equal(V x, V y) { return truth_of(hn::Ge(x, y)); }
+HWY_INLINE V equal(V x, V y) { return truth_of(hn::Eq(x, y)); }
+HWY_INLINE V logical_not(V x) { return truth_of(hn::Eq(x, splat(0.0f))); }
+HWY_INLINE V logical_and(V x, V y) { return truth_of(hn::And(is_true(x), is_true(y))); }
+HWY_INLINE V logical_or(V x, V y) { return truth_of(hn::Or(is_true(x), is_true(y))); }
+HWY_INLINE V logical_xor(V x, V y) { return truth_of(hn::Xor(is_true(x), is_true(y))); }
+HWY_INLINE V is_nan(V x) { return truth_of(hn::Not(hn::Eq(x, x))); }
 
-void run_activation(ElementOp op, int64_t n, A a, A b, A c, float* out) {
-  switch (op) {
-    UNARY(exp, exp_v(x))
-    UNARY(log, log_v(x))
-    UNARY(tanh, tanh_v(x))
-    UNARY(sigmoid, sigmoid_v(x))
-    UNARY(erf, erf_v(x))
-    UNARY(gelu, gelu_v(x))
-    UNARY(gelu_tanh, gelu_tanh_v(x))
-    UNARY(hard_swish, hard_swish_v(x))
-    UNARY(silu, silu_v(x))
-    UNARY(softplus, softplus_v(x))
-    BINARY(leaky_relu, where_negative(x, hn::Mul(x, y)))
-    BINARY(elu, where_negative(x, hn::Mul(y, expm1_v(x))))
-    BINARY(celu, where_negative(x, hn::Mul(y, expm1_v(hn::Div(x, y)))))
-    TERNARY(hard_sigmoid, at_most(at_least(hn::MulAdd(x, y, z), splat(0.0f)), splat(1.0f)))
-    default:
-      return run_logic(op, n, a, b, c, out);
-  }
+}  // namespace element
+
+// Powers that models have, all with one exponent; false: another one.
+bool run_common_power(int64_t n, A a, float exponent, float* out) {
+  if (exponent == 2)
+    unary(n, a, out, [](V x) HWY_ATTR { return hn::Mul(x, x); });
+  else if (exponent == 3)
+    unary(n, a, out, [](V x) HWY_ATTR { return hn::Mul(hn::Mul(x, x), x); });
+  else if (exponent == -1)
+    unary(n, a, out, [](V x) HWY_ATTR { return hn::Div(splat(1.0f), x); });
+  else
+    return false;
+  return true;
 }
 
 void run(ElementOp op, int64_t n, A a, A b, A c, float* out) {
-  switch (op) {
-    UNARY(copy, x)
-    BINARY(add, hn::Add(x, y))
-    BINARY(sub, hn::Sub(x, y))
-    BINARY(mul, hn::Mul(x, y))
-    BINARY(div, hn::Div(x, y))
-    BINARY(min, keep_nan(x, at_most(y, x)))
-    BINARY(max, keep_nan(x, at_least(y, x)))
-    UNARY(neg, hn::Neg(x))
-    UNARY(abs, hn::Abs(x))
-    UNARY(sqrt, hn::Sqrt(x))
-    UNARY(rsqrt, hn::Div(splat(1.0f), hn::Sqrt(x)))
-    UNARY(reciprocal, hn::Div(splat(1.0f), x))
-    UNARY(relu, at_least(x, splat(0.0f)))
-    UNARY(floor, hn::Floor(x))
-    UNARY(ceil, hn::Ceil(x))
-    UNARY(round, hn::Round(x))
-    UNARY(sign, sign_v(x))
-    TERNARY(clip, at_most(at_least(x, y), z))
-    case ElementOp::pow:
-      return power(n, a, b, out);
-    default:
-      return run_activation(op, n, a, b, c, out);
-  }
+  if (op == ElementOp::pow && b.step == 0 && run_common_power(n, a, b.data[0], out)) return;
+#define ANYSHAPE_RUN_1(name) unary(n, a, out, [](V x) HWY_ATTR { return element::name(x); })
+#define ANYSHAPE_RUN_2(name) binary(n, a, b, out, [](V x, V y) HWY_ATTR { return element::name(x, y); })
+#define ANYSHAPE_RUN_3(name) ternary(n, a, b, c, out, [](V x, V y, V z) HWY_ATTR { return element::name(x, y, z); })
+#define ANYSHAPE_ROW(name, operands, ...) \
+  case ElementOp::name:                   \
+    return ANYSHAPE_RUN_##operands(name);
+  switch (op) { ANYSHAPE_ELEMENT_OPS(ANYSHAPE_ROW) }
+#undef ANYSHAPE_ROW
+#undef ANYSHAPE_RUN_3
+#undef ANYSHAPE_RUN_2
+#undef ANYSHAPE_RUN_1
 }
-
-#undef UNARY
-#undef BINARY
-#undef TERNARY
 
 }  // namespace HWY_NAMESPACE
 }  // namespace anyshape::simd

@@ -15,6 +15,15 @@ constexpr Port kIn[] = {{"X"}};
 constexpr Port kOut[] = {{"Y"}};
 constexpr Port kSlopeIn[] = {{"X"}, {"slope"}};
 constexpr Port kGateIn[] = {{"A"}, {"B"}};
+constexpr AttributeDef kAlpha[] = {{"alpha", 1.0f}};
+constexpr AttributeDef kGeluAttributes[] = {{"approximate", "none"}};
+constexpr AttributeDef kHardSigmoidAttributes[] = {{"alpha", 0.2f}, {"beta", 0.5f}};
+constexpr AttributeDef kLeakyReluAttributes[] = {{"alpha", 0.01f}};
+constexpr AttributeDef kSeluAttributes[] = {{"alpha", 1.6732f, {1, 5}},
+                                            {"alpha", 1.67326319217681884765625f, {6}},
+                                            {"gamma", 1.0507f, {1, 5}},
+                                            {"gamma", 1.05070102214813232421875f, {6}}};
+constexpr AttributeDef kShrinkAttributes[] = {{"bias", 0.0f}, {"lambd", 0.5f}};
 
 template <unsigned mask>
 Result<Facts> infer(const Call& call, InferContext&) {
@@ -62,17 +71,12 @@ double plain(double x, const Parameters&) {
 }
 
 Parameters no_parameters(const Call&) { return {}; }
-Parameters alpha_1(const Call& call) { return {call.f("alpha", 1)}; }
-Parameters gelu_parameters(const Call& call) { return {call.s("approximate", "none") == "tanh" ? 1.0 : 0.0}; }
-Parameters hard_sigmoid_parameters(const Call& call) { return {call.f("alpha", 0.2f), call.f("beta", 0.5f)}; }
+Parameters alpha_of(const Call& call) { return {call.f("alpha")}; }
+Parameters gelu_parameters(const Call& call) { return {call.s("approximate") == "tanh" ? 1.0 : 0.0}; }
+Parameters hard_sigmoid_parameters(const Call& call) { return {call.f("alpha"), call.f("beta")}; }
 Parameters hard_swish_parameters(const Call&) { return {1.0 / 6, 0.5}; }
-Parameters leaky_parameters(const Call& call) { return {call.f("alpha", 0.01f)}; }
-Parameters selu_parameters(const Call& call) {
-  const bool old = call.version() < 6;
-  return {call.f("alpha", old ? 1.6732f : 1.67326319217681884765625f),
-          call.f("gamma", old ? 1.0507f : 1.05070102214813232421875f)};
-}
-Parameters shrink_parameters(const Call& call) { return {call.f("lambd", 0.5f), call.f("bias", 0)}; }
+Parameters selu_parameters(const Call& call) { return {call.f("alpha"), call.f("gamma")}; }
+Parameters shrink_parameters(const Call& call) { return {call.f("lambd"), call.f("bias")}; }
 
 // Every type computes in double and rounds once.
 template <Function fn, Decode decode>
@@ -96,10 +100,11 @@ template <Function fn, Decode decode = no_parameters>
 constexpr Kernel kKernels[] = {{"reference", reference<fn, decode>}};
 
 template <Function fn, Decode decode = no_parameters>
-constexpr OpDef record(std::string_view op_name, int since, std::string_view doc) {
+constexpr OpDef record(std::string_view op_name, int since, std::string_view doc,
+                       std::span<const AttributeDef> attributes = {}) {
   return {.name = op_name,
           .since = since,
-          .sig = {kIn, kOut, doc},
+          .sig = {kIn, kOut, doc, attributes},
           .infer = infer<kMaskFloat>,
           .kernels = kKernels<fn, decode>};
 }
@@ -183,7 +188,7 @@ Status reference_prelu(const Call& call, KernelArgs& args) {
 }
 
 Status reference_swiglu(const Call& call, KernelArgs& args) {
-  const double alpha = call.f("alpha", 1);
+  const double alpha = call.f("alpha");
   if (args.in(1).dtype() != args.in(0).dtype()) return unknown("dtype", "SwiGLU of {}", name(args.in(1).dtype()));
   return kernels::visit_type<kernels::kFloats>(args.in(0).dtype(), [&]<class T>(T) -> Status {
     return kernels::apply<T, T, T>(args.in(0), args.in(1), args.out(0), [&](T a, T b) {
@@ -204,25 +209,27 @@ constexpr OpDef kAsin7 = record<plain<std::asin>>("Asin", 7, "inverse sine");
 constexpr OpDef kAsinh9 = record<plain<std::asinh>>("Asinh", 9, "inverse hyperbolic sine");
 constexpr OpDef kAtan7 = record<plain<std::atan>>("Atan", 7, "inverse tangent");
 constexpr OpDef kAtanh9 = record<plain<std::atanh>>("Atanh", 9, "inverse hyperbolic tangent");
-constexpr OpDef kCelu12 = record<celu, alpha_1>("Celu", 12, "continuously differentiable exponential linear unit");
+constexpr OpDef kCelu12 =
+    record<celu, alpha_of>("Celu", 12, "continuously differentiable exponential linear unit", kAlpha);
 constexpr OpDef kCos7 = record<plain<std::cos>>("Cos", 7, "cosine");
 constexpr OpDef kCosh9 = record<plain<std::cosh>>("Cosh", 9, "hyperbolic cosine");
-constexpr OpDef kElu1 = record<elu, alpha_1>("Elu", 1, "exponential linear unit");
-constexpr OpDef kGelu20 = record<gelu, gelu_parameters>("Gelu", 20, "Gaussian error linear unit");
+constexpr OpDef kElu1 = record<elu, alpha_of>("Elu", 1, "exponential linear unit", kAlpha);
+constexpr OpDef kGelu20 = record<gelu, gelu_parameters>("Gelu", 20, "Gaussian error linear unit", kGeluAttributes);
 constexpr OpDef kHardSigmoid1 =
-    record<hard_sigmoid, hard_sigmoid_parameters>("HardSigmoid", 1, "piecewise linear sigmoid");
+    record<hard_sigmoid, hard_sigmoid_parameters>("HardSigmoid", 1, "piecewise linear sigmoid", kHardSigmoidAttributes);
 constexpr OpDef kHardSwish14 = record<hard_swish, hard_swish_parameters>("HardSwish", 14, "x times its hard sigmoid");
-constexpr OpDef kLeakyRelu1 = record<leaky_relu, leaky_parameters>("LeakyRelu", 1, "x, or alpha x where negative");
+constexpr OpDef kLeakyRelu1 =
+    record<leaky_relu, alpha_of>("LeakyRelu", 1, "x, or alpha x where negative", kLeakyReluAttributes);
 constexpr OpDef kMish18 = record<mish>("Mish", 18, "x tanh(softplus(x))");
 constexpr OpDef kPRelu1{.name = "PRelu",
                         .since = 1,
                         .sig = {kSlopeIn, kOut, "x, or slope x where negative"},
                         .infer = infer_prelu,
                         .kernels = kPReluKernels};
-constexpr OpDef kSelu1 = record<selu, selu_parameters>("Selu", 1, "scaled exponential linear unit");
+constexpr OpDef kSelu1 = record<selu, selu_parameters>("Selu", 1, "scaled exponential linear unit", kSeluAttributes);
 constexpr OpDef kShrink9{.name = "Shrink",
                          .since = 9,
-                         .sig = {kIn, kOut, "0 in a band around 0, moved by a bias outside"},
+                         .sig = {kIn, kOut, "0 in a band around 0, moved by a bias outside", kShrinkAttributes},
                          .infer = infer<kMaskNumber>,
                          .kernels = kKernels<shrink, shrink_parameters>};
 constexpr OpDef kSin7 = record<plain<std::sin>>("Sin", 7, "sine");
@@ -231,12 +238,12 @@ constexpr OpDef kSoftplus1 = record<softplus_of>("Softplus", 1, "log(1 + exp(x))
 constexpr OpDef kSoftsign1 = record<softsign>("Softsign", 1, "x / (1 + |x|)");
 constexpr OpDef kSwiGLU28{.name = "SwiGLU",
                           .since = 28,
-                          .sig = {kGateIn, kOut, "swish of a gate times a value"},
+                          .sig = {kGateIn, kOut, "swish of a gate times a value", kAlpha},
                           .infer = infer_swiglu,
                           .kernels = kSwiGLUKernels};
-constexpr OpDef kSwish24 = record<swish, alpha_1>("Swish", 24, "x times the sigmoid of alpha x");
+constexpr OpDef kSwish24 = record<swish, alpha_of>("Swish", 24, "x times the sigmoid of alpha x", kAlpha);
 constexpr OpDef kTan7 = record<plain<std::tan>>("Tan", 7, "tangent");
 constexpr OpDef kThresholdedRelu10 =
-    record<thresholded_relu, alpha_1>("ThresholdedRelu", 10, "x where above alpha, else 0");
+    record<thresholded_relu, alpha_of>("ThresholdedRelu", 10, "x where above alpha, else 0", kAlpha);
 
 }  // namespace anyshape::ops

@@ -8,18 +8,23 @@ namespace {
 
 constexpr Port kIn[] = {{"data"}};
 constexpr Port kOut[] = {{"reduced"}};
+constexpr AttributeDef kAttributes[] = {
+    {"axis", 0},
+    {"keepdims", 1},
+    {"select_last_index", 0, {12}},
+};
 
 Result<Facts> infer(const Call& call, InferContext& context) {
   TRY_OK(require_tensor(call, 0, kMaskNumber));
   TRY(const Dims data, call.dims(0));
-  TRY(const size_t axis, normalize_axis(call.i("axis", 0), data.size()));
+  TRY(const size_t axis, normalize_axis(call.i("axis"), data.size()));
   Dims dims = data;
   const Dim size = data[axis];
   dims[axis] = 1;
   if (!size.is_constant() || size == Dim(0))
     TRY_OK(context.require(Condition::ge(size, 1) || Condition::eq(product(dims), 0), "arg.empty",
                            "{} of {} needs entries along axis {}", call.type(), text(data), axis));
-  if (call.i("keepdims", 1) == 0) dims.erase(dims.begin() + static_cast<ptrdiff_t>(axis));
+  if (call.i("keepdims") == 0) dims.erase(dims.begin() + static_cast<ptrdiff_t>(axis));
   Fact out = Fact::tensor(DType::i64, std::move(dims));
   set_bounds(context, out, 0, size - 1);
   return Facts{out};
@@ -38,8 +43,8 @@ bool replaces(C x, C best, bool last) {
 template <bool largest>
 Status reference(const Call& call, KernelArgs& args) {
   const Tensor& data = args.in(0);
-  TRY(const size_t axis, normalize_axis(call.i("axis", 0), data.rank()));
-  const bool last = call.i("select_last_index", 0) != 0;
+  TRY(const size_t axis, normalize_axis(call.i("axis"), data.rank()));
+  const bool last = call.i("select_last_index") != 0;
   int64_t outer = 1, inner = 1;
   for (size_t i = 0; i < axis; ++i) outer *= data.dims()[i];
   for (size_t i = axis + 1; i < data.rank(); ++i) inner *= data.dims()[i];
@@ -65,12 +70,12 @@ constexpr Kernel kMinKernels[] = {{"reference", reference<false>}};
 
 constexpr OpDef kArgMax1{.name = "ArgMax",
                          .since = 1,
-                         .sig = {kIn, kOut, "position of the largest entry of an axis"},
+                         .sig = {kIn, kOut, "position of the largest entry of an axis", kAttributes},
                          .infer = infer,
                          .kernels = kMaxKernels};
 constexpr OpDef kArgMin1{.name = "ArgMin",
                          .since = 1,
-                         .sig = {kIn, kOut, "position of the smallest entry of an axis"},
+                         .sig = {kIn, kOut, "position of the smallest entry of an axis", kAttributes},
                          .infer = infer,
                          .kernels = kMinKernels};
 

@@ -13,6 +13,11 @@ enum class Arith { add, sub, mul, div, mod };
 
 constexpr Port kIn[] = {{"A"}, {"B"}};
 constexpr Port kOut[] = {{"C"}};
+constexpr AttributeDef kModAttributes[] = {
+    {"fmod", 0},
+};
+
+bool is_fmod(Arith op, const Call& call) { return op == Arith::mod && call.i("fmod") != 0; }
 
 Ratio quotient(const Ratio& a, const Ratio& b) {
   const auto n = b.num.constant();
@@ -92,7 +97,7 @@ void mod_bounds(InferContext& context, bool fmod, const Bounds& a, const Bounds&
 
 void arith_bounds(Arith op, const Call& call, InferContext& context, Fact& out) {
   if (out.elements || !is_integer(out.dtype)) return;
-  const bool fmod = call.i("fmod", 0) != 0;
+  const bool fmod = is_fmod(op, call);
   const auto b = bounds_of(call, 1);
   if (!b) return;
   const auto known = bounds_of(call, 0);
@@ -126,7 +131,7 @@ Result<Facts> infer(const Call& call, InferContext& context) {
   TRY_OK(require_tensor(call, 0, kMaskNumber));
   TRY_OK(require_tensor(call, 1, kMaskNumber));
   TRY(const DType dtype, common_dtype(call, 0, 1));
-  const bool fmod = op == Arith::mod && call.i("fmod", 0) != 0;
+  const bool fmod = is_fmod(op, call);
   if (op == Arith::mod && is_float(dtype) && !fmod && call.version() < 28)
     return refuse("mod.fmod", "Mod of float tensors takes fmod=1 before opset 28");
   TRY(auto dims, elementwise_dims(call, context));
@@ -181,7 +186,7 @@ Status reference(const Call& call, KernelArgs& args) {
   const Tensor b = args.in(1).reshaped(legacy_dims(call, a.rank(), temporary(args.in(1).dims())));
   if (a.dtype() != b.dtype() || a.dtype() != args.out(0).dtype())
     return unknown("dtype", "{} of {} and {}", call.type(), name(a.dtype()), name(b.dtype()));
-  const bool fmod = call.i("fmod", 0) != 0;
+  const bool fmod = is_fmod(op, call);
   return kernels::visit_type<kernels::kNumbers>(a.dtype(), [&]<class T>(T) -> Status {
     if constexpr (std::is_integral_v<T> && (op == Arith::div || op == Arith::mod)) {
       for (int64_t i = 0; i < b.count() && args.out(0).count() > 0; ++i)
@@ -200,27 +205,27 @@ constexpr Kernel kKernels[] = {{"reference", reference<op>}};
 
 constexpr OpDef kAdd1{.name = "Add",
                       .since = 1,
-                      .sig = {kIn, kOut, "sum of two tensors, with broadcasting"},
+                      .sig = {kIn, kOut, "sum of two tensors, with broadcasting", kOldBroadcast},
                       .infer = infer<Arith::add>,
                       .kernels = kKernels<Arith::add>};
 constexpr OpDef kSub1{.name = "Sub",
                       .since = 1,
-                      .sig = {kIn, kOut, "difference of two tensors, with broadcasting"},
+                      .sig = {kIn, kOut, "difference of two tensors, with broadcasting", kOldBroadcast},
                       .infer = infer<Arith::sub>,
                       .kernels = kKernels<Arith::sub>};
 constexpr OpDef kMul1{.name = "Mul",
                       .since = 1,
-                      .sig = {kIn, kOut, "product of two tensors, with broadcasting"},
+                      .sig = {kIn, kOut, "product of two tensors, with broadcasting", kOldBroadcast},
                       .infer = infer<Arith::mul>,
                       .kernels = kKernels<Arith::mul>};
 constexpr OpDef kDiv1{.name = "Div",
                       .since = 1,
-                      .sig = {kIn, kOut, "quotient of two tensors, integers towards zero"},
+                      .sig = {kIn, kOut, "quotient of two tensors, integers towards zero", kOldBroadcast},
                       .infer = infer<Arith::div>,
                       .kernels = kKernels<Arith::div>};
 constexpr OpDef kMod10{.name = "Mod",
                        .since = 10,
-                       .sig = {kIn, kOut, "remainder of two tensors, with broadcasting"},
+                       .sig = {kIn, kOut, "remainder of two tensors, with broadcasting", kModAttributes},
                        .infer = infer<Arith::mod>,
                        .kernels = kKernels<Arith::mod>};
 

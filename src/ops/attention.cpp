@@ -18,6 +18,23 @@ constexpr Port kOut[] = {
     {"Y"}, {"present_key", Port::optional}, {"present_value", Port::optional}, {"qk_matmul_output", Port::optional}};
 constexpr Port kInFlex[] = {{"Q"}, {"K"}, {"V"}};
 constexpr Port kOutFlex[] = {{"Y"}};
+constexpr AttributeDef kAttentionAttributes[] = {
+    {"is_causal", 0},
+    {"kv_num_heads", AttributeDef::integer},
+    {"left_window_size", -1, {25}},
+    {"q_num_heads", AttributeDef::integer},
+    {"qk_matmul_output_mode", 0},
+    {"right_window_size", -1, {25}},
+    {"scale", AttributeDef::real},
+    {"softcap", 0.0f},
+    {"softmax_precision", AttributeDef::integer},
+};
+constexpr AttributeDef kFlexAttentionAttributes[] = {
+    {"prob_mod", AttributeDef::graph},
+    {"scale", AttributeDef::real},
+    {"score_mod", AttributeDef::graph},
+    {"softmax_precision", AttributeDef::integer},
+};
 
 struct Sizes {
   Dim batch, q_heads, kv_heads, q_length, kv_length;
@@ -36,8 +53,14 @@ Result<Dim> head_size(InferContext& context, Dim hidden, Dim heads, std::string_
   return floordiv(hidden, heads);
 }
 
+// 0: not said; FlexAttention has no such attributes.
+int64_t heads_of(const Call& call, std::string_view attribute) {
+  const auto* heads = call.given<int64_t>(attribute);
+  return heads ? *heads : 0;
+}
+
 Result<Sizes> packed_sizes(const Call& call, InferContext& context, const Dims& q, const Dims& k, const Dims& v) {
-  const int64_t q_heads = call.i("q_num_heads", 0), kv_heads = call.i("kv_num_heads", 0);
+  const int64_t q_heads = heads_of(call, "q_num_heads"), kv_heads = heads_of(call, "kv_num_heads");
   if (q_heads < 1 || kv_heads < 1)
     return refuse("attention.heads", "inputs of rank 3 need q_num_heads and kv_num_heads of at least 1");
   Sizes s{.batch = q[0], .q_heads = q_heads, .kv_heads = kv_heads, .q_length = q[1], .kv_length = k[1], .packed = true};
@@ -58,7 +81,7 @@ Result<Sizes> split_sizes(const Call& call, InferContext& context, const Dims& q
                 .v_head = v[3]};
   TRY_OK(require_dims(call, context, 1, {s.batch, s.kv_heads, s.kv_length, s.head}, "attention.shape", "K"));
   TRY_OK(require_dims(call, context, 2, {s.batch, s.kv_heads, s.kv_length, s.v_head}, "attention.shape", "V"));
-  const int64_t q_heads = call.i("q_num_heads", 0), kv_heads = call.i("kv_num_heads", 0);
+  const int64_t q_heads = heads_of(call, "q_num_heads"), kv_heads = heads_of(call, "kv_num_heads");
   if (q_heads != 0)
     TRY_OK(context.require(Condition::eq(s.q_heads, q_heads), "attention.heads",
                            "the heads of Q must be q_num_heads: {} and {}", print(s.q_heads), q_heads));
@@ -158,7 +181,7 @@ Result<Facts> infer_flex(const Call& call, InferContext& context) {
   TRY(const Dims q, dims_of_rank(call, 0, 4));
   TRY(const Sizes s, read_sizes(call, context));
   const DType fallback = call.in(0).dtype == DType::f64 ? DType::f64 : DType::f32;
-  const auto precision = dtype_from_onnx(call.i("softmax_precision", static_cast<int64_t>(fallback)));
+  const auto precision = softmax_precision(call, fallback);
   if (!precision || !is_float(*precision))
     return refuse("attention.precision", "softmax_precision is no floating point type");
   const Fact scores = Fact::tensor(*precision, {s.batch, s.q_heads, s.q_length, s.kv_length});
@@ -174,14 +197,15 @@ constexpr Kernel kFlexKernels[] = {{"reference", run_flex_attention}};
 
 constexpr OpDef kAttention23{.name = "Attention",
                              .since = 23,
-                             .sig = {kIn, kOut, "scaled dot-product attention"},
+                             .sig = {kIn, kOut, "scaled dot-product attention", kAttentionAttributes},
                              .infer = infer,
                              .kernels = kKernels};
-constexpr OpDef kPreviewFlexAttention1{.name = "FlexAttention",
-                                       .since = 1,
-                                       .domain = "ai.onnx.preview",
-                                       .sig = {kInFlex, kOutFlex, "attention with bodies that modify its scores"},
-                                       .infer = infer_flex,
-                                       .kernels = kFlexKernels};
+constexpr OpDef kPreviewFlexAttention1{
+    .name = "FlexAttention",
+    .since = 1,
+    .domain = "ai.onnx.preview",
+    .sig = {kInFlex, kOutFlex, "attention with bodies that modify its scores", kFlexAttentionAttributes},
+    .infer = infer_flex,
+    .kernels = kFlexKernels};
 
 }  // namespace anyshape::ops

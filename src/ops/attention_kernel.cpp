@@ -30,17 +30,17 @@ Result<Tensor> behind(const Tensor& past, const Tensor& now) {
 
 Result<kernels::Attention> read_attention(const Call& call, int64_t size) {
   kernels::Attention a;
-  a.scale = call.has_attr("scale") ? static_cast<double>(call.f("scale", 1)) : default_scale(size);
-  a.softcap = static_cast<double>(call.f("softcap", 0));
-  a.causal = call.i("is_causal", 0) != 0;
+  a.scale = call.has_attr("scale") ? static_cast<double>(call.f("scale")) : default_scale(size);
+  a.softcap = static_cast<double>(call.f("softcap"));
+  a.causal = call.i("is_causal") != 0;
   a.short_mask = call.version() >= 24;
   if (call.version() >= 25) {
-    a.left = call.i("left_window_size", -1);
-    a.right = call.i("right_window_size", -1);
+    a.left = call.i("left_window_size");
+    a.right = call.i("right_window_size");
   }
   if (a.left < -1 || a.right < -1)
     return refuse("attention.window", "a window is {}..{}, -1 is the least", a.left, a.right);
-  const int64_t mode = call.i("qk_matmul_output_mode", 0);
+  const int64_t mode = call.i("qk_matmul_output_mode");
   if (mode < 0 || mode > 3) return refuse("attention.mode", "qk_matmul_output_mode is {}, 0..3 are defined", mode);
   a.scores = static_cast<kernels::Attention::Scores>(mode);
   return a;
@@ -50,13 +50,13 @@ Status attend(const Call& call, KernelArgs& wide, DType storage) {
   const bool packed = wide.in(0).rank() == 3;
   Tensor q = wide.in(0), k = wide.in(1), v = wide.in(2);
   if (packed) {
-    TRY(q, kernels::split_heads(q, call.i("q_num_heads", 0)));
-    TRY(k, kernels::split_heads(k, call.i("kv_num_heads", 0)));
-    TRY(v, kernels::split_heads(v, call.i("kv_num_heads", 0)));
+    TRY(q, kernels::split_heads(q, call.i("q_num_heads")));
+    TRY(k, kernels::split_heads(k, call.i("kv_num_heads")));
+    TRY(v, kernels::split_heads(v, call.i("kv_num_heads")));
   }
   if (q.rank() != 4 || v.rank() != 4) return refuse("kernel.shape", "Attention takes inputs of rank 3 or 4");
   TRY(kernels::Attention attention, read_attention(call, q.dims()[3]));
-  const auto precision = dtype_from_onnx(call.i("softmax_precision", static_cast<int64_t>(storage)));
+  const auto precision = softmax_precision(call, storage);
   if (!precision || !is_float(*precision))
     return refuse("attention.precision", "softmax_precision is no floating point type");
   attention.storage = storage;
@@ -96,7 +96,7 @@ Status run_attention(const Call& call, KernelArgs& args) {
 
 Status run_flex_attention(const Call& call, KernelArgs& args) {
   const DType fallback = args.in(0).dtype() == DType::f64 ? DType::f64 : DType::f32;
-  const auto precision = dtype_from_onnx(call.i("softmax_precision", static_cast<int64_t>(fallback)));
+  const auto precision = softmax_precision(call, fallback);
   if (!precision) return refuse("attention.precision", "softmax_precision is no floating point type");
   const auto &dq = args.in(0).dims(), &dv = args.in(2).dims();
   if (dq.size() != 4 || args.in(1).rank() != 4 || dv.size() != 4)
@@ -107,7 +107,7 @@ Status run_flex_attention(const Call& call, KernelArgs& args) {
   return run_wide(args, [&](KernelArgs& wide) -> Status {
     const Tensor &q = wide.in(0), &k = wide.in(1);
     const int64_t dims[] = {q.dims()[0], q.dims()[1], q.dims()[2], k.dims()[2]};
-    const double scale = call.has_attr("scale") ? static_cast<double>(call.f("scale", 1)) : default_scale(q.dims()[3]);
+    const double scale = call.has_attr("scale") ? static_cast<double>(call.f("scale")) : default_scale(q.dims()[3]);
     TRY(Tensor scores, Tensor::allocate(q.dtype(), dims));
     TRY_OK(kernels::attention_scores(scale, q, k, scores));
     TRY(scores, modified(call, args, "score_mod", *precision, scores));
@@ -119,9 +119,9 @@ Status run_flex_attention(const Call& call, KernelArgs& args) {
 }
 
 Status run_linear_attention(const Call& call, KernelArgs& args) {
-  kernels::LinearAttention attention{call.i("q_num_heads", 0), call.i("kv_num_heads", 0),
-                                     static_cast<double>(call.f("scale", 0))};
-  const auto rule = call.s("update_rule", "gated_delta");
+  kernels::LinearAttention attention{call.i("q_num_heads"), call.i("kv_num_heads"),
+                                     static_cast<double>(call.f("scale"))};
+  const auto rule = call.s("update_rule");
   const bool gated = rule == "gated" || rule == "gated_delta", delta = rule == "delta" || rule == "gated_delta";
   return run_wide(args, [&](KernelArgs& wide) -> Status {
     if (wide.in(0).rank() != 3 || attention.q_heads < 1)
@@ -138,12 +138,12 @@ Status run_rotary_embedding(const Call& call, KernelArgs& args) {
     const bool packed = wide.in(0).rank() == 3;
     Tensor x = wide.in(0), out = wide.out(0);
     if (packed) {
-      TRY(x, kernels::split_heads(x, call.i("num_heads", 0)));
+      TRY(x, kernels::split_heads(x, call.i("num_heads")));
       TRY(out, Tensor::allocate(x.dtype(), x.dims()));
     }
     if (x.rank() != 4) return refuse("kernel.shape", "RotaryEmbedding takes an input of rank 3 or 4");
-    const int64_t part = call.i("rotary_embedding_dim", 0);
-    const kernels::Rotary rotary{part == 0 ? x.dims()[3] : part, call.i("interleaved", 0) != 0};
+    const int64_t part = call.i("rotary_embedding_dim");
+    const kernels::Rotary rotary{part == 0 ? x.dims()[3] : part, call.i("interleaved") != 0};
     TRY_OK(kernels::rotary_embedding(rotary, x, wide.in(1), wide.in(2), wide.in(3), out));
     return packed ? kernels::merge_heads(out, wide.out(0)) : Status();
   });

@@ -10,6 +10,7 @@ enum class Bits { band, bor, bxor, shift };
 
 constexpr Port kIn[] = {{"A"}, {"B"}};
 constexpr Port kOut[] = {{"C"}};
+constexpr AttributeDef kShiftAttributes[] = {{"direction", AttributeDef::string, AttributeDef::required}};
 
 // x & (2^k - 1) of any integer in two's complement, and shifts by a constant, are sums and quotients.
 Ratio entry(Bits op, InferContext& context, bool left, Dim a, Dim b) {
@@ -25,7 +26,7 @@ Ratio entry(Bits op, InferContext& context, bool left, Dim a, Dim b) {
   return {left ? a * power : context.simplify(floordiv(a, power))};
 }
 
-bool shifts_left(const Call& call) { return call.s("direction", "") == "LEFT"; }
+bool shifts_left(Bits op, const Call& call) { return op == Bits::shift && call.s("direction") == "LEFT"; }
 
 template <Bits op>
 Result<Facts> infer(const Call& call, InferContext& context) {
@@ -33,7 +34,7 @@ Result<Facts> infer(const Call& call, InferContext& context) {
   TRY_OK(require_tensor(call, 1, kMaskInt));
   TRY(const DType dtype, common_dtype(call, 0, 1));
   if (op == Bits::shift) {
-    const auto direction = call.s("direction", "");
+    const auto direction = call.s("direction");
     if (direction != "LEFT" && direction != "RIGHT")
       return refuse("bitshift.direction", "the direction of BitShift is LEFT or RIGHT, not {:?}", direction);
     if (call.version() < 28 && is_signed_integer(dtype))
@@ -41,7 +42,7 @@ Result<Facts> infer(const Call& call, InferContext& context) {
   }
   TRY(auto dims, elementwise_dims(call, context));
   Fact out = typed(dtype, std::move(dims));
-  const bool left = shifts_left(call);
+  const bool left = shifts_left(op, call);
   map_ratios(
       call, context, [&](std::span<const Ratio> in) { return entry(op, context, left, in[0].num, in[1].num); }, out);
   return Facts{out};
@@ -61,7 +62,7 @@ Status reference(const Call& call, KernelArgs& args) {
   const Tensor &a = args.in(0), &b = args.in(1);
   if (a.dtype() != b.dtype() || a.dtype() != args.out(0).dtype())
     return unknown("dtype", "{} of {} and {}", call.type(), name(a.dtype()), name(b.dtype()));
-  const bool left = shifts_left(call);
+  const bool left = shifts_left(op, call);
   return kernels::visit_type<kernels::kInts>(a.dtype(), [&]<class T>(T) -> Status {
     return kernels::apply<T, T, T>(a, b, args.out(0), [&](T x, T y) -> T {
       if constexpr (op == Bits::band) return static_cast<T>(x & y);
@@ -76,13 +77,18 @@ template <Bits op>
 constexpr Kernel kKernels[] = {{"reference", reference<op>}};
 
 template <Bits op>
-constexpr OpDef record(std::string_view op_name, int since, std::string_view doc) {
-  return {.name = op_name, .since = since, .sig = {kIn, kOut, doc}, .infer = infer<op>, .kernels = kKernels<op>};
+constexpr OpDef record(std::string_view op_name, int since, std::string_view doc,
+                       std::span<const AttributeDef> attributes = {}) {
+  return {.name = op_name,
+          .since = since,
+          .sig = {kIn, kOut, doc, attributes},
+          .infer = infer<op>,
+          .kernels = kKernels<op>};
 }
 
 }  // namespace
 
-constexpr OpDef kBitShift11 = record<Bits::shift>("BitShift", 11, "bits shifted left or right");
+constexpr OpDef kBitShift11 = record<Bits::shift>("BitShift", 11, "bits shifted left or right", kShiftAttributes);
 constexpr OpDef kBitwiseAnd18 = record<Bits::band>("BitwiseAnd", 18, "and of the bits");
 constexpr OpDef kBitwiseOr18 = record<Bits::bor>("BitwiseOr", 18, "or of the bits");
 constexpr OpDef kBitwiseXor18 = record<Bits::bxor>("BitwiseXor", 18, "exclusive or of the bits");

@@ -12,6 +12,19 @@ namespace {
 constexpr Port kIn[] = {{"input"}};
 constexpr Port kLikeIn[] = {{"input"}, {"target_type"}};
 constexpr Port kOut[] = {{"output"}};
+constexpr AttributeDef kBitCastAttributes[] = {
+    {"to", AttributeDef::integer, AttributeDef::required},
+};
+constexpr AttributeDef kCastAttributes[] = {
+    {"round_mode", "up", {24}},
+    {"saturate", 1, {19}},
+    {"to", AttributeDef::string, AttributeDef::required, {1, 5}},
+    {"to", AttributeDef::integer, AttributeDef::required, {6}},
+};
+constexpr AttributeDef kCastLikeAttributes[] = {
+    {"round_mode", "up", {24}},
+    {"saturate", 1, {19}},
+};
 
 // `to` of version 1 is the name of the type in capitals: "FLOAT".
 std::optional<DType> dtype_by_name(std::string_view text) {
@@ -26,7 +39,7 @@ std::optional<DType> dtype_by_name(std::string_view text) {
 
 Result<DType> target(const Call& call) {
   if (!call.has_attr("to")) return refuse("attr.missing", "{} needs the attribute \"to\"", call.type());
-  const auto dtype = call.version() < 6 ? dtype_by_name(call.s("to", "")) : dtype_from_onnx(call.i("to", 0));
+  const auto dtype = call.version() < 6 ? dtype_by_name(call.s("to")) : dtype_from_onnx(call.i("to"));
   if (!dtype) return refuse("cast.to", "the attribute \"to\" names no element type");
   return *dtype;
 }
@@ -74,8 +87,8 @@ Result<Facts> infer_cast_like(const Call& call, InferContext& context) {
 
 Result<kernels::CastRules> rules_of(const Call& call) {
   kernels::CastRules rules;
-  rules.saturate = call.i("saturate", 1) != 0;
-  const std::string_view mode = call.s("round_mode", "up");
+  rules.saturate = call.i("saturate") != 0;
+  const std::string_view mode = call.s("round_mode");
   if (mode == "down") rules.rounding = PowerRounding::down;
   if (mode == "nearest") rules.rounding = PowerRounding::nearest;
   if (mode != "up" && mode != "down" && mode != "nearest")
@@ -118,18 +131,19 @@ constexpr Kernel kBitKernels[] = {{"reference", reference_bit_cast}};
 
 constexpr OpDef kBitCast26{.name = "BitCast",
                            .since = 26,
-                           .sig = {kIn, kOut, "the same bits as another element type"},
+                           .sig = {kIn, kOut, "the same bits as another element type", kBitCastAttributes},
                            .infer = infer_bit_cast,
                            .kernels = kBitKernels};
 constexpr OpDef kCast1{.name = "Cast",
                        .since = 1,
-                       .sig = {kIn, kOut, "the same values as another element type"},
+                       .sig = {kIn, kOut, "the same values as another element type", kCastAttributes},
                        .infer = infer_cast,
                        .kernels = kKernels};
-constexpr OpDef kCastLike15{.name = "CastLike",
-                            .since = 15,
-                            .sig = {kLikeIn, kOut, "the same values with the element type of a second tensor"},
-                            .infer = infer_cast_like,
-                            .kernels = kKernels};
+constexpr OpDef kCastLike15{
+    .name = "CastLike",
+    .since = 15,
+    .sig = {kLikeIn, kOut, "the same values with the element type of a second tensor", kCastLikeAttributes},
+    .infer = infer_cast_like,
+    .kernels = kKernels};
 
 }  // namespace anyshape::ops

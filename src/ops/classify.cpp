@@ -12,6 +12,10 @@ namespace {
 
 constexpr Port kIn[] = {{"X"}};
 constexpr Port kOut[] = {{"Y"}};
+constexpr AttributeDef kAttributes[] = {
+    {"detect_negative", 1},
+    {"detect_positive", 1},
+};
 
 Result<Facts> infer(const Call& call, InferContext& context) {
   TRY_OK(require_tensor(call, 0, kMaskFloat | kMaskOther));
@@ -39,7 +43,7 @@ Status is_nan(const Call&, KernelArgs& args) {
 }
 
 Status is_inf(const Call& call, KernelArgs& args) {
-  const bool negative = call.i("detect_negative", 1) != 0, positive = call.i("detect_positive", 1) != 0;
+  const bool negative = call.i("detect_negative") != 0, positive = call.i("detect_positive") != 0;
   return run(args, [&](auto x) { return std::isinf(x) && (x > 0 ? positive : negative); });
 }
 
@@ -50,7 +54,7 @@ constexpr Kernel kInfKernels[] = {{"reference", is_inf}};
 
 constexpr OpDef kIsInf10{.name = "IsInf",
                          .since = 10,
-                         .sig = {kIn, kOut, "which entries are infinite"},
+                         .sig = {kIn, kOut, "which entries are infinite", kAttributes},
                          .infer = infer,
                          .kernels = kInfKernels};
 constexpr OpDef kIsNaN9{.name = "IsNaN",

@@ -11,6 +11,11 @@ namespace {
 constexpr Port kIn1[] = {{"input"}};
 constexpr Port kIn11[] = {{"input"}, {"min", Port::optional}, {"max", Port::optional}};
 constexpr Port kOut[] = {{"output"}};
+constexpr float kLargest = std::numeric_limits<float>::max();
+constexpr AttributeDef kAttributes[] = {
+    {"max", kLargest},
+    {"min", -kLargest},
+};
 
 Ratio extreme(InferContext& context, const Ratio& a, const Ratio& b, bool larger) {
   if (!exact(a) || !exact(b)) return unknown_ratio();
@@ -82,8 +87,7 @@ Status run(const Tensor& in, Tensor& out, std::optional<kernels::Compute<T>> low
 Status reference1(const Call& call, KernelArgs& args) {
   return kernels::visit_type<kernels::kFloats>(args.in(0).dtype(), [&]<class T>(T) -> Status {
     using C = kernels::Compute<T>;
-    const float top = std::numeric_limits<float>::max();
-    return run<T>(args.in(0), args.out(0), static_cast<C>(call.f("min", -top)), static_cast<C>(call.f("max", top)));
+    return run<T>(args.in(0), args.out(0), static_cast<C>(call.f("min")), static_cast<C>(call.f("max")));
   });
 }
 
@@ -107,7 +111,7 @@ constexpr Kernel kKernels11[] = {{"reference", reference11}};
 
 constexpr OpDef kClip1{.name = "Clip",
                        .since = 1,
-                       .sig = {kIn1, kOut, "entries limited to a range"},
+                       .sig = {kIn1, kOut, "entries limited to a range", kAttributes},
                        .infer = infer1,
                        .kernels = kKernels1};
 constexpr OpDef kClip11{.name = "Clip",

@@ -9,6 +9,10 @@ namespace {
 
 constexpr Port kIn[] = {{"inputs", Port::variadic}};
 constexpr Port kOut[] = {{"concat_result"}};
+constexpr AttributeDef kAttributes[] = {
+    {"axis", 1, {1, 3}},
+    {"axis", AttributeDef::integer, AttributeDef::required, {4}},
+};
 
 // ONNX Runtime skips an input without elements whatever its other sizes are; the operator's text does not.
 std::string_view code_for(InferContext& context, const Dims& a, const Dims& b) {
@@ -35,7 +39,7 @@ Dims certain_dims(const Call& call, InferContext& context, size_t axis, Dims joi
 Result<Dims> joined_dims(const Call& call, InferContext& context) {
   TRY(Dims out, call.dims(0));
   const Dims first = out;
-  TRY(const size_t axis, normalize_axis(call.i("axis", 1), out.size()));
+  TRY(const size_t axis, normalize_axis(call.i("axis"), out.size()));
   for (size_t i = 1; i < call.inputs(); ++i) {
     if (!call.has(i)) return refuse("node.arity", "Concat needs its input {}", i);
     TRY(const Dims next, call.dims(i));
@@ -85,7 +89,7 @@ void carry_list(const Call& call, InferContext& context, Fact& out) {
 
 Status reference(const Call& call, KernelArgs& args) {
   Tensor& out = args.out(0);
-  TRY(const size_t axis, normalize_axis(call.i("axis", 1), out.rank()));
+  TRY(const size_t axis, normalize_axis(call.i("axis"), out.rank()));
   int64_t outer = 1, inner = 1;
   for (size_t i = 0; i < axis; ++i) outer *= out.dims()[i];
   for (size_t i = axis + 1; i < out.rank(); ++i) inner *= out.dims()[i];
@@ -118,7 +122,7 @@ Result<Facts> infer(const Call& call, InferContext& context) {
 
 constexpr OpDef kConcat1{.name = "Concat",
                          .since = 1,
-                         .sig = {kIn, kOut, "tensors joined along one axis"},
+                         .sig = {kIn, kOut, "tensors joined along one axis", kAttributes},
                          .infer = infer,
                          .kernels = kKernels};
 

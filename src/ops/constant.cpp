@@ -8,6 +8,20 @@ namespace {
 
 constexpr Port kOut[] = {{"output"}};
 constexpr Port kShapeIn[] = {{"input", Port::value}};
+constexpr AttributeDef kConstantAttributes[] = {
+    {"sparse_value", AttributeDef::sparse_tensor, {11}},
+    {"value", AttributeDef::tensor, AttributeDef::required, {1, 10}},
+    {"value", AttributeDef::tensor, {11}},
+    {"value_float", AttributeDef::real, {12}},
+    {"value_floats", AttributeDef::reals, {12}},
+    {"value_int", AttributeDef::integer, {12}},
+    {"value_ints", AttributeDef::integers, {12}},
+    {"value_string", AttributeDef::string, {12}},
+    {"value_strings", AttributeDef::strings, {12}},
+};
+constexpr AttributeDef kConstantOfShapeAttributes[] = {
+    {"value", AttributeDef::tensor},
+};
 constexpr int64_t kDenseLimit = int64_t{1} << 20;
 
 Tensor of_floats(std::vector<int64_t> dims, std::span<const float> values) {
@@ -62,15 +76,15 @@ Result<Tensor> dense(const SparseTensor& sparse) {
 Result<Tensor> value_of(const Call& call) {
   if (const auto* value = call.tensor("value"); value && *value) return *value;
   if (const auto* sparse = call.sparse("sparse_value")) return dense(*sparse);
-  if (call.has_attr("value_int")) return Tensor::scalar(call.i("value_int", 0));
+  if (call.has_attr("value_int")) return Tensor::scalar(call.i("value_int"));
   if (const auto* ints = call.ints("value_ints")) return Tensor::of_ints({static_cast<int64_t>(ints->size())}, *ints);
   if (call.has_attr("value_float")) {
-    const float value = call.f("value_float", 0);
+    const float value = call.f("value_float");
     return of_floats({}, {&value, 1});
   }
   if (const auto* floats = call.floats("value_floats"))
     return of_floats({static_cast<int64_t>(floats->size())}, *floats);
-  if (call.has_attr("value_string")) return Tensor::of_strings({}, {std::string(call.s("value_string", ""))});
+  if (call.has_attr("value_string")) return Tensor::of_strings({}, {std::string(call.s("value_string"))});
   if (const auto* strings = call.strings("value_strings"))
     return Tensor::of_strings({static_cast<int64_t>(strings->size())}, *strings);
   return refuse("constant.value", "Constant has no value");
@@ -139,13 +153,14 @@ constexpr Kernel kFilledKernels[] = {{"reference", reference_filled}};
 
 constexpr OpDef kConstant1{.name = "Constant",
                            .since = 1,
-                           .sig = {{}, kOut, "a value kept in the model"},
+                           .sig = {{}, kOut, "a value kept in the model", kConstantAttributes},
                            .infer = infer_constant,
                            .kernels = kConstantKernels};
-constexpr OpDef kConstantOfShape9{.name = "ConstantOfShape",
-                                  .since = 9,
-                                  .sig = {kShapeIn, kOut, "one value at every position of a shape"},
-                                  .infer = infer_filled,
-                                  .kernels = kFilledKernels};
+constexpr OpDef kConstantOfShape9{
+    .name = "ConstantOfShape",
+    .since = 9,
+    .sig = {kShapeIn, kOut, "one value at every position of a shape", kConstantOfShapeAttributes},
+    .infer = infer_filled,
+    .kernels = kFilledKernels};
 
 }  // namespace anyshape::ops

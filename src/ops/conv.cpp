@@ -20,6 +20,22 @@ constexpr Port kInDeform[] = {{"X"}, {"W"}, {"offset"}, {"B", Port::optional}, {
 constexpr Port kInCausal[] = {{"input"}, {"weight"}, {"bias", Port::optional}, {"past_state", Port::optional}};
 constexpr Port kOut[] = {{"Y"}};
 constexpr Port kOutCausal[] = {{"output"}, {"present_state"}};
+constexpr AttributeDef kCausalConvWithStateAttributes[] = {
+    {"activation", "none"},
+};
+constexpr AttributeDef kConvAttributes[] = {
+    {"auto_pad", "NOTSET"},
+    {"dilations", AttributeDef::integers},
+    {"group", 1},
+    {"kernel_shape", AttributeDef::integers},
+    {"pads", AttributeDef::integers},
+    {"strides", AttributeDef::integers},
+};
+constexpr AttributeDef kDeformConvAttributes[] = {
+    {"dilations", AttributeDef::integers},    {"group", 1},
+    {"kernel_shape", AttributeDef::integers}, {"offset_group", 1},
+    {"pads", AttributeDef::integers},         {"strides", AttributeDef::integers},
+};
 
 // Input and weights of a convolution after the checks all of them share.
 struct Operands {
@@ -40,7 +56,7 @@ Status require_group(const Call& call, InferContext& context, const Dims& x, con
 }
 
 Status require_kernel(const Call& call, InferContext& context, const Dims& kernel) {
-  if (const auto* given = call.ints("kernel_shape"); given && !given->empty()) {
+  if (const auto* given = call.given<std::vector<int64_t>>("kernel_shape"); given && !given->empty()) {
     if (given->size() != kernel.size())
       return refuse("conv.kernel", "kernel_shape has {} entries for {} spatial axes", given->size(), kernel.size());
     for (size_t i = 0; i < kernel.size(); ++i)
@@ -58,7 +74,7 @@ Result<Operands> read_operands(const Call& call, InferContext& context, size_t x
   TRY(o.x, call.dims(x));
   if (o.x.size() < 3) return refuse("rank", "{} takes an input of rank 3 or more, it is {}", call.type(), text(o.x));
   TRY(o.w, dims_of_rank(call, w, o.x.size()));
-  o.group = call.i("group", 1);
+  o.group = call.i("group");
   TRY_OK(require_group(call, context, o.x, o.w, o.group));
   const Dims kernel(o.w.begin() + 2, o.w.end());
   TRY_OK(require_kernel(call, context, kernel));
@@ -122,7 +138,7 @@ Result<Facts> infer_qlinear(const Call& call, InferContext& context) {
 
 Result<Facts> infer_deform(const Call& call, InferContext& context) {
   TRY(const Operands o, read_operands(call, context, 0, 1));
-  const int64_t groups = call.i("offset_group", 1);
+  const int64_t groups = call.i("offset_group");
   if (groups < 1) return refuse("deformconv.offset_group", "offset_group is {}, at least 1 is needed", groups);
   TRY_OK(context.require(Condition::divisible(o.x[1], groups), "deformconv.offset_group",
                          "{} channels must be a multiple of offset_group {}", print(o.x[1]), groups));
@@ -142,7 +158,7 @@ Result<Facts> infer_deform(const Call& call, InferContext& context) {
 Result<Facts> infer_causal(const Call& call, InferContext& context) {
   TRY(const Dims x, dims_of_rank(call, 0, 3));
   TRY(const Dims w, dims_of_rank(call, 1, 3));
-  const auto activation = call.s("activation", "none");
+  const auto activation = call.s("activation");
   if (activation != "none" && activation != "silu" && activation != "swish")
     return refuse("conv.activation", "activation {:?} is not one of none, silu, swish", activation);
   TRY_OK(require_dims(call, context, 1, {x[1], 1, w[2]}, "conv.channels", "the weights"));
@@ -159,7 +175,7 @@ Result<kernels::Conv> read_conv(const Call& call, const Tensor& x, const Tensor&
   const Temporary<Dim> kernel(w.dims().begin() + 2, w.dims().end());
   TRY(const Window window, read_window(call, kernel));
   TRY(Padding pads, resolve_pads(window, std::span(x.dims()).subspan(2), std::span(out.dims()).subspan(2)));
-  return kernels::Conv{window.strides, window.dilations, std::move(pads.before), call.i("group", 1)};
+  return kernels::Conv{window.strides, window.dilations, std::move(pads.before), call.i("group")};
 }
 
 Status reference(const Call& call, KernelArgs& args) {
@@ -208,14 +224,14 @@ Status reference_qlinear(const Call& call, KernelArgs& args) {
 
 Status reference_deform(const Call& call, KernelArgs& args) {
   TRY(kernels::Conv conv, read_conv(call, args.in(0), args.in(1), args.out(0)));
-  const kernels::DeformConv deform{std::move(conv), call.i("offset_group", 1)};
+  const kernels::DeformConv deform{std::move(conv), call.i("offset_group")};
   return run_wide(args, [&](KernelArgs& wide) {
     return kernels::deform_conv(deform, wide.in(0), wide.in(1), wide.in(2), wide.in(3), wide.in(4), wide.out(0));
   });
 }
 
 Status reference_causal(const Call& call, KernelArgs& args) {
-  const bool silu = call.s("activation", "none") != "none";
+  const bool silu = call.s("activation") != "none";
   return run_wide(args, [&](KernelArgs& wide) {
     return kernels::causal_conv(wide.in(0), wide.in(1), wide.in(2), wide.in(3), silu, wide.out(0), wide.out(1));
   });
@@ -232,24 +248,29 @@ constexpr Kernel kCausalKernels[] = {{"reference", reference_causal}};
 constexpr OpDef kCausalConvWithState27{
     .name = "CausalConvWithState",
     .since = 27,
-    .sig = {kInCausal, kOutCausal, "depthwise convolution over the past, with the state of earlier calls"},
+    .sig = {kInCausal, kOutCausal, "depthwise convolution over the past, with the state of earlier calls",
+            kCausalConvWithStateAttributes},
     .infer = infer_causal,
     .kernels = kCausalKernels};
-constexpr OpDef kConv1{
-    .name = "Conv", .since = 1, .sig = {kIn, kOut, "convolution"}, .infer = infer, .kernels = kKernels};
+constexpr OpDef kConv1{.name = "Conv",
+                       .since = 1,
+                       .sig = {kIn, kOut, "convolution", kConvAttributes},
+                       .infer = infer,
+                       .kernels = kKernels};
 constexpr OpDef kConvInteger10{.name = "ConvInteger",
                                .since = 10,
-                               .sig = {kInInteger, kOut, "convolution of 8-bit integers into int32"},
+                               .sig = {kInInteger, kOut, "convolution of 8-bit integers into int32", kConvAttributes},
                                .infer = infer_integer,
                                .kernels = kIntegerKernels};
-constexpr OpDef kDeformConv19{.name = "DeformConv",
-                              .since = 19,
-                              .sig = {kInDeform, kOut, "convolution with learned sampling offsets"},
-                              .infer = infer_deform,
-                              .kernels = kDeformKernels};
+constexpr OpDef kDeformConv19{
+    .name = "DeformConv",
+    .since = 19,
+    .sig = {kInDeform, kOut, "convolution with learned sampling offsets", kDeformConvAttributes},
+    .infer = infer_deform,
+    .kernels = kDeformKernels};
 constexpr OpDef kQLinearConv10{.name = "QLinearConv",
                                .since = 10,
-                               .sig = {kInQLinear, kOut, "convolution of quantized tensors"},
+                               .sig = {kInQLinear, kOut, "convolution of quantized tensors", kConvAttributes},
                                .infer = infer_qlinear,
                                .kernels = kQLinearKernels};
 

@@ -10,6 +10,16 @@ namespace {
 
 constexpr Port kIn[] = {{"X"}, {"W"}, {"B", Port::optional}};
 constexpr Port kOut[] = {{"Y"}};
+constexpr AttributeDef kAttributes[] = {
+    {"auto_pad", "NOTSET"},
+    {"dilations", AttributeDef::integers},
+    {"group", 1},
+    {"kernel_shape", AttributeDef::integers},
+    {"output_padding", AttributeDef::integers},
+    {"output_shape", AttributeDef::integers},
+    {"pads", AttributeDef::integers},
+    {"strides", AttributeDef::integers},
+};
 
 struct Plan {
   Window window;
@@ -92,7 +102,7 @@ Result<Facts> infer(const Call& call, InferContext& context) {
   TRY(const Dims x, call.dims(0));
   if (x.size() < 3) return refuse("rank", "ConvTranspose takes an input of rank 3 or more, it is {}", text(x));
   TRY(const Dims w, dims_of_rank(call, 1, x.size()));
-  const int64_t group = call.i("group", 1);
+  const int64_t group = call.i("group");
   TRY_OK(require_operands(call, context, x, w, group));
   TRY(const Plan p, read_plan(call, w));
   Dims out{x[0], w[1] * Dim(group)};
@@ -118,7 +128,7 @@ Status reference(const Call& call, KernelArgs& args) {
   if (x.rank() < 3 || w.rank() != x.rank() || out.rank() != x.rank())
     return refuse("kernel.shape", "the tensors of a convolution do not fit each other");
   TRY(const Plan p, read_plan(call, Temporary<Dim>(w.dims().begin(), w.dims().end())));
-  kernels::Conv conv{p.window.strides, p.window.dilations, {}, call.i("group", 1)};
+  kernels::Conv conv{p.window.strides, p.window.dilations, {}, call.i("group")};
   for (size_t i = 0; i < p.window.rank(); ++i)
     conv.pads.push_back(cut_before(p, i, x.dims()[i + 2], out.dims()[i + 2]));
   return run_wide(args, [&](KernelArgs& wide) {
@@ -132,7 +142,7 @@ constexpr Kernel kKernels[] = {{"reference", reference}};
 
 constexpr OpDef kConvTranspose1{.name = "ConvTranspose",
                                 .since = 1,
-                                .sig = {kIn, kOut, "transposed convolution"},
+                                .sig = {kIn, kOut, "transposed convolution", kAttributes},
                                 .infer = infer,
                                 .kernels = kKernels};
 

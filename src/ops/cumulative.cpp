@@ -8,6 +8,10 @@ namespace {
 
 constexpr Port kIn[] = {{"x"}, {"axis", Port::value | Port::settled}};
 constexpr Port kOut[] = {{"y"}};
+constexpr AttributeDef kAttributes[] = {
+    {"exclusive", 0},
+    {"reverse", 0},
+};
 
 struct Layout {
   int64_t outer = 1, size = 1, inner = 1;
@@ -33,8 +37,8 @@ Layout layout_of(const Call& call, std::span<const int64_t> dims, size_t axis) {
   for (size_t i = 0; i < axis; ++i) l.outer *= dims[i];
   for (size_t i = axis + 1; i < dims.size(); ++i) l.inner *= dims[i];
   l.size = dims[axis];
-  l.exclusive = call.i("exclusive", 0) != 0;
-  l.reverse = call.i("reverse", 0) != 0;
+  l.exclusive = call.i("exclusive") != 0;
+  l.reverse = call.i("reverse") != 0;
   return l;
 }
 
@@ -88,7 +92,7 @@ Result<Facts> infer(const Call& call, InferContext& context) {
   const auto b = bounds_of(call, 0);
   if (b && !product_of && !out.elements) {
     const Dim n = (*out.dims)[*axis];
-    const bool first = call.i("exclusive", 0) == 0;
+    const bool first = call.i("exclusive") == 0;
     set_bounds(context, out, min(first ? b->lo : Dim(0), b->lo * n), max(first ? b->hi : Dim(0), b->hi * n));
   }
   return Facts{out};
@@ -128,12 +132,12 @@ constexpr Kernel kProdKernels[] = {{"reference", reference<true>}};
 
 constexpr OpDef kCumProd26{.name = "CumProd",
                            .since = 26,
-                           .sig = {kIn, kOut, "running product along an axis"},
+                           .sig = {kIn, kOut, "running product along an axis", kAttributes},
                            .infer = infer<true>,
                            .kernels = kProdKernels};
 constexpr OpDef kCumSum11{.name = "CumSum",
                           .since = 11,
-                          .sig = {kIn, kOut, "running sum along an axis"},
+                          .sig = {kIn, kOut, "running sum along an axis", kAttributes},
                           .infer = infer<false>,
                           .kernels = kSumKernels};
 

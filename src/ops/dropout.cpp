@@ -12,6 +12,13 @@ constexpr Port kIn1[] = {{"data"}};
 constexpr Port kIn12[] = {
     {"data"}, {"ratio", Port::optional}, {"training_mode", Port::optional | Port::value | Port::settled}};
 constexpr Port kOut[] = {{"output"}, {"mask", Port::optional}};
+constexpr AttributeDef kDropout1Attributes[] = {
+    {"ratio", 0.5f},
+    {"is_test", 0, {1, 6}},
+};
+constexpr AttributeDef kDropout12Attributes[] = {
+    {"seed", AttributeDef::integer},
+};
 
 // The mask is a bool tensor from opset 10 on.
 Facts results(const Call& call) {
@@ -37,8 +44,8 @@ Result<Facts> infer12(const Call& call, InferContext&) {
 // The share of entries to drop; 0 outside of training. Takes as much memory whatever the inputs say.
 Result<double> drop_ratio(const Call& call, const KernelArgs& args) {
   if (call.version() < 12) {
-    const bool trains = call.version() < 7 && call.i("is_test", 0) == 0;
-    return trains ? static_cast<double>(call.f("ratio", 0.5f)) : 0.0;
+    const bool trains = call.version() < 7 && call.i("is_test") == 0;
+    return trains ? static_cast<double>(call.f("ratio")) : 0.0;
   }
   const Tensor &ratio = args.in(1), &training = args.in(2);
   double given = 0.5;
@@ -86,7 +93,7 @@ Status reference(const Call& call, KernelArgs& args) {
     kernels::copy_elements(args.out(0), 0, data, 0, data.count());
   } else {
     const bool seeded = call.version() >= 12 && call.has_attr("seed");
-    const uint64_t seed = seeded ? static_cast<uint64_t>(call.i("seed", 0)) : args.seed;
+    const uint64_t seed = seeded ? static_cast<uint64_t>(call.i("seed")) : args.seed;
     drop(ratio, static_cast<uint32_t>(seed), wide, kept, result);
     TRY_OK(kernels::convert(result, args.out(0)));
   }
@@ -99,13 +106,13 @@ constexpr Kernel kKernels[] = {{"reference", reference}};
 
 constexpr OpDef kDropout1{.name = "Dropout",
                           .since = 1,
-                          .sig = {kIn1, kOut, "the input; in training, some entries zeroed"},
+                          .sig = {kIn1, kOut, "the input; in training, some entries zeroed", kDropout1Attributes},
                           .infer = infer1,
                           .kernels = kKernels,
                           .pure = false};
 constexpr OpDef kDropout12{.name = "Dropout",
                            .since = 12,
-                           .sig = {kIn12, kOut, "the input; in training, some entries zeroed"},
+                           .sig = {kIn12, kOut, "the input; in training, some entries zeroed", kDropout12Attributes},
                            .infer = infer12,
                            .kernels = kKernels,
                            .pure = false};

@@ -11,6 +11,9 @@ namespace {
 
 constexpr Port kIn[] = {{"Inputs", Port::variadic}};
 constexpr Port kOut[] = {{"Output"}};
+constexpr AttributeDef kAttributes[] = {
+    {"equation", AttributeDef::string, AttributeDef::required},
+};
 
 // One term: its letters in order; `.` stands for the ellipsis.
 using Term = std::basic_string<char, std::char_traits<char>, TemporaryAllocator<char>>;
@@ -148,7 +151,7 @@ Result<Facts> infer(const Call& call, InferContext& context) {
   }
   if (!call.has_attr("equation")) return refuse("attr.missing", "Einsum needs the attribute \"equation\"");
   TRY(const DType dtype, common_dtype(call, 0, call.inputs()));
-  TRY(const Equation equation, parse_equation(call.s("equation", "")));
+  TRY(const Equation equation, parse_equation(call.s("equation")));
   if (equation.inputs.size() != call.inputs())
     return refuse("einsum.equation", "the equation has {} terms, the node {} inputs", equation.inputs.size(),
                   call.inputs());
@@ -198,7 +201,7 @@ Result<Temporary<size_t>> loops_of(const Term& term, std::span<const int64_t> di
 }
 
 Status reference(const Call& call, KernelArgs& args) {
-  TRY(const Equation equation, parse_equation(call.s("equation", "")));
+  TRY(const Equation equation, parse_equation(call.s("equation")));
   return run_wide(args, [&](KernelArgs& wide) -> Status {
     if (!wide.out(0)) return unknown("einsum.output", "the output is not known");
     Loops loops;
@@ -222,7 +225,7 @@ constexpr Kernel kKernels[] = {{"reference", reference}};
 
 constexpr OpDef kEinsum12{.name = "Einsum",
                           .since = 12,
-                          .sig = {kIn, kOut, "products summed over named indices"},
+                          .sig = {kIn, kOut, "products summed over named indices", kAttributes},
                           .infer = infer,
                           .kernels = kKernels};
 

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "kernels/elementwise.h"
+#include "ops/given.h"
 #include "tensor/real.h"
 
 namespace anyshape::ops {
@@ -69,7 +70,7 @@ std::optional<std::vector<Ratio>> constant_entries(const Tensor& tensor) {
 
 // Old versions: equal shapes, or the second input under a run of axes of the first.
 Result<Dims> legacy_broadcast(const Call& call, InferContext& context, const Dims& a, const Dims& b) {
-  if (call.i("broadcast", 0) == 0) {
+  if (!is_set(call, "broadcast")) {
     TRY_OK(require_same_dims(context, a, b, "without broadcast=1 the inputs have one shape"));
     return a;
   }
@@ -162,7 +163,7 @@ void map_ratios(const Call& call, InferContext& context, const RatioFn& fn, Fact
     auto entries = known_entries(call.in(i));
     if (!sizes || !entries) return;
     if (i == 0) first_rank = sizes->size();
-    if (i == 1) sizes = legacy_dims(call, first_rank, *sizes);
+    if (i == 1 && is_set(call, "broadcast")) sizes = legacy_dims(call, first_rank, *sizes);
     if (!kernels::broadcasts(*sizes, *dims)) return;
     index.emplace_back(*sizes, *dims);
     known[i] = *std::move(entries);

@@ -59,6 +59,9 @@ Dim truth(InferContext& context, const Condition& condition);
 // a where cond, else b, with the condition decided if it can be.
 Dim choose(InferContext& context, const Condition& condition, Dim a, Dim b);
 
+// The attributes of operators that broadcast, before version 7.
+inline constexpr AttributeDef kOldBroadcast[] = {{"axis", AttributeDef::integer, {1, 6}}, {"broadcast", 0, {1, 6}}};
+
 // The dims all inputs broadcast to. Before version 7 the attributes `broadcast` and `axis` say how the second input is
 // laid under the first. nullopt: not known, because a rank is not and the other inputs are scalars.
 Result<std::optional<Dims>> elementwise_dims(const Call& call, InferContext& context);
@@ -66,9 +69,9 @@ Result<std::optional<Dims>> elementwise_dims(const Call& call, InferContext& con
 template <class List>
 List legacy_dims(const Call& call, size_t first_rank, List second) {
   const int64_t rank = static_cast<int64_t>(first_rank), own = static_cast<int64_t>(second.size());
-  if (call.version() >= 7 || call.i("broadcast", 0) == 0 || !call.has_attr("axis") || own > rank) return second;
-  const int64_t axis = call.i("axis", 0) < 0 ? call.i("axis", 0) + rank : call.i("axis", 0);
-  if (axis < 0 || axis + own > rank) return second;
+  if (call.version() >= 7 || call.i("broadcast") == 0 || !call.has_attr("axis") || own > rank) return second;
+  const int64_t axis = call.i("axis") < 0 ? call.i("axis") + rank : call.i("axis");
+  if (axis < 0 || axis > rank - own) return second;
   second.resize(static_cast<size_t>(rank - axis), typename List::value_type(1));
   return second;
 }

@@ -11,11 +11,13 @@ namespace {
 
 constexpr Port kIn[] = {{"inputs", Port::variadic}};
 constexpr Port kOut[] = {{"output"}};
+constexpr AttributeDef kAttributes[] = {{"code", AttributeDef::integers, AttributeDef::required},
+                                        {"constants", AttributeDef::reals}};
 
-Result<DType> type_of(const Call& call, const simd::ElementwiseProgram& program) {
+Result<DType> type_of(const Call& call, const ElementwiseProgram& program) {
   std::vector<DType> types;
   for (size_t i = 0; i < call.inputs(); ++i) types.push_back(call.has(i) ? call.in(i).dtype : DType::undefined);
-  const DType type = simd::compute_type(program, types);
+  const DType type = compute_type(program, types);
   if (type == DType::undefined) return refuse("elementwise.dtype", "the program does not run on inputs of these types");
   return type;
 }
@@ -38,7 +40,7 @@ T read(const Tensor& tensor, int64_t i) {
 }
 
 template <class T>
-void interpret(const simd::ElementwiseProgram& p, KernelArgs& args) {
+void interpret(const ElementwiseProgram& p, KernelArgs& args) {
   Tensor& out = args.out(0);
   Temporary<kernels::BroadcastIndex> index;
   for (const Datum& input : args.inputs) index.emplace_back(input.tensor().dims(), out.dims());
@@ -48,8 +50,8 @@ void interpret(const simd::ElementwiseProgram& p, KernelArgs& args) {
     for (size_t k = 0; k < index.size(); ++k, index[k - 1].next()) r[k] = read<T>(args.in(k), index[k].offset());
     size_t to = r.size() - p.code.size();
     for (const auto& x : p.code)
-      r[to++] =
-          simd::scalar<T>(x.op, r[static_cast<size_t>(x.a)], r[static_cast<size_t>(x.b)], r[static_cast<size_t>(x.c)]);
+      r[to++] = kernels::scalar<T>(x.op, r[static_cast<size_t>(x.a)], r[static_cast<size_t>(x.b)],
+                                   r[static_cast<size_t>(x.c)]);
     if (out.dtype() == DType::boolean)
       out.set_int(i, r.back() != T(0));
     else
@@ -86,7 +88,7 @@ constexpr Kernel kKernels[] = {{"reference", reference}};
 constexpr OpDef kFusedElementwise1{.name = "Elementwise",
                                    .since = 1,
                                    .domain = "anyshape",
-                                   .sig = {kIn, kOut, "a chain of elementwise operators in one pass"},
+                                   .sig = {kIn, kOut, "a chain of elementwise operators in one pass", kAttributes},
                                    .infer = infer,
                                    .kernels = kKernels};
 

@@ -6,6 +6,9 @@ namespace {
 
 constexpr Port kIn[] = {{"data"}, {"indices", Port::value | Port::settled}};
 constexpr Port kOut[] = {{"output"}};
+constexpr AttributeDef kAttributes[] = {
+    {"axis", 0},
+};
 constexpr size_t kData[] = {0};
 
 Status reference(const Call& call, KernelArgs& args);
@@ -13,7 +16,7 @@ constexpr Kernel kKernels[] = {{"reference", reference}};
 
 Result<Facts> infer(const Call& call, InferContext& context) {
   TRY(const Dims data, call.dims(0));
-  TRY(const size_t axis, normalize_axis(call.i("axis", 0), data.size()));
+  TRY(const size_t axis, normalize_axis(call.i("axis"), data.size()));
   TRY_OK(require_index(call, context, 1, data[axis], "gather.index"));
   TRY(const Dims indices, call.dims(1));
   Dims dims(data.begin(), data.begin() + static_cast<ptrdiff_t>(axis));
@@ -26,7 +29,7 @@ Result<Facts> infer(const Call& call, InferContext& context) {
 
 Status reference(const Call& call, KernelArgs& args) {
   const Tensor &data = args.in(0), &indices = args.in(1);
-  TRY(const size_t axis, normalize_axis(call.i("axis", 0), data.rank()));
+  TRY(const size_t axis, normalize_axis(call.i("axis"), data.rank()));
   const int64_t size = data.dims()[axis];
   int64_t outer = 1, inner = 1;
   for (size_t i = 0; i < axis; ++i) outer *= data.dims()[i];
@@ -43,7 +46,7 @@ Status reference(const Call& call, KernelArgs& args) {
 
 constexpr OpDef kGather1{.name = "Gather",
                          .since = 1,
-                         .sig = {kIn, kOut, "entries of one axis, chosen by index"},
+                         .sig = {kIn, kOut, "entries of one axis, chosen by index", kAttributes},
                          .infer = infer,
                          .kernels = kKernels};
 

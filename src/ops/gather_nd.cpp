@@ -8,11 +8,17 @@ namespace {
 
 constexpr Port kIn[] = {{"data"}, {"indices", Port::value | Port::settled}};
 constexpr Port kOut[] = {{"output"}};
+constexpr AttributeDef kGatherElementsAttributes[] = {
+    {"axis", 0},
+};
+constexpr AttributeDef kGatherNDAttributes[] = {
+    {"batch_dims", 0, {12}},
+};
 constexpr size_t kData[] = {0};
 
 Status reference_elements(const Call& call, KernelArgs& args) {
   const Tensor &data = args.in(0), &indices = args.in(1);
-  TRY(const size_t axis, normalize_axis(call.i("axis", 0), data.rank()));
+  TRY(const size_t axis, normalize_axis(call.i("axis"), data.rank()));
   const auto strides = row_strides(data.dims());
   Status status;
   for_each_index(indices.dims(), [&](std::span<const int64_t> at, int64_t n) {
@@ -33,7 +39,7 @@ constexpr Kernel kElements[] = {{"reference", reference_elements}};
 Result<Facts> infer_elements(const Call& call, InferContext& context) {
   TRY(const Dims data, call.dims(0));
   TRY(const Dims indices, call.dims(1));
-  TRY(const size_t axis, normalize_axis(call.i("axis", 0), data.size()));
+  TRY(const size_t axis, normalize_axis(call.i("axis"), data.size()));
   if (data.size() != indices.size())
     return refuse("gatherelements.rank", "data {} and indices {} must have one rank", text(data), text(indices));
   for (size_t i = 0; i < data.size(); ++i)
@@ -53,7 +59,7 @@ struct Split {
 };
 
 Result<Split> split_of(const Call& call, size_t data_rank, size_t index_rank, std::optional<int64_t> last) {
-  const int64_t batch = call.version() >= 12 ? call.i("batch_dims", 0) : 0;
+  const int64_t batch = call.version() >= 12 ? call.i("batch_dims") : 0;
   if (data_rank == 0 || index_rank == 0) return refuse("gathernd.rank", "data and indices must not be scalars");
   if (batch < 0 || batch >= static_cast<int64_t>(std::min(data_rank, index_rank)))
     return refuse("gathernd.batch", "batch_dims {} must be less than both ranks, {} and {}", batch, data_rank,
@@ -119,12 +125,12 @@ Result<Facts> infer_nd(const Call& call, InferContext& context) {
 
 constexpr OpDef kGatherElements11{.name = "GatherElements",
                                   .since = 11,
-                                  .sig = {kIn, kOut, "one entry of an axis for each index"},
+                                  .sig = {kIn, kOut, "one entry of an axis for each index", kGatherElementsAttributes},
                                   .infer = infer_elements,
                                   .kernels = kElements};
 constexpr OpDef kGatherND11{.name = "GatherND",
                             .since = 11,
-                            .sig = {kIn, kOut, "slices chosen by tuples of indices"},
+                            .sig = {kIn, kOut, "slices chosen by tuples of indices", kGatherNDAttributes},
                             .infer = infer_nd,
                             .kernels = kNd};
 

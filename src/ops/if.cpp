@@ -8,6 +8,10 @@ namespace {
 
 constexpr Port kIn[] = {{"cond", Port::value}};
 constexpr Port kOut[] = {{"outputs", Port::variadic}};
+constexpr AttributeDef kAttributes[] = {
+    {"else_branch", AttributeDef::graph, AttributeDef::required},
+    {"then_branch", AttributeDef::graph, AttributeDef::required},
+};
 
 struct Branch {
   const Graph* graph;
@@ -137,7 +141,7 @@ constexpr Kernel kKernels[] = {{"reference", reference}};
 
 constexpr OpDef kIf1{.name = "If",
                      .since = 1,
-                     .sig = {kIn, kOut, "one of two bodies, chosen by a condition"},
+                     .sig = {kIn, kOut, "one of two bodies, chosen by a condition", kAttributes},
                      .infer = infer,
                      .kernels = kKernels};
 

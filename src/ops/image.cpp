@@ -23,6 +23,20 @@ constexpr Port kGridOut[] = {{"grid"}};
 constexpr Port kDecoderIn[] = {{"encoded_stream"}};
 constexpr Port kDecoderOut[] = {{"image"}};
 constexpr Port kOut[] = {{"output"}};
+constexpr AttributeDef kAffineGridAttributes[] = {
+    {"align_corners", 0},
+};
+constexpr AttributeDef kCol2ImAttributes[] = {
+    {"dilations", AttributeDef::integers},
+    {"pads", AttributeDef::integers},
+    {"strides", AttributeDef::integers},
+};
+constexpr AttributeDef kImageDecoderAttributes[] = {
+    {"pixel_format", "RGB"},
+};
+constexpr AttributeDef kNonMaxSuppressionAttributes[] = {
+    {"center_point_box", 0},
+};
 
 // A threshold that may be absent or an empty list.
 float number_in(const Tensor& tensor, float fallback) {
@@ -38,7 +52,7 @@ Result<Temporary<std::array<int64_t, 3>>> kept_boxes(const Call& call, std::span
   how.overlap = number_in(in[3], 0);
   how.has_least = in[4] && in[4].count() > 0;
   how.least = number_in(in[4], 0);
-  how.centers = call.i("center_point_box", 0) != 0;
+  how.centers = call.i("center_point_box") != 0;
   return kernels::suppress(how, in[0], in[1]);
 }
 
@@ -158,7 +172,7 @@ Result<Facts> infer_grid(const Call& call, InferContext& context) {
 
 Result<Facts> infer_decoder(const Call& call, InferContext& context) {
   TRY_OK(require_rank(call, 0, 1));
-  const std::string_view format = call.s("pixel_format", "RGB");
+  const std::string_view format = call.s("pixel_format");
   if (format != "RGB" && format != "BGR" && format != "Grayscale")
     return refuse("imagedecoder.format", "the pixel format {:?} does not exist", format);
   const Dim height = context.data_dim("height"), width = context.data_dim("width");
@@ -269,7 +283,7 @@ double grid_line(int64_t i, int64_t n, bool align_corners) {
 Status run_grid(const Call& call, KernelArgs& args) {
   if (!args.out(0)) return unknown("affinegrid.size", "the size is not known");
   TRY(const auto theta, kernels::to_reals(args.in(0)));
-  const bool align_corners = call.i("align_corners", 0) != 0;
+  const bool align_corners = call.i("align_corners") != 0;
   const auto& dims = args.out(0).dims();
   const size_t space = dims.size() - 2;
   Temporary<double> grid(static_cast<size_t>(args.out(0).count()));
@@ -291,22 +305,23 @@ constexpr Kernel kGridKernels[] = {{"reference", run_grid}};
 
 constexpr OpDef kAffineGrid20{.name = "AffineGrid",
                               .since = 20,
-                              .sig = {kGridIn, kGridOut, "sampling positions of an affine map"},
+                              .sig = {kGridIn, kGridOut, "sampling positions of an affine map", kAffineGridAttributes},
                               .infer = infer_grid,
                               .kernels = kGridKernels};
 constexpr OpDef kCol2Im18{.name = "Col2Im",
                           .since = 18,
-                          .sig = {kCol2ImIn, kOut, "blocks added up into an image"},
+                          .sig = {kCol2ImIn, kOut, "blocks added up into an image", kCol2ImAttributes},
                           .infer = infer_col2im,
                           .kernels = kCol2ImKernels};
 constexpr OpDef kImageDecoder20{.name = "ImageDecoder",
                                 .since = 20,
-                                .sig = {kDecoderIn, kDecoderOut, "an image file decoded"},
+                                .sig = {kDecoderIn, kDecoderOut, "an image file decoded", kImageDecoderAttributes},
                                 .infer = infer_decoder};
-constexpr OpDef kNonMaxSuppression10{.name = "NonMaxSuppression",
-                                     .since = 10,
-                                     .sig = {kNmsIn, kNmsOut, "boxes that overlap no better one"},
-                                     .infer = infer_nms,
-                                     .kernels = kNmsKernels};
+constexpr OpDef kNonMaxSuppression10{
+    .name = "NonMaxSuppression",
+    .since = 10,
+    .sig = {kNmsIn, kNmsOut, "boxes that overlap no better one", kNonMaxSuppressionAttributes},
+    .infer = infer_nms,
+    .kernels = kNmsKernels};
 
 }  // namespace anyshape::ops

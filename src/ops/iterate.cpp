@@ -283,7 +283,7 @@ class Rest {
       invariant.emplace(context_, iteration_, initial_, carried_of(iteration_, first_), number,
                         by_shapes_ || !context_.numeric());
       const auto general = invariant->settle(trips_.at_least(2));
-      to_the_end = general && iteration_.goes_on(first_) == true && iteration_.goes_on(*general) == true;
+      to_the_end = general && iteration_.goes_on(first_) == Tri::yes && iteration_.goes_on(*general) == Tri::yes;
     }
     const Count count = count_of(context_, trips_, counted_by_shapes_, to_the_end);
     const Condition ran = count.exact ? trips_.at_least(2) : Condition::ge(count.value, 2);
@@ -364,10 +364,10 @@ Result<std::optional<Iterated>> iterate_known(InferContext& context, const Itera
     assume_sizes(context, outputs);
     const Facts next = carried_of(iteration, outputs);
     TRY_OK(check_carried(context, iteration, carried, next, Condition::always()));
-    const auto goes_on = iteration.goes_on(outputs);
+    const Tri goes_on = iteration.goes_on(outputs);
     const bool last = limit && number + 1 >= *limit;
-    if (!goes_on && !last) return std::optional<Iterated>();
-    more = goes_on.value_or(false);
+    if (goes_on == Tri::unknown && !last) return std::optional<Iterated>();
+    more = goes_on == Tri::yes;
     const Facts now = scans_of(iteration, outputs);
     for (size_t i = 0; i < scans; ++i) parts[i].push_back(now[i]);
     carried = next;
@@ -398,7 +398,7 @@ Result<Iterated> iterate_any(InferContext& context, const Iteration& iteration, 
   }
   assume_sizes(context, *first);
   TRY_OK(check_carried(context, iteration, initial, carried_of(iteration, *first), enters));
-  const bool single = iteration.goes_on(*first) == false || context.assumptions().prove(trips.at_least(2)) == Tri::no;
+  const bool single = iteration.goes_on(*first) == Tri::no || context.assumptions().prove(trips.at_least(2)) == Tri::no;
   const bool makes_data = context.data_dims() != data_dims;
   auto out = single ? Result<Iterated>(after_one(context, iteration, trips, initial, *first))
                     : Rest(context, iteration, trips, initial, *first, makes_data).walk();

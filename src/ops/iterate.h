@@ -17,7 +17,7 @@ struct Iteration {
   std::string_view code;          // of requirements: "loop", "scan"
   std::optional<size_t> ends_by;  // the output of the body that says whether another iteration follows
   // Whether another iteration follows: nullopt when the body's outputs do not tell.
-  std::function<std::optional<bool>(const Facts& outputs)> goes_on;
+  std::function<Tri(const Facts& outputs)> goes_on;
 };
 
 struct Iterated {

@@ -11,6 +11,18 @@ constexpr Port kOutLinear[] = {{"output"}, {"present_state"}};
 constexpr Port kInRotary[] = {
     {"X"}, {"cos_cache"}, {"sin_cache"}, {"position_ids", Port::optional | Port::value | Port::settled}};
 constexpr Port kOut[] = {{"Y"}};
+constexpr AttributeDef kLinearAttentionAttributes[] = {
+    {"chunk_size", 64},
+    {"kv_num_heads", AttributeDef::integer, AttributeDef::required},
+    {"q_num_heads", AttributeDef::integer, AttributeDef::required},
+    {"scale", 0.0f},
+    {"update_rule", "gated_delta"},
+};
+constexpr AttributeDef kRotaryEmbeddingAttributes[] = {
+    {"interleaved", 0},
+    {"num_heads", AttributeDef::integer},
+    {"rotary_embedding_dim", 0},
+};
 
 Result<Dim> divide(InferContext& context, Dim size, int64_t parts, std::string_view code, std::string_view what) {
   if (auto quotient = context.assumptions().exact_div(size, parts)) return *quotient;
@@ -31,7 +43,7 @@ Status require_gate(const Call& call, InferContext& context, size_t input, const
 }
 
 Status require_rule(const Call& call) {
-  const auto rule = call.s("update_rule", "gated_delta");
+  const auto rule = call.s("update_rule");
   const bool gated = rule == "gated" || rule == "gated_delta", delta = rule == "delta" || rule == "gated_delta";
   if (!gated && !delta && rule != "linear")
     return refuse("linearattention.rule", "update_rule {:?} is not one of linear, gated, delta, gated_delta", rule);
@@ -43,7 +55,7 @@ Status require_rule(const Call& call) {
 Result<Facts> infer_linear(const Call& call, InferContext& context) {
   TRY(const Dims q, dims_of_rank(call, 0, 3));
   TRY(const Dims v, dims_of_rank(call, 2, 3));
-  const int64_t q_heads = call.i("q_num_heads", 0), kv_heads = call.i("kv_num_heads", 0);
+  const int64_t q_heads = call.i("q_num_heads"), kv_heads = call.i("kv_num_heads");
   if (q_heads < 1 || kv_heads < 1 || q_heads % kv_heads != 0)
     return refuse("linearattention.heads", "q_num_heads {} must be a multiple of kv_num_heads {}, both at least 1",
                   q_heads, kv_heads);
@@ -72,11 +84,11 @@ Result<Rotation> read_rotation(const Call& call, InferContext& context) {
     return refuse("rank", "RotaryEmbedding takes an input of rank 3 or 4, it is {}", text(x));
   Dim head = x.back();
   if (x.size() == 3) {
-    const int64_t heads = call.i("num_heads", 0);
+    const int64_t heads = call.i("num_heads");
     if (heads < 1) return refuse("rotary.heads", "an input of rank 3 needs num_heads of at least 1");
     TRY(head, divide(context, x[2], heads, "rotary.heads", "the last axis"));
   }
-  const int64_t part = call.i("rotary_embedding_dim", 0);
+  const int64_t part = call.i("rotary_embedding_dim");
   if (part < 0 || part % 2 != 0)
     return refuse("rotary.dim", "rotary_embedding_dim is {}, an even size is needed", part);
   if (part > 0)
@@ -120,15 +132,17 @@ constexpr Kernel kRotaryKernels[] = {{"reference", run_rotary_embedding}};
 
 }  // namespace
 
-constexpr OpDef kLinearAttention27{.name = "LinearAttention",
-                                   .since = 27,
-                                   .sig = {kInLinear, kOutLinear, "attention by a recurrent state"},
-                                   .infer = infer_linear,
-                                   .kernels = kLinearKernels};
-constexpr OpDef kRotaryEmbedding23{.name = "RotaryEmbedding",
-                                   .since = 23,
-                                   .sig = {kInRotary, kOut, "rotation of embeddings by position"},
-                                   .infer = infer_rotary,
-                                   .kernels = kRotaryKernels};
+constexpr OpDef kLinearAttention27{
+    .name = "LinearAttention",
+    .since = 27,
+    .sig = {kInLinear, kOutLinear, "attention by a recurrent state", kLinearAttentionAttributes},
+    .infer = infer_linear,
+    .kernels = kLinearKernels};
+constexpr OpDef kRotaryEmbedding23{
+    .name = "RotaryEmbedding",
+    .since = 23,
+    .sig = {kInRotary, kOut, "rotation of embeddings by position", kRotaryEmbeddingAttributes},
+    .infer = infer_rotary,
+    .kernels = kRotaryKernels};
 
 }  // namespace anyshape::ops

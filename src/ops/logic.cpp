@@ -134,8 +134,13 @@ constexpr Kernel kKernels[] = {{"reference", reference<op>}};
 constexpr Kernel kNotKernels[] = {{"reference", reference_not}};
 
 template <Logic op>
-constexpr OpDef record(std::string_view op_name, int since, std::string_view doc) {
-  return {.name = op_name, .since = since, .sig = {kIn, kOut, doc}, .infer = infer<op>, .kernels = kKernels<op>};
+constexpr OpDef record(std::string_view op_name, int since, std::string_view doc,
+                       std::span<const AttributeDef> attributes = kOldBroadcast) {
+  return {.name = op_name,
+          .since = since,
+          .sig = {kIn, kOut, doc, attributes},
+          .infer = infer<op>,
+          .kernels = kKernels<op>};
 }
 
 }  // namespace
@@ -143,9 +148,9 @@ constexpr OpDef record(std::string_view op_name, int since, std::string_view doc
 constexpr OpDef kAnd1 = record<Logic::land>("And", 1, "logical and");
 constexpr OpDef kEqual1 = record<Logic::equal>("Equal", 1, "a == b");
 constexpr OpDef kGreater1 = record<Logic::greater>("Greater", 1, "a > b");
-constexpr OpDef kGreaterOrEqual12 = record<Logic::greater_equal>("GreaterOrEqual", 12, "a >= b");
+constexpr OpDef kGreaterOrEqual12 = record<Logic::greater_equal>("GreaterOrEqual", 12, "a >= b", {});
 constexpr OpDef kLess1 = record<Logic::less>("Less", 1, "a < b");
-constexpr OpDef kLessOrEqual12 = record<Logic::less_equal>("LessOrEqual", 12, "a <= b");
+constexpr OpDef kLessOrEqual12 = record<Logic::less_equal>("LessOrEqual", 12, "a <= b", {});
 constexpr OpDef kNot1{.name = "Not",
                       .since = 1,
                       .sig = {kNotIn, kOut, "logical not"},

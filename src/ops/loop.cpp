@@ -11,15 +11,18 @@ constexpr Port kIn[] = {{"M", Port::optional | Port::value},
                         {"cond", Port::optional | Port::value},
                         {"v_initial", Port::optional | Port::variadic | Port::value}};
 constexpr Port kOut[] = {{"v_final_and_scan_outputs", Port::variadic}};
+constexpr AttributeDef kAttributes[] = {
+    {"body", AttributeDef::graph, AttributeDef::required},
+};
 
 // Counts that are plain numbers are walked one by one up to here when sizes are symbols.
 constexpr int64_t kUnrolled = 32;
 
-std::optional<bool> known_bool(const InferContext& context, const Fact& fact) {
+Tri is_true(const InferContext& context, const Fact& fact) {
   const auto entry = fact.single();
-  if (!entry) return std::nullopt;
-  const auto number = context.simplify(*entry).constant();
-  return number ? std::optional(*number != 0) : std::nullopt;
+  const auto number = entry ? context.simplify(*entry).constant() : std::nullopt;
+  if (!number) return Tri::unknown;
+  return *number != 0 ? Tri::yes : Tri::no;
 }
 
 Status check_body(const Call& call, const Graph& body, size_t carried) {
@@ -74,7 +77,7 @@ Iteration iteration_of(InferContext& context, const Graph& body, const Facts& in
     }
     return in;
   };
-  out.goes_on = [&context](const Facts& outputs) { return known_bool(context, outputs[0]); };
+  out.goes_on = [&context](const Facts& outputs) { return is_true(context, outputs[0]); };
   return out;
 }
 
@@ -226,7 +229,7 @@ constexpr Kernel kKernels[] = {{"reference", reference}};
 
 constexpr OpDef kLoop1{.name = "Loop",
                        .since = 1,
-                       .sig = {kIn, kOut, "a body repeated by count and condition"},
+                       .sig = {kIn, kOut, "a body repeated by count and condition", kAttributes},
                        .infer = infer,
                        .kernels = kKernels};
 

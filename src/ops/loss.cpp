@@ -13,6 +13,10 @@ constexpr Port kSoftmaxIn[] = {{"scores"}, {"labels"}, {"weights", Port::optiona
 constexpr Port kSoftmaxOut[] = {{"output"}, {"log_prob", Port::optional}};
 constexpr Port kLikelihoodIn[] = {{"input"}, {"target"}, {"weight", Port::optional}};
 constexpr Port kLikelihoodOut[] = {{"loss"}};
+constexpr AttributeDef kAttributes[] = {
+    {"ignore_index", AttributeDef::integer},
+    {"reduction", "mean"},
+};
 
 Status require_labels(InferContext& context, const Dims& scores, const Dims& labels) {
   if (labels.size() + 1 != scores.size())
@@ -42,7 +46,7 @@ Result<Facts> infer(const Call& call, InferContext& context) {
                            print(scores[1]), text(scores)));
   }
   context.data_condition("loss.label", "labels must be in 0..{}-1", print(scores[1]));
-  const auto reduction = call.s("reduction", "mean");
+  const auto reduction = call.s("reduction");
   if (reduction != "none" && reduction != "mean" && reduction != "sum")
     return refuse("loss.reduction", "the reduction is none, mean or sum, not {:?}", reduction);
   const DType dtype = call.in(0).dtype;
@@ -51,10 +55,10 @@ Result<Facts> infer(const Call& call, InferContext& context) {
 
 kernels::Loss read_loss(const Call& call) {
   kernels::Loss loss;
-  const auto reduction = call.s("reduction", "mean");
+  const auto reduction = call.s("reduction");
   if (reduction == "none") loss.reduction = kernels::Reduction::none;
   if (reduction == "sum") loss.reduction = kernels::Reduction::sum;
-  if (call.has_attr("ignore_index")) loss.ignore = call.i("ignore_index", 0);
+  if (call.has_attr("ignore_index")) loss.ignore = call.i("ignore_index");
   return loss;
 }
 
@@ -84,15 +88,17 @@ constexpr Kernel kSoftmaxKernels[] = {{"reference", reference_softmax}};
 
 }  // namespace
 
-constexpr OpDef kNegativeLogLikelihoodLoss12{.name = "NegativeLogLikelihoodLoss",
-                                             .since = 12,
-                                             .sig = {kLikelihoodIn, kLikelihoodOut, "loss of log-probabilities"},
-                                             .infer = infer,
-                                             .kernels = kLikelihoodKernels};
-constexpr OpDef kSoftmaxCrossEntropyLoss12{.name = "SoftmaxCrossEntropyLoss",
-                                           .since = 12,
-                                           .sig = {kSoftmaxIn, kSoftmaxOut, "cross entropy of scores and labels"},
-                                           .infer = infer,
-                                           .kernels = kSoftmaxKernels};
+constexpr OpDef kNegativeLogLikelihoodLoss12{
+    .name = "NegativeLogLikelihoodLoss",
+    .since = 12,
+    .sig = {kLikelihoodIn, kLikelihoodOut, "loss of log-probabilities", kAttributes},
+    .infer = infer,
+    .kernels = kLikelihoodKernels};
+constexpr OpDef kSoftmaxCrossEntropyLoss12{
+    .name = "SoftmaxCrossEntropyLoss",
+    .since = 12,
+    .sig = {kSoftmaxIn, kSoftmaxOut, "cross entropy of scores and labels", kAttributes},
+    .infer = infer,
+    .kernels = kSoftmaxKernels};
 
 }  // namespace anyshape::ops

@@ -24,7 +24,7 @@ Status run_array_feature_extractor(const Call&, KernelArgs& args) {
 
 Status run_binarizer(const Call& call, KernelArgs& args) {
   TRY(Temporary<double> values, kernels::to_reals(args.in(0)));
-  const double threshold = call.f("threshold", 0);
+  const double threshold = call.f("threshold");
   for (double& value : values) value = value > threshold ? 1 : 0;
   return kernels::from_reals(values, args.out(0));
 }
@@ -46,7 +46,7 @@ Status run_scaler(const Call& call, KernelArgs& args) {
 
 Status run_normalizer(const Call& call, KernelArgs& args) {
   TRY(Temporary<double> values, kernels::to_reals(args.in(0)));
-  const std::string_view norm = call.s("norm", "MAX");
+  const std::string_view norm = call.s("norm");
   const auto width = static_cast<size_t>(args.in(0).dims().back());
   for (size_t start = 0; start < values.size(); start += width) {
     const auto row = std::span(values).subspan(start, width);
@@ -69,8 +69,8 @@ Status run_imputer(const Call& call, KernelArgs& args) {
   const auto* ints = call.ints("imputed_value_int64s");
   const size_t count = integers ? (ints ? ints->size() : 0) : (floats ? floats->size() : 0);
   if (count == 0) return refuse("imputer.values", "there are no values to impute for {}", name(x.dtype()));
-  const int64_t replaced_int = call.i("replaced_value_int64", 0);
-  const auto replaced = static_cast<double>(call.f("replaced_value_float", 0));
+  const int64_t replaced_int = call.i("replaced_value_int64");
+  const auto replaced = static_cast<double>(call.f("replaced_value_float"));
   return kernels::visit_type<kernels::kNumbers>(x.dtype(), [&]<class T>(T) -> Status {
     auto to = args.out(0).as_mutable<T>();
     for (size_t i = 0; i < to.size(); ++i) {
@@ -105,7 +105,7 @@ Status run_one_hot_encoder(const Call& call, KernelArgs& args) {
       out[i * width + k] = 1;
       found = true;
     }
-    if (!found && call.i("zeros", 1) == 0) return refuse("onehotencoder.unknown", "entry {} is of no category", i);
+    if (!found && call.i("zeros") == 0) return refuse("onehotencoder.unknown", "entry {} is of no category", i);
   }
   return kernels::from_reals(out, args.out(0));
 }

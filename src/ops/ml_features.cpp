@@ -9,6 +9,60 @@ namespace {
 constexpr Port kExtractorIn[] = {{"X"}, {"Y", Port::value | Port::settled}};
 constexpr Port kExtractorOut[] = {{"Z"}};
 constexpr Port kVariadicIn[] = {{"X", Port::variadic}};
+constexpr AttributeDef kBinarizerAttributes[] = {
+    {"threshold", 0.0f},
+};
+constexpr AttributeDef kCastMapAttributes[] = {
+    {"cast_to", "TO_FLOAT"},
+    {"map_form", "DENSE"},
+    {"max_map", 1},
+};
+constexpr AttributeDef kCategoryMapperAttributes[] = {
+    {"cats_int64s", AttributeDef::integers},
+    {"cats_strings", AttributeDef::strings},
+    {"default_int64", -1},
+    {"default_string", "_Unused"},
+};
+constexpr AttributeDef kDictVectorizerAttributes[] = {
+    {"int64_vocabulary", AttributeDef::integers},
+    {"string_vocabulary", AttributeDef::strings},
+};
+constexpr AttributeDef kFeatureVectorizerAttributes[] = {
+    {"inputdimensions", AttributeDef::integers},
+};
+constexpr AttributeDef kImputerAttributes[] = {
+    {"imputed_value_floats", AttributeDef::reals},
+    {"imputed_value_int64s", AttributeDef::integers},
+    {"replaced_value_float", 0.0f},
+    {"replaced_value_int64", 0},
+};
+constexpr AttributeDef kLabelEncoderAttributes[] = {
+    {"default_float", -0.0f, {2}},
+    {"default_int64", -1},
+    {"default_string", "_Unused"},
+    {"default_tensor", AttributeDef::tensor, {4}},
+    {"keys_floats", AttributeDef::reals, {2}},
+    {"keys_int64s", AttributeDef::integers, {2}},
+    {"keys_strings", AttributeDef::strings, {2}},
+    {"keys_tensor", AttributeDef::tensor, {4}},
+    {"values_floats", AttributeDef::reals, {2}},
+    {"values_int64s", AttributeDef::integers, {2}},
+    {"values_strings", AttributeDef::strings, {2}},
+    {"values_tensor", AttributeDef::tensor, {4}},
+    {"classes_strings", AttributeDef::strings, {1, 1}},
+};
+constexpr AttributeDef kNormalizerAttributes[] = {
+    {"norm", "MAX"},
+};
+constexpr AttributeDef kOneHotEncoderAttributes[] = {
+    {"cats_int64s", AttributeDef::integers},
+    {"cats_strings", AttributeDef::strings},
+    {"zeros", 1},
+};
+constexpr AttributeDef kScalerAttributes[] = {
+    {"offset", AttributeDef::reals},
+    {"scale", AttributeDef::reals},
+};
 
 size_t size_of(const auto* list) { return list ? list->size() : 0; }
 
@@ -74,7 +128,7 @@ Result<Facts> infer_imputer(const Call& call, InferContext& context) {
 }
 
 Result<Facts> infer_normalizer(const Call& call, InferContext&) {
-  const std::string_view norm = call.s("norm", "MAX");
+  const std::string_view norm = call.s("norm");
   if (norm != "MAX" && norm != "L1" && norm != "L2") return refuse("normalizer.norm", "norm {:?} is unknown", norm);
   if (!call.in(0).dims) return Facts{with_dtype(call.in(0), DType::f32)};
   if (call.in(0).rank() < 1 || call.in(0).rank() > 2)
@@ -129,7 +183,7 @@ Result<Facts> infer_vectorizer(const Call& call, InferContext& context) {
 }
 
 Result<Facts> infer_cast_map(const Call& call, InferContext& context) {
-  const std::string_view to = call.s("cast_to", "TO_FLOAT"), form = call.s("map_form", "DENSE");
+  const std::string_view to = call.s("cast_to"), form = call.s("map_form");
   DType dtype = DType::f32;
   if (to == "TO_STRING")
     dtype = DType::string;
@@ -139,7 +193,7 @@ Result<Facts> infer_cast_map(const Call& call, InferContext& context) {
     return refuse("castmap.type", "cast_to {:?} is unknown", to);
   if (form == "DENSE") return Facts{Fact::tensor(dtype, {1, context.data_dim("entries")})};
   if (form != "SPARSE") return refuse("castmap.form", "map_form {:?} is unknown", form);
-  const int64_t size = call.i("max_map", 1);
+  const int64_t size = call.i("max_map");
   if (size < 1) return refuse("castmap.size", "max_map is {}", size);
   return Facts{Fact::tensor(dtype, {1, size})};
 }
@@ -176,52 +230,54 @@ constexpr OpDef kMlArrayFeatureExtractor1{.name = "ArrayFeatureExtractor",
                                           .kernels = kArrayFeatureExtractor};
 constexpr OpDef kMlBinarizer1{.name = "Binarizer",
                               .domain = kMl,
-                              .sig = {kMlIn, kMlOut, "1 above a threshold, else 0"},
+                              .sig = {kMlIn, kMlOut, "1 above a threshold, else 0", kBinarizerAttributes},
                               .infer = infer_binarizer,
                               .kernels = kBinarizer};
 constexpr OpDef kMlCastMap1{.name = "CastMap",
                             .domain = kMl,
-                            .sig = {kMlIn, kMlOut, "the values of a map as a tensor"},
+                            .sig = {kMlIn, kMlOut, "the values of a map as a tensor", kCastMapAttributes},
                             .infer = infer_cast_map,
                             .kernels = kCastMap};
 constexpr OpDef kMlCategoryMapper1{.name = "CategoryMapper",
                                    .domain = kMl,
-                                   .sig = {kMlIn, kMlOut, "strings to integers or back"},
+                                   .sig = {kMlIn, kMlOut, "strings to integers or back", kCategoryMapperAttributes},
                                    .infer = infer_category,
                                    .kernels = kCategoryMapper};
-constexpr OpDef kMlDictVectorizer1{.name = "DictVectorizer",
-                                   .domain = kMl,
-                                   .sig = {kMlIn, kMlOut, "a map as a row, ordered by a vocabulary"},
-                                   .infer = infer_dictionary,
-                                   .kernels = kDictVectorizer};
-constexpr OpDef kMlFeatureVectorizer1{.name = "FeatureVectorizer",
-                                      .domain = kMl,
-                                      .sig = {kVariadicIn, kMlOut, "columns of several inputs side by side"},
-                                      .infer = infer_vectorizer,
-                                      .kernels = kFeatureVectorizer};
+constexpr OpDef kMlDictVectorizer1{
+    .name = "DictVectorizer",
+    .domain = kMl,
+    .sig = {kMlIn, kMlOut, "a map as a row, ordered by a vocabulary", kDictVectorizerAttributes},
+    .infer = infer_dictionary,
+    .kernels = kDictVectorizer};
+constexpr OpDef kMlFeatureVectorizer1{
+    .name = "FeatureVectorizer",
+    .domain = kMl,
+    .sig = {kVariadicIn, kMlOut, "columns of several inputs side by side", kFeatureVectorizerAttributes},
+    .infer = infer_vectorizer,
+    .kernels = kFeatureVectorizer};
 constexpr OpDef kMlImputer1{.name = "Imputer",
                             .domain = kMl,
-                            .sig = {kMlIn, kMlOut, "missing values replaced"},
+                            .sig = {kMlIn, kMlOut, "missing values replaced", kImputerAttributes},
                             .infer = infer_imputer,
                             .kernels = kImputer};
 constexpr OpDef kMlLabelEncoder1{.name = "LabelEncoder",
                                  .domain = kMl,
-                                 .sig = {kMlIn, kMlOut, "keys to values by a table"},
+                                 .sig = {kMlIn, kMlOut, "keys to values by a table", kLabelEncoderAttributes},
                                  .infer = infer_label,
                                  .kernels = kLabelEncoder};
 constexpr OpDef kMlNormalizer1{.name = "Normalizer",
                                .domain = kMl,
-                               .sig = {kMlIn, kMlOut, "rows divided by their norm"},
+                               .sig = {kMlIn, kMlOut, "rows divided by their norm", kNormalizerAttributes},
                                .infer = infer_normalizer,
                                .kernels = kNormalizer};
 constexpr OpDef kMlOneHotEncoder1{.name = "OneHotEncoder",
                                   .domain = kMl,
-                                  .sig = {kMlIn, kMlOut, "a 1 at each entry's category"},
+                                  .sig = {kMlIn, kMlOut, "a 1 at each entry's category", kOneHotEncoderAttributes},
                                   .infer = infer_one_hot,
                                   .kernels = kOneHotEncoder};
 constexpr OpDef kMlScaler1{.name = "Scaler",
                            .domain = kMl,
-                           .sig = {kMlIn, kMlOut, "(x - offset) * scale"},
+                           .sig = {kMlIn, kMlOut, "(x - offset) * scale", kScalerAttributes},
                            .infer = infer_scaler,
                            .kernels = kScaler};
 

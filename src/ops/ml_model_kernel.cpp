@@ -28,7 +28,7 @@ void write_label(const Call& call, std::string_view ints, std::string_view strin
 }
 
 Result<kernels::PostTransform> transform_of(const Call& call) {
-  const std::string_view text = call.s("post_transform", "NONE");
+  const std::string_view text = call.s("post_transform");
   if (const auto found = kernels::post_transform(text)) return *found;
   return refuse("ml.transform", "the transform {:?} does not exist", text);
 }
@@ -102,7 +102,7 @@ Result<kernels::SvmKernel> svm_kernel(const Call& call) {
       {"POLY", kernels::SvmKernel::Type::poly},
       {"RBF", kernels::SvmKernel::Type::rbf},
       {"SIGMOID", kernels::SvmKernel::Type::sigmoid}};
-  const std::string_view text = call.s("kernel_type", "LINEAR");
+  const std::string_view text = call.s("kernel_type");
   const auto& parameters = floats_of(call, "kernel_params");
   kernels::SvmKernel kernel;
   if (parameters.size() >= 3) {
@@ -220,9 +220,9 @@ Status run_svm_classifier(const Call& call, KernelArgs& args) {
 Status run_svm_regressor(const Call& call, KernelArgs& args) {
   TRY(const FeatureRows rows, feature_rows(args.in(0)));
   TRY(kernels::SvmKernel kernel, svm_kernel(call));
-  const bool linear = call.i("n_supports", 0) <= 0;
+  const bool linear = call.i("n_supports") <= 0;
   if (linear) kernel = {};
-  const auto vectors = linear ? size_t{1} : static_cast<size_t>(call.i("n_supports", 0));
+  const auto vectors = linear ? size_t{1} : static_cast<size_t>(call.i("n_supports"));
   const auto& coefficients = floats_of(call, "coefficients");
   const auto& supports = linear ? coefficients : floats_of(call, "support_vectors");
   if (vectors > supports.size()) return refuse("svm.size", "there are no {} support vectors", vectors);
@@ -234,7 +234,7 @@ Status run_svm_regressor(const Call& call, KernelArgs& args) {
     const auto near = similarities(kernel, rows.row(i), supports, vectors);
     double sum = static_cast<double>(floats_of(call, "rho")[0]);
     for (size_t v = 0; v < vectors; ++v) sum += near[v] * (linear ? 1 : static_cast<double>(coefficients[v]));
-    out.push_back(call.i("one_class", 0) == 0 ? sum : sum > 0 ? 1 : -1);
+    out.push_back(call.i("one_class") == 0 ? sum : sum > 0 ? 1 : -1);
   }
   return kernels::from_reals(out, args.out(0));
 }

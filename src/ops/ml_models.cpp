@@ -22,6 +22,112 @@ Labels labels_of(const Call& call, std::string_view ints, std::string_view strin
 
 namespace {
 
+constexpr AttributeDef kLinearClassifierAttributes[] = {
+    {"classlabels_ints", AttributeDef::integers},
+    {"classlabels_strings", AttributeDef::strings},
+    {"coefficients", AttributeDef::reals, AttributeDef::required},
+    {"intercepts", AttributeDef::reals},
+    {"multi_class", 0},
+    {"post_transform", "NONE"},
+};
+constexpr AttributeDef kLinearRegressorAttributes[] = {
+    {"coefficients", AttributeDef::reals},
+    {"intercepts", AttributeDef::reals},
+    {"post_transform", "NONE"},
+    {"targets", 1},
+};
+constexpr AttributeDef kSVMClassifierAttributes[] = {
+    {"classlabels_ints", AttributeDef::integers},
+    {"classlabels_strings", AttributeDef::strings},
+    {"coefficients", AttributeDef::reals},
+    {"kernel_params", AttributeDef::reals},
+    {"kernel_type", "LINEAR"},
+    {"post_transform", "NONE"},
+    {"prob_a", AttributeDef::reals},
+    {"prob_b", AttributeDef::reals},
+    {"rho", AttributeDef::reals},
+    {"support_vectors", AttributeDef::reals},
+    {"vectors_per_class", AttributeDef::integers},
+};
+constexpr AttributeDef kSVMRegressorAttributes[] = {
+    {"coefficients", AttributeDef::reals},
+    {"kernel_params", AttributeDef::reals},
+    {"kernel_type", "LINEAR"},
+    {"n_supports", 0},
+    {"one_class", 0},
+    {"post_transform", "NONE"},
+    {"rho", AttributeDef::reals},
+    {"support_vectors", AttributeDef::reals},
+};
+constexpr AttributeDef kTreeEnsembleAttributes[] = {
+    {"aggregate_function", 1},
+    {"leaf_targetids", AttributeDef::integers, AttributeDef::required},
+    {"leaf_weights", AttributeDef::tensor, AttributeDef::required},
+    {"membership_values", AttributeDef::tensor},
+    {"n_targets", 1},
+    {"nodes_falseleafs", AttributeDef::integers, AttributeDef::required},
+    {"nodes_falsenodeids", AttributeDef::integers, AttributeDef::required},
+    {"nodes_featureids", AttributeDef::integers, AttributeDef::required},
+    {"nodes_hitrates", AttributeDef::tensor},
+    {"nodes_missing_value_tracks_true", AttributeDef::integers},
+    {"nodes_modes", AttributeDef::tensor, AttributeDef::required},
+    {"nodes_splits", AttributeDef::tensor, AttributeDef::required},
+    {"nodes_trueleafs", AttributeDef::integers, AttributeDef::required},
+    {"nodes_truenodeids", AttributeDef::integers, AttributeDef::required},
+    {"post_transform", 0},
+    {"tree_roots", AttributeDef::integers, AttributeDef::required},
+};
+constexpr AttributeDef kTreeEnsembleClassifierAttributes[] = {
+    {"base_values", AttributeDef::reals},
+    {"base_values_as_tensor", AttributeDef::tensor, {3}},
+    {"class_ids", AttributeDef::integers},
+    {"class_nodeids", AttributeDef::integers},
+    {"class_treeids", AttributeDef::integers},
+    {"class_weights", AttributeDef::reals},
+    {"class_weights_as_tensor", AttributeDef::tensor, {3}},
+    {"classlabels_int64s", AttributeDef::integers},
+    {"classlabels_strings", AttributeDef::strings},
+    {"nodes_falsenodeids", AttributeDef::integers},
+    {"nodes_featureids", AttributeDef::integers},
+    {"nodes_hitrates", AttributeDef::reals},
+    {"nodes_hitrates_as_tensor", AttributeDef::tensor, {3}},
+    {"nodes_missing_value_tracks_true", AttributeDef::integers},
+    {"nodes_modes", AttributeDef::strings},
+    {"nodes_nodeids", AttributeDef::integers},
+    {"nodes_treeids", AttributeDef::integers},
+    {"nodes_truenodeids", AttributeDef::integers},
+    {"nodes_values", AttributeDef::reals},
+    {"nodes_values_as_tensor", AttributeDef::tensor, {3}},
+    {"post_transform", "NONE"},
+};
+constexpr AttributeDef kTreeEnsembleRegressorAttributes[] = {
+    {"aggregate_function", "SUM"},
+    {"base_values", AttributeDef::reals},
+    {"base_values_as_tensor", AttributeDef::tensor, {3}},
+    {"n_targets", 1},
+    {"nodes_falsenodeids", AttributeDef::integers},
+    {"nodes_featureids", AttributeDef::integers},
+    {"nodes_hitrates", AttributeDef::reals},
+    {"nodes_hitrates_as_tensor", AttributeDef::tensor, {3}},
+    {"nodes_missing_value_tracks_true", AttributeDef::integers},
+    {"nodes_modes", AttributeDef::strings},
+    {"nodes_nodeids", AttributeDef::integers},
+    {"nodes_treeids", AttributeDef::integers},
+    {"nodes_truenodeids", AttributeDef::integers},
+    {"nodes_values", AttributeDef::reals},
+    {"nodes_values_as_tensor", AttributeDef::tensor, {3}},
+    {"post_transform", "NONE"},
+    {"target_ids", AttributeDef::integers},
+    {"target_nodeids", AttributeDef::integers},
+    {"target_treeids", AttributeDef::integers},
+    {"target_weights", AttributeDef::reals},
+    {"target_weights_as_tensor", AttributeDef::tensor, {3}},
+};
+constexpr AttributeDef kZipMapAttributes[] = {
+    {"classlabels_int64s", AttributeDef::integers},
+    {"classlabels_strings", AttributeDef::strings},
+};
+
 int64_t size_of(const auto* list) { return list ? static_cast<int64_t>(list->size()) : 0; }
 
 Facts labels_and_scores(const Rows& rows, DType label, int64_t scores) {
@@ -55,7 +161,7 @@ Result<Facts> infer_linear_classifier(const Call& call, InferContext& context) {
 
 Result<Facts> infer_linear_regressor(const Call& call, InferContext& context) {
   TRY(const Rows rows, rows_of(call));
-  const int64_t targets = call.i("targets", 1);
+  const int64_t targets = call.i("targets");
   if (targets < 1) return refuse("linearregressor.targets", "targets is {}", targets);
   TRY_OK(need_coefficients(context, rows, size_of(call.floats("coefficients")), targets));
   return Facts{Fact::tensor(DType::f32, {rows.count, targets})};
@@ -90,7 +196,7 @@ Result<Facts> infer_svm_classifier(const Call& call, InferContext& context) {
 
 Result<Facts> infer_svm_regressor(const Call& call, InferContext& context) {
   TRY(const Rows rows, rows_of(call));
-  const int64_t supports = call.i("n_supports", 0);
+  const int64_t supports = call.i("n_supports");
   if (supports > 0) {
     TRY(const int64_t features, svm_features(size_of(call.floats("support_vectors")), supports));
     TRY_OK(need_features(context, rows, features));
@@ -127,7 +233,7 @@ Result<Facts> infer_tree_classifier(const Call& call, InferContext& context) {
 
 Result<Facts> infer_tree_regressor(const Call& call, InferContext& context) {
   TRY(const Dims dims, tree_rows(call, context));
-  const int64_t targets = call.i("n_targets", 1);
+  const int64_t targets = call.i("n_targets");
   if (targets < 1) return refuse("treeensemble.targets", "n_targets is {}", targets);
   const DType dtype = call.type() == "TreeEnsemble" ? call.in(0).dtype : DType::f32;
   return Facts{Fact::tensor(dtype, {dims[0], targets})};
@@ -161,45 +267,49 @@ constexpr Kernel kZipMap[] = {{"reference", run_zip_map}};
 
 }  // namespace
 
-constexpr OpDef kMlLinearClassifier1{.name = "LinearClassifier",
-                                     .domain = kMl,
-                                     .sig = {kMlIn, kMlLabelScores, "linear classification"},
-                                     .infer = infer_linear_classifier,
-                                     .kernels = kLinearClassifier};
+constexpr OpDef kMlLinearClassifier1{
+    .name = "LinearClassifier",
+    .domain = kMl,
+    .sig = {kMlIn, kMlLabelScores, "linear classification", kLinearClassifierAttributes},
+    .infer = infer_linear_classifier,
+    .kernels = kLinearClassifier};
 constexpr OpDef kMlLinearRegressor1{.name = "LinearRegressor",
                                     .domain = kMl,
-                                    .sig = {kMlIn, kMlOut, "linear regression"},
+                                    .sig = {kMlIn, kMlOut, "linear regression", kLinearRegressorAttributes},
                                     .infer = infer_linear_regressor,
                                     .kernels = kLinearRegressor};
-constexpr OpDef kMlSVMClassifier1{.name = "SVMClassifier",
-                                  .domain = kMl,
-                                  .sig = {kMlIn, kMlLabelScores, "support vector classification"},
-                                  .infer = infer_svm_classifier,
-                                  .kernels = kSVMClassifier};
+constexpr OpDef kMlSVMClassifier1{
+    .name = "SVMClassifier",
+    .domain = kMl,
+    .sig = {kMlIn, kMlLabelScores, "support vector classification", kSVMClassifierAttributes},
+    .infer = infer_svm_classifier,
+    .kernels = kSVMClassifier};
 constexpr OpDef kMlSVMRegressor1{.name = "SVMRegressor",
                                  .domain = kMl,
-                                 .sig = {kMlIn, kMlOut, "support vector regression"},
+                                 .sig = {kMlIn, kMlOut, "support vector regression", kSVMRegressorAttributes},
                                  .infer = infer_svm_regressor,
                                  .kernels = kSVMRegressor};
 constexpr OpDef kMlTreeEnsemble5{.name = "TreeEnsemble",
                                  .since = 5,
                                  .domain = kMl,
-                                 .sig = {kMlIn, kMlOut, "trees that vote for targets"},
+                                 .sig = {kMlIn, kMlOut, "trees that vote for targets", kTreeEnsembleAttributes},
                                  .infer = infer_tree_regressor,
                                  .kernels = kTreeEnsemble};
-constexpr OpDef kMlTreeEnsembleClassifier1{.name = "TreeEnsembleClassifier",
-                                           .domain = kMl,
-                                           .sig = {kMlIn, kMlLabelScores, "trees that vote for classes"},
-                                           .infer = infer_tree_classifier,
-                                           .kernels = kTreeEnsembleClassifier};
-constexpr OpDef kMlTreeEnsembleRegressor1{.name = "TreeEnsembleRegressor",
-                                          .domain = kMl,
-                                          .sig = {kMlIn, kMlOut, "trees that vote for targets"},
-                                          .infer = infer_tree_regressor,
-                                          .kernels = kTreeEnsembleRegressor};
+constexpr OpDef kMlTreeEnsembleClassifier1{
+    .name = "TreeEnsembleClassifier",
+    .domain = kMl,
+    .sig = {kMlIn, kMlLabelScores, "trees that vote for classes", kTreeEnsembleClassifierAttributes},
+    .infer = infer_tree_classifier,
+    .kernels = kTreeEnsembleClassifier};
+constexpr OpDef kMlTreeEnsembleRegressor1{
+    .name = "TreeEnsembleRegressor",
+    .domain = kMl,
+    .sig = {kMlIn, kMlOut, "trees that vote for targets", kTreeEnsembleRegressorAttributes},
+    .infer = infer_tree_regressor,
+    .kernels = kTreeEnsembleRegressor};
 constexpr OpDef kMlZipMap1{.name = "ZipMap",
                            .domain = kMl,
-                           .sig = {kMlIn, kMlOut, "scores as maps from class labels"},
+                           .sig = {kMlIn, kMlOut, "scores as maps from class labels", kZipMapAttributes},
                            .infer = infer_zip_map,
                            .kernels = kZipMap};
 

@@ -97,13 +97,13 @@ Result<Tensor> list_of(const Call& call, const std::string& stem) {
 Result<Tensor> default_of(const Call& call, DType dtype) {
   const Tensor* tensor = call.version() >= 4 ? call.tensor("default_tensor") : nullptr;
   if (tensor && tensor->dtype() == dtype && tensor->count() == 1) return tensor->aligned();
-  if (dtype == DType::string) return strings_tensor({std::string(call.s("default_string", "_Unused"))});
+  if (dtype == DType::string) return strings_tensor({std::string(call.s("default_string"))});
   TRY(Tensor one, Tensor::allocate(dtype, {1}));
   if (is_integer(dtype)) {
-    one.set_int(0, call.i("default_int64", -1));
+    one.set_int(0, call.i("default_int64"));
     return one;
   }
-  const double value[] = {static_cast<double>(call.f("default_float", -0.0f))};
+  const double value[] = {static_cast<double>(call.f("default_float"))};
   TRY_OK(kernels::from_reals(value, one));
   return one;
 }
@@ -245,13 +245,13 @@ Status run_cast_map(const Call& call, KernelArgs& args) {
   const auto& [keys, values] = map;
   if (keys.dtype() != DType::i64 || (values.dtype() != DType::f32 && values.dtype() != DType::string))
     return refuse("castmap.input", "the map must be from integers to floats or strings");
-  const std::string_view to = call.s("cast_to", "TO_FLOAT");
+  const std::string_view to = call.s("cast_to");
   const DType dtype = to == "TO_STRING" ? DType::string : to == "TO_INT64" ? DType::i64 : DType::f32;
   Temporary<std::pair<int64_t, int64_t>> order;
   for (int64_t i = 0; i < keys.count(); ++i) order.emplace_back(keys.int_at(i), i);
   std::sort(order.begin(), order.end());
-  const bool sparse = call.s("map_form", "DENSE") == "SPARSE";
-  const int64_t width = sparse ? call.i("max_map", 1) : keys.count();
+  const bool sparse = call.s("map_form") == "SPARSE";
+  const int64_t width = sparse ? call.i("max_map") : keys.count();
   TRY(args.out(0), Tensor::allocate(dtype, {1, width}));
   if (sparse && dtype == DType::string)
     for (std::string& text : args.out(0).strings_mutable()) text = "0.f";

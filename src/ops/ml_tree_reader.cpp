@@ -137,7 +137,7 @@ Result<Forest::Aggregate> aggregate_of(const Call& call) {
                                                                        {"SUM", Forest::Aggregate::sum},
                                                                        {"MIN", Forest::Aggregate::min},
                                                                        {"MAX", Forest::Aggregate::max}};
-  const std::string_view text = call.s("aggregate_function", "SUM");
+  const std::string_view text = call.s("aggregate_function");
   for (const auto& [name, value] : kNames)
     if (name == text) return value;
   return refuse("treeensemble.aggregate", "the function {:?} does not exist", text);
@@ -153,7 +153,7 @@ class SplitForm {
     TRY_OK(read_leaves(targets));
     TRY_OK(read_members());
     TRY_OK(read_roots());
-    const int64_t aggregate = call_.i("aggregate_function", 1);
+    const int64_t aggregate = call_.i("aggregate_function");
     if (aggregate < 0 || aggregate > 3)
       return refuse("treeensemble.aggregate", "the function {} does not exist", aggregate);
     forest_.aggregate = static_cast<Forest::Aggregate>(aggregate);
@@ -269,7 +269,7 @@ class SplitForm {
 
 Result<Trees> read_tree_regressor(const Call& call) {
   Trees trees;
-  TRY(trees.forest, ListForm(call).read("target", call.i("n_targets", 1)));
+  TRY(trees.forest, ListForm(call).read("target", call.i("n_targets")));
   TRY(trees.forest.aggregate, aggregate_of(call));
   TRY(trees.base, numbers_of(call, "base_values"));
   TRY(trees.transform, transform_of(call));
@@ -288,8 +288,8 @@ Result<Trees> read_tree_classifier(const Call& call) {
 
 Result<Trees> read_tree_ensemble(const Call& call) {
   Trees trees;
-  TRY(trees.forest, SplitForm(call).read(call.i("n_targets", 1)));
-  const int64_t transform = call.i("post_transform", 0);
+  TRY(trees.forest, SplitForm(call).read(call.i("n_targets")));
+  const int64_t transform = call.i("post_transform");
   if (transform < 0 || transform > 4) return refuse("ml.transform", "the transform {} does not exist", transform);
   trees.transform = static_cast<kernels::PostTransform>(transform);
   return trees;

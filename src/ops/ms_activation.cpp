@@ -17,6 +17,12 @@ constexpr Port kDropoutIn[] = {
 constexpr Port kXBiasSkip[] = {{"X"}, {"bias"}, {"skip"}};
 constexpr Port kY[] = {{"Y"}};
 constexpr Port kYMask[] = {{"output"}, {"mask", Port::optional}};
+constexpr AttributeDef kBiasDropoutAttributes[] = {
+    {"seed", AttributeDef::integer},
+};
+constexpr AttributeDef kQuickGeluAttributes[] = {
+    {"alpha", 1.702f},
+};
 
 Result<Facts> infer_same(const Call& call, InferContext&) { return Facts{like(call.in(0))}; }
 
@@ -86,7 +92,7 @@ Status run_elementwise(KernelArgs& args, Fn fn) {
 Status run_gelu(const Call&, KernelArgs& args) { return run_elementwise(args, gelu); }
 Status run_fast_gelu(const Call&, KernelArgs& args) { return run_elementwise(args, fast_gelu); }
 Status run_quick_gelu(const Call& call, KernelArgs& args) {
-  const auto alpha = static_cast<double>(call.f("alpha", 1.702f));
+  const auto alpha = static_cast<double>(call.f("alpha"));
   return run_elementwise(args, [=](double x) { return x / (1 + std::exp(-alpha * x)); });
 }
 Status run_sample(const Call&, KernelArgs& args) {
@@ -118,7 +124,7 @@ Status run_bias_dropout(const Call& call, KernelArgs& args) {
   }
   if (!(ratio >= 0 && ratio < 1)) return refuse("dropout.ratio", "the ratio is {}", ratio);
   TRY(Temporary<double> values, sum_of(args, {1}));
-  const kernels::Random random(call.has_attr("seed") ? static_cast<uint64_t>(call.i("seed", 0)) : args.seed);
+  const kernels::Random random(call.has_attr("seed") ? static_cast<uint64_t>(call.i("seed")) : args.seed);
   Temporary<double> kept(values.size(), 1);
   for (size_t i = 0; training && i < values.size(); ++i) {
     kept[i] = random.uniform(i) < ratio ? 0 : 1;
@@ -146,7 +152,7 @@ constexpr OpDef kMsBiasAdd1{.name = "BiasAdd",
                             .kernels = kBiasAddKernels};
 constexpr OpDef kMsBiasDropout1{.name = "BiasDropout",
                                 .domain = kMs,
-                                .sig = {kDropoutIn, kYMask, "Dropout(data + bias) + residual"},
+                                .sig = {kDropoutIn, kYMask, "Dropout(data + bias) + residual", kBiasDropoutAttributes},
                                 .infer = infer_bias_dropout,
                                 .kernels = kBiasDropoutKernels,
                                 .pure = false};
@@ -169,7 +175,7 @@ constexpr OpDef kMsGelu1{.name = "Gelu",
                          .kernels = kGeluKernels};
 constexpr OpDef kMsQuickGelu1{.name = "QuickGelu",
                               .domain = kMs,
-                              .sig = {kX, kY, "x * sigmoid(alpha * x)"},
+                              .sig = {kX, kY, "x * sigmoid(alpha * x)", kQuickGeluAttributes},
                               .infer = infer_same,
                               .kernels = kQuickGeluKernels};
 constexpr OpDef kMsSampleOp1{

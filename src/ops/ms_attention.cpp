@@ -62,9 +62,65 @@ constexpr Port kRotaryIn[] = {{"input"}, {"position_ids", Port::value | Port::se
 constexpr Port kPackedIn[] = {
     {"input"}, {"weights"}, {"bias"}, {"token_offset"}, {"cumulative_sequence_length"}, {"attention_bias", kOpt}};
 constexpr Port kOut[] = {{"output"}};
+constexpr AttributeDef kAttentionAttributes[] = {
+    {"do_rotary", AttributeDef::integer},
+    {"mask_filter_value", -10000.0f},
+    {"num_heads", AttributeDef::integer, AttributeDef::required},
+    {"past_present_share_buffer", AttributeDef::integer},
+    {"qkv_hidden_sizes", AttributeDef::integers},
+    {"rotary_embedding_dim", AttributeDef::integer},
+    {"scale", AttributeDef::real},
+    {"unidirectional", 0},
+};
+constexpr AttributeDef kDecoderMaskedMultiHeadAttentionAttributes[] = {
+    {"mask_filter_value", -10000.0f},     {"num_heads", AttributeDef::integer, AttributeDef::required},
+    {"output_qk", AttributeDef::integer}, {"past_present_share_buffer", AttributeDef::integer},
+    {"scale", AttributeDef::real},
+};
+constexpr AttributeDef kGroupQueryAttentionAttributes[] = {
+    {"causal", 1},
+    {"do_rotary", AttributeDef::integer},
+    {"k_quant_type", "NONE"},
+    {"kv_cache_bit_width", AttributeDef::integer},
+    {"kv_num_heads", AttributeDef::integer, AttributeDef::required},
+    {"local_window_size", -1},
+    {"num_heads", AttributeDef::integer, AttributeDef::required},
+    {"qk_norm_epsilon", 1e-06f},
+    {"qk_output", 0},
+    {"rotary_interleaved", AttributeDef::integer},
+    {"scale", AttributeDef::real},
+    {"sliding_window_cache", 0},
+    {"smooth_softmax", -1},
+    {"softcap", AttributeDef::real},
+    {"v_quant_type", "NONE"},
+};
+constexpr AttributeDef kMultiHeadAttentionAttributes[] = {
+    {"mask_filter_value", -10000.0f},
+    {"num_heads", AttributeDef::integer, AttributeDef::required},
+    {"scale", AttributeDef::real},
+    {"unidirectional", 0},
+};
+constexpr AttributeDef kPackedAttentionAttributes[] = {
+    {"num_heads", AttributeDef::integer, AttributeDef::required},
+    {"qkv_hidden_sizes", AttributeDef::integers},
+    {"scale", AttributeDef::real},
+};
+constexpr AttributeDef kQAttentionAttributes[] = {
+    {"do_rotary", AttributeDef::integer},
+    {"mask_filter_value", -10000.0f},
+    {"num_heads", AttributeDef::integer, AttributeDef::required},
+    {"past_present_share_buffer", AttributeDef::integer},
+    {"scale", AttributeDef::real},
+    {"unidirectional", 0},
+};
+constexpr AttributeDef kRotaryEmbeddingAttributes[] = {
+    {"interleaved", AttributeDef::integer}, {"is_packed_batching", AttributeDef::integer},
+    {"num_heads", AttributeDef::integer},   {"rotary_embedding_dim", AttributeDef::integer},
+    {"scale", AttributeDef::real},
+};
 
 Result<int64_t> heads_of(const Call& call, std::string_view name) {
-  const int64_t heads = call.i(name, 0);
+  const int64_t heads = call.i(name);
   if (heads < 1) return refuse("attention.heads", "{} is {}", name, heads);
   return heads;
 }
@@ -77,7 +133,7 @@ Result<Dim> head_size(InferContext& context, Dim hidden, Dim heads) {
 
 // The features of V: those of qkv_hidden_sizes, or a third of the weights' columns.
 Result<Dim> value_features(const Call& call, InferContext& context, Dim columns) {
-  const auto* sizes = call.ints("qkv_hidden_sizes");
+  const auto* sizes = call.given<std::vector<int64_t>>("qkv_hidden_sizes");
   if (sizes && !sizes->empty()) {
     if (sizes->size() != 3) return refuse("attention.hidden", "qkv_hidden_sizes must have three entries");
     Dim sum = 0;
@@ -112,7 +168,7 @@ Result<Facts> infer_projected(const Call& call, InferContext& context, size_t pa
     for (size_t i = 0; i < 3; ++i)
       TRY_OK(context.require(Condition::eq(before[i], old[i]), "attention.past", "past is {}, axis {} must be {}",
                              text(before), i, print(old[i])));
-    const bool shared = call.i("past_present_share_buffer", 0) != 0;
+    const bool shared = call.i("past_present_share_buffer") != 0;
     (*present.dims)[3] = shared ? before[3] : before[3] + input[1];
     (*present.dims)[4] = before[4];
   }
@@ -212,7 +268,7 @@ Result<Facts> infer_multi_head(const Call& call, InferContext& context) {
   return infer_multi(call, context, 6, call.has(8));
 }
 Result<Facts> infer_masked(const Call& call, InferContext& context) {
-  return infer_multi(call, context, 5, call.i("past_present_share_buffer", 0) != 0);
+  return infer_multi(call, context, 5, call.i("past_present_share_buffer") != 0);
 }
 
 // The sizes of query heads; Q, K and V may stand side by side in one input.
@@ -298,37 +354,42 @@ constexpr Kernel kRotaryKernels[] = {{"reference", run_ms_rotary}};
 
 constexpr OpDef kMsAttention1{.name = "Attention",
                               .domain = kMs,
-                              .sig = {kAttentionIn, kAttentionOut, "projection and attention"},
+                              .sig = {kAttentionIn, kAttentionOut, "projection and attention", kAttentionAttributes},
                               .infer = infer_attention,
                               .kernels = kAttentionKernels};
-constexpr OpDef kMsDecoderMaskedMultiHeadAttention1{.name = "DecoderMaskedMultiHeadAttention",
-                                                    .domain = kMs,
-                                                    .sig = {kMaskedIn, kMultiOut, "attention of one new token"},
-                                                    .infer = infer_masked,
-                                                    .kernels = kMaskedAttentionKernels};
-constexpr OpDef kMsGroupQueryAttention1{.name = "GroupQueryAttention",
-                                        .domain = kMs,
-                                        .sig = {kGroupIn, kMultiOut, "attention, heads of keys shared"},
-                                        .infer = infer_grouped,
-                                        .kernels = kGroupQueryAttentionKernels};
-constexpr OpDef kMsMultiHeadAttention1{.name = "MultiHeadAttention",
-                                       .domain = kMs,
-                                       .sig = {kMultiIn, kMultiOut, "attention of several heads"},
-                                       .infer = infer_multi_head,
-                                       .kernels = kMultiHeadAttentionKernels};
-constexpr OpDef kMsPackedAttention1{.name = "PackedAttention",
-                                    .domain = kMs,
-                                    .sig = {kPackedIn, kOut, "attention over tokens without padding"},
-                                    .infer = infer_packed,
-                                    .kernels = kPackedAttentionKernels};
-constexpr OpDef kMsQAttention1{.name = "QAttention",
-                               .domain = kMs,
-                               .sig = {kQAttentionIn, kAttentionOut, "quantised projection and attention"},
-                               .infer = infer_q_attention,
-                               .kernels = kQAttentionKernels};
+constexpr OpDef kMsDecoderMaskedMultiHeadAttention1{
+    .name = "DecoderMaskedMultiHeadAttention",
+    .domain = kMs,
+    .sig = {kMaskedIn, kMultiOut, "attention of one new token", kDecoderMaskedMultiHeadAttentionAttributes},
+    .infer = infer_masked,
+    .kernels = kMaskedAttentionKernels};
+constexpr OpDef kMsGroupQueryAttention1{
+    .name = "GroupQueryAttention",
+    .domain = kMs,
+    .sig = {kGroupIn, kMultiOut, "attention, heads of keys shared", kGroupQueryAttentionAttributes},
+    .infer = infer_grouped,
+    .kernels = kGroupQueryAttentionKernels};
+constexpr OpDef kMsMultiHeadAttention1{
+    .name = "MultiHeadAttention",
+    .domain = kMs,
+    .sig = {kMultiIn, kMultiOut, "attention of several heads", kMultiHeadAttentionAttributes},
+    .infer = infer_multi_head,
+    .kernels = kMultiHeadAttentionKernels};
+constexpr OpDef kMsPackedAttention1{
+    .name = "PackedAttention",
+    .domain = kMs,
+    .sig = {kPackedIn, kOut, "attention over tokens without padding", kPackedAttentionAttributes},
+    .infer = infer_packed,
+    .kernels = kPackedAttentionKernels};
+constexpr OpDef kMsQAttention1{
+    .name = "QAttention",
+    .domain = kMs,
+    .sig = {kQAttentionIn, kAttentionOut, "quantised projection and attention", kQAttentionAttributes},
+    .infer = infer_q_attention,
+    .kernels = kQAttentionKernels};
 constexpr OpDef kMsRotaryEmbedding1{.name = "RotaryEmbedding",
                                     .domain = kMs,
-                                    .sig = {kRotaryIn, kOut, "positions as rotations"},
+                                    .sig = {kRotaryIn, kOut, "positions as rotations", kRotaryEmbeddingAttributes},
                                     .infer = infer_rotary,
                                     .kernels = kRotaryKernels};
 

@@ -99,7 +99,7 @@ Status attend(const Tensor& q, const Tensor& k, const Tensor& v, double scale, c
 }
 
 double scale_of(const Call& call, int64_t head_size) {
-  const auto given = static_cast<double>(call.f("scale", 0));
+  const auto given = static_cast<double>(call.f("scale"));
   return given != 0 ? given : 1 / std::sqrt(static_cast<double>(head_size));
 }
 
@@ -111,10 +111,10 @@ struct Projected {
 
 // q, k and v stand side by side in the columns of x.
 Result<Projected> split_projection(const Call& call, const Tensor& x) {
-  const int64_t heads = call.i("num_heads", 0), width = x.dims().back();
+  const int64_t heads = call.i("num_heads"), width = x.dims().back();
   if (heads < 1) return refuse("attention.heads", "num_heads is {}", heads);
   int64_t sizes[] = {width / 3, width / 3, width / 3};
-  if (const auto* given = call.ints("qkv_hidden_sizes"); given && given->size() == 3)
+  if (const auto* given = call.given<std::vector<int64_t>>("qkv_hidden_sizes"); given && given->size() == 3)
     std::copy(given->begin(), given->end(), sizes);
   if (sizes[0] != sizes[1]) return refuse("attention.hidden", "Q has {} features, K {}", sizes[0], sizes[1]);
   Projected out;
@@ -138,8 +138,8 @@ Result<Tensor> half_of(const Tensor& past, int64_t half) {
 }
 
 Status check_sharing(const Call& call) {
-  if (call.i("do_rotary", 0) != 0) return unknown("attention.rotary", "do_rotary without caches is not known");
-  if (call.i("past_present_share_buffer", 0) != 0)
+  if (call.i("do_rotary") != 0) return unknown("attention.rotary", "do_rotary without caches is not known");
+  if (call.i("past_present_share_buffer") != 0)
     return unknown("attention.past", "a past that shares its buffer with the present is not known");
   return {};
 }
@@ -154,8 +154,8 @@ Status attend_projected(const Call& call, const Tensor& qkv, const Tensor& mask,
   TRY(p.k, joined(past_k, p.k));
   TRY(p.v, joined(past_v, p.v));
   sizes.keys = p.k.dims()[2];
-  const auto filter = static_cast<double>(call.f("mask_filter_value", -10000.0f));
-  TRY(const Tensor added, additive_mask(sizes, mask, bias, filter, call.i("unidirectional", 0) != 0, qkv.dtype()));
+  const auto filter = static_cast<double>(call.f("mask_filter_value"));
+  TRY(const Tensor added, additive_mask(sizes, mask, bias, filter, call.i("unidirectional") != 0, qkv.dtype()));
   if (call.has_output(1)) {
     if (args.out(1).dtype() != p.k.dtype() || p.k.count() + p.v.count() != args.out(1).count())
       return refuse("attention.past", "keys and values do not fit the present");

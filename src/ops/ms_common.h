@@ -15,7 +15,7 @@ inline Result<Facts> rule_of(const OpDef& op, int64_t version, const Call& call,
   std::vector<const Fact*> in;
   for (size_t i : inputs) in.push_back(call.has(i) ? &call.in(i) : nullptr);
   while (!in.empty() && !in.back()) in.pop_back();
-  return op.infer(Call(call, version, in), context);
+  return op.infer(Call(call, op, version, in), context);
 }
 
 inline Fact like(const Fact& fact, DType dtype) {

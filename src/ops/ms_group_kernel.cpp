@@ -26,7 +26,7 @@ Result<Tensor> positions_of(const Tensor& given, int64_t batch, int64_t length, 
 
 Status rotate(const Call& call, std::string_view interleaved, const Tensor& cos, const Tensor& sin,
               const Tensor& positions, Tensor& x) {
-  kernels::Rotary how{2 * cos.dims()[1], call.i(interleaved, 0) != 0};
+  kernels::Rotary how{2 * cos.dims()[1], call.i(interleaved) != 0};
   if (how.rotated > x.dims()[3]) return refuse("rotary.size", "{} entries of {} are turned", how.rotated, x.dims()[3]);
   TRY(Tensor out, Tensor::allocate(x.dtype(), x.dims()));
   TRY_OK(kernels::rotary_embedding(how, x, cos, sin, positions, out));
@@ -42,7 +42,7 @@ Status run_ms_rotary(const Call& call, KernelArgs& args) {
     const Tensor &x = wide.in(0), &cos = wide.in(2);
     Tensor heads = x;
     if (x.rank() == 3) {
-      const int64_t given = call.i("num_heads", 0), size = 2 * cos.dims()[1];
+      const int64_t given = call.i("num_heads"), size = 2 * cos.dims()[1];
       const int64_t count = given > 0 ? given : size > 0 ? x.dims()[2] / size : 0;
       if (count < 1) return refuse("rotary.heads", "{} features have no heads of {}", x.dims()[2], size);
       TRY(heads, kernels::split_heads(x, count));
@@ -209,7 +209,7 @@ class GroupedRun {
     TRY(Tensor k, row_of(all.k, b));
     TRY(Tensor v, row_of(all.v, b));
     const int64_t queries = q.dims()[2];
-    if (call_.i("do_rotary", 0) != 0) TRY_OK(turn(b, past, q, k));
+    if (call_.i("do_rotary") != 0) TRY_OK(turn(b, past, q, k));
     TRY(k, with_past(args_.in(3), b, past, k));
     TRY(v, with_past(args_.in(4), b, past, v));
     TRY_OK(put_row(k, b, 1));
@@ -223,7 +223,7 @@ class GroupedRun {
     TRY(Tensor y, Tensor::allocate(q.dtype(), {1, how_.heads, queries, v.dims()[3]}));
     kernels::Attention how;
     how.scale = how_.scale;
-    how.softcap = static_cast<double>(call_.f("softcap", 0));
+    how.softcap = static_cast<double>(call_.f("softcap"));
     Tensor none;
     TRY_OK(kernels::attention(how, {q, k, v, mask, {}}, y, none));
     TRY(Tensor merged, Tensor::allocate(q.dtype(), {1, queries, how_.heads * v.dims()[3]}));
@@ -291,11 +291,11 @@ class GroupedRun {
 
 Status run_ms_group_query_attention(const Call& call, KernelArgs& args) {
   Grouped how;
-  how.heads = call.i("num_heads", 0);
-  how.shared = call.i("kv_num_heads", 0);
-  how.window = call.i("local_window_size", -1);
-  how.smooth = call.i("smooth_softmax", 0) == 1;
-  how.causal = call.i("causal", 1) != 0;
+  how.heads = call.i("num_heads");
+  how.shared = call.i("kv_num_heads");
+  how.window = call.i("local_window_size");
+  how.smooth = call.i("smooth_softmax") == 1;
+  how.causal = call.i("causal") != 0;
   if (args.in(12) || args.in(13)) return unknown("attention.cache", "a quantised cache is not known");
   if (args.in(5) && (args.in(5).dtype() != DType::i32 || args.in(5).count() != args.in(0).dims()[0]))
     return refuse("attention.length", "seqlens_k must have one number per batch");

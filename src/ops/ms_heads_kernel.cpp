@@ -73,7 +73,7 @@ Status put_present(const Call& call, const Tensor& k, const Tensor& v, KernelArg
 }  // namespace
 
 Status run_ms_multi_head_attention(const Call& call, KernelArgs& args) {
-  const int64_t heads = call.i("num_heads", 0);
+  const int64_t heads = call.i("num_heads");
   if (args.in(8) || args.in(9)) return unknown("attention.past", "a shared buffer of the past is not known");
   return run_wide(args, [&](KernelArgs& wide) -> Status {
     TRY(Heads h, read_inputs(wide, wide.in(3), heads));
@@ -81,9 +81,9 @@ Status run_ms_multi_head_attention(const Call& call, KernelArgs& args) {
     TRY(h.k, joined(wide.in(6), h.k));
     TRY(h.v, joined(wide.in(7), h.v));
     sizes.keys = h.k.dims()[2];
-    const auto filter = static_cast<double>(call.f("mask_filter_value", -10000.0f));
+    const auto filter = static_cast<double>(call.f("mask_filter_value"));
     TRY(const Tensor mask,
-        additive_mask(sizes, wide.in(4), wide.in(5), filter, call.i("unidirectional", 0) != 0, h.q.dtype()));
+        additive_mask(sizes, wide.in(4), wide.in(5), filter, call.i("unidirectional") != 0, h.q.dtype()));
     TRY_OK(put_present(call, h.k, h.v, wide));
     Tensor* scores = call.has_output(3) ? &wide.out(3) : nullptr;
     return attend(h.q, h.k, h.v, scale_of(call, h.q.dims()[3]), mask, wide.out(0), scores);
@@ -115,9 +115,9 @@ Status put_steps(const Tensor& from, int64_t start, Tensor& to) {
 }  // namespace
 
 Status run_ms_masked_attention(const Call& call, KernelArgs& args) {
-  const int64_t heads = call.i("num_heads", 0);
+  const int64_t heads = call.i("num_heads");
   if (args.in(9)) return unknown("attention.beams", "cache_indirection is not known");
-  const bool shared = call.i("past_present_share_buffer", 0) != 0;
+  const bool shared = call.i("past_present_share_buffer") != 0;
   if (shared && (!args.in(7) || args.in(7).dtype() != DType::i32 || args.in(7).count() != 1))
     return refuse("attention.past", "past_sequence_length is missing");
   const int64_t steps = shared ? args.in(7).int_at(0) : 0;
@@ -137,7 +137,7 @@ Status run_ms_masked_attention(const Call& call, KernelArgs& args) {
     TRY(h.k, joined(past_k, h.k));
     TRY(h.v, joined(past_v, h.v));
     sizes.keys = h.k.dims()[2];
-    const auto filter = static_cast<double>(call.f("mask_filter_value", -10000.0f));
+    const auto filter = static_cast<double>(call.f("mask_filter_value"));
     TRY(const Tensor mask, additive_mask(sizes, wide.in(3), wide.in(4), filter, false, h.q.dtype()));
     if (!shared) TRY_OK(put_present(call, h.k, h.v, wide));
     Tensor* scores = call.has_output(3) ? &wide.out(3) : nullptr;

@@ -15,7 +15,7 @@ Status run_as(const OpDef& op, int64_t version, const Call& call, Temporary<Datu
   Temporary<const Fact*> pointers;
   for (size_t i = 0; i < in.size(); ++i) pointers.push_back(in[i] ? &facts[i] : nullptr);
   KernelArgs args{in, out, nullptr, 0};
-  TRY_OK(op.kernels.back().run(Call(call, version, pointers), args));
+  TRY_OK(op.kernels.back().run(Call(call, op, version, pointers), args));
   for (Datum& datum : out) datum.settle();
   return {};
 }

@@ -1,5 +1,6 @@
 #include <utility>
 
+#include "ops/given.h"
 #include "ops/matmul.h"
 #include "ops/ms_common.h"
 #include "ops/records.h"
@@ -25,6 +26,86 @@ constexpr Port kNhwcConvIn[] = {{"X"}, {"W"}, {"B", Port::optional}, {"S", Port:
 constexpr Port kNhwcPoolIn[] = {{"x"}};
 constexpr Port kPadsIn[] = {{"X"}, {"W"}, {"Pads", Port::optional | Port::value}, {"B", Port::optional}};
 constexpr Port kY[] = {{"Y"}};
+constexpr AttributeDef kConvTransposeWithDynamicPadsAttributes[] = {
+    {"auto_pad", "NOTSET"},
+    {"dilations", AttributeDef::integers},
+    {"group", 1},
+    {"kernel_shape", AttributeDef::integers},
+    {"output_padding", AttributeDef::integers},
+    {"strides", AttributeDef::integers},
+};
+constexpr AttributeDef kFusedConvAttributes[] = {
+    {"activation", AttributeDef::string},
+    {"activation_params", AttributeDef::reals},
+    {"auto_pad", "NOTSET"},
+    {"dilations", AttributeDef::integers},
+    {"group", 1},
+    {"kernel_shape", AttributeDef::integers},
+    {"pads", AttributeDef::integers},
+    {"strides", AttributeDef::integers},
+};
+constexpr AttributeDef kFusedGemmAttributes[] = {
+    {"activation", AttributeDef::string},
+    {"activation_alpha", AttributeDef::real},
+    {"activation_beta", AttributeDef::real},
+    {"activation_gamma", AttributeDef::real},
+    {"alpha", 1.0f},
+    {"beta", 1.0f},
+    {"transA", 0},
+    {"transB", 0},
+};
+constexpr AttributeDef kFusedMatMulAttributes[] = {
+    {"alpha", 1.0f}, {"transA", 0}, {"transB", 0}, {"transBatchA", 0}, {"transBatchB", 0},
+};
+constexpr AttributeDef kFusedMatMulActivationAttributes[] = {
+    {"activation", AttributeDef::string, AttributeDef::required},
+    {"activation_alpha", AttributeDef::real},
+    {"activation_axis", AttributeDef::integer},
+    {"activation_beta", AttributeDef::real},
+    {"activation_gamma", AttributeDef::real},
+    {"alpha", 1.0f},
+    {"transA", 0},
+    {"transB", 0},
+    {"transBatchA", 0},
+    {"transBatchB", 0},
+};
+constexpr AttributeDef kMatMulBnb4Attributes[] = {
+    {"K", AttributeDef::integer, AttributeDef::required},
+    {"N", AttributeDef::integer, AttributeDef::required},
+    {"block_size", 64},
+    {"quant_type", 1},
+    {"training_mode", 0},
+    {"transB", 1},
+};
+constexpr AttributeDef kMatMulNBitsAttributes[] = {
+    {"K", AttributeDef::integer, AttributeDef::required},
+    {"N", AttributeDef::integer, AttributeDef::required},
+    {"accuracy_level", 0},
+    {"bits", 4},
+    {"block_size", 128},
+    {"weight_prepacked", 0},
+};
+constexpr AttributeDef kNhwcConvAttributes[] = {
+    {"auto_pad", "NOTSET"},
+    {"dilations", AttributeDef::integers},
+    {"group", 1},
+    {"kernel_shape", AttributeDef::integers},
+    {"pads", AttributeDef::integers},
+    {"strides", AttributeDef::integers},
+};
+constexpr AttributeDef kNhwcMaxPoolAttributes[] = {
+    {"auto_pad", "NOTSET"},
+    {"ceil_mode", 0},
+    {"dilations", AttributeDef::integers},
+    {"kernel_shape", AttributeDef::integers, AttributeDef::required},
+    {"pads", AttributeDef::integers},
+    {"strides", AttributeDef::integers},
+};
+constexpr AttributeDef kTransposeMatMulAttributes[] = {
+    {"alpha", 1.0f},
+    {"transA", 0},
+    {"transB", 0},
+};
 
 // transBatch moves the first axis behind the other batch axes; trans swaps the last two of what there is then.
 Dims arranged(Dims dims, bool swap_last, bool batch_inside) {
@@ -41,8 +122,8 @@ Dims arranged(Dims dims, bool swap_last, bool batch_inside) {
 Result<Facts> infer_fused_matmul(const Call& call, InferContext& context) {
   TRY(Dims a, call.dims(0));
   TRY(Dims b, call.dims(1));
-  a = arranged(std::move(a), call.i("transA", 0) != 0, call.i("transBatchA", 0) != 0);
-  b = arranged(std::move(b), call.i("transB", 0) != 0, call.i("transBatchB", 0) != 0);
+  a = arranged(std::move(a), call.i("transA") != 0, is_set(call, "transBatchA"));
+  b = arranged(std::move(b), call.i("transB") != 0, is_set(call, "transBatchB"));
   TRY(Dims out, matmul_dims(context, a, b));
   return Facts{Fact::tensor(call.in(0).dtype, std::move(out))};
 }
@@ -75,11 +156,11 @@ Result<Facts> infer_integer_to_float(const Call& call, InferContext& context) {
 
 // B is packed; its logical size is in the attributes.
 Result<Facts> infer_packed(const Call& call, InferContext& context) {
-  const int64_t k = call.i("K", 0), n = call.i("N", 0);
+  const int64_t k = call.i("K"), n = call.i("N");
   if (k < 1 || n < 1) return refuse("matmul.packed", "K is {} and N is {}", k, n);
   TRY_OK(require_min_rank(call, 0, 1));
   Dims dims = *call.in(0).dims;
-  const bool transposed = call.type() != "MatMulBnb4" || call.i("transB", 1) != 0;
+  const bool transposed = call.type() != "MatMulBnb4" || call.i("transB") != 0;
   TRY_OK(context.require(Condition::eq(dims.back(), transposed ? k : n), "matmul.inner",
                          "rows of A {} must be as long as B has rows: {}", text(dims), transposed ? k : n));
   dims.back() = transposed ? n : k;
@@ -107,7 +188,7 @@ Result<Facts> infer_nhwc_conv(const Call& call, InferContext& context) {
   const Fact x = channels_first(call.in(0));
   std::vector<const Fact*> in{&x, &call.in(1)};
   if (call.has(2)) in.push_back(&call.in(2));
-  TRY(Facts out, kConv1.infer(Call(call, 11, in), context));
+  TRY(Facts out, kConv1.infer(Call(call, kConv1, 11, in), context));
   out[0] = channels_last(std::move(out[0]));
   if (call.has(3) && call.in(3).dims && out[0].dims)
     TRY_OK(require_same_dims(context, *out[0].dims, *call.in(3).dims, "the convolution and S"));
@@ -117,7 +198,7 @@ Result<Facts> infer_nhwc_conv(const Call& call, InferContext& context) {
 Result<Facts> infer_nhwc_pool(const Call& call, InferContext& context) {
   const Fact x = channels_first(call.in(0));
   const std::vector<const Fact*> in{&x};
-  TRY(Facts out, kMaxPool1.infer(Call(call, 12, in), context));
+  TRY(Facts out, kMaxPool1.infer(Call(call, kMaxPool1, 12, in), context));
   out.resize(1);
   out[0] = channels_last(std::move(out[0]));
   return out;
@@ -132,7 +213,7 @@ Result<Facts> infer_dynamic_pads(const Call& call, InferContext& context) {
   if (x.size() != w.size()) return refuse("convtranspose.rank", "X is {} and W {}", text(x), text(w));
   TRY_OK(context.require(Condition::eq(x[1], w[0]), "convtranspose.channels",
                          "the channels of X {} and W {} must be equal", text(x), text(w)));
-  const int64_t group = call.i("group", 1);
+  const int64_t group = call.i("group");
   if (group < 1) return refuse("convtranspose.group", "group is {}", group);
   Dims dims{x[0], w[1] * Dim(group)};
   for (size_t i = 2; i < x.size(); ++i) dims.push_back(context.fresh(call.in(2), "convtranspose"));
@@ -152,11 +233,12 @@ constexpr Kernel kNhwcMaxPoolKernels[] = {{"reference", run_ms_nhwc_max_pool}};
 
 }  // namespace
 
-constexpr OpDef kMsConvTransposeWithDynamicPads1{.name = "ConvTransposeWithDynamicPads",
-                                                 .domain = kMs,
-                                                 .sig = {kPadsIn, kY, "ConvTranspose with pads as an input"},
-                                                 .infer = infer_dynamic_pads,
-                                                 .kernels = kConvTransposePadsKernels};
+constexpr OpDef kMsConvTransposeWithDynamicPads1{
+    .name = "ConvTransposeWithDynamicPads",
+    .domain = kMs,
+    .sig = {kPadsIn, kY, "ConvTranspose with pads as an input", kConvTransposeWithDynamicPadsAttributes},
+    .infer = infer_dynamic_pads,
+    .kernels = kConvTransposePadsKernels};
 constexpr OpDef kMsDynamicQuantizeMatMul1{.name = "DynamicQuantizeMatMul",
                                           .domain = kMs,
                                           .sig = {kDynamicIn, kY, "product with A quantised on the way"},
@@ -164,27 +246,28 @@ constexpr OpDef kMsDynamicQuantizeMatMul1{.name = "DynamicQuantizeMatMul",
                                           .kernels = kDynamicMatmulKernels};
 constexpr OpDef kMsFusedConv1{.name = "FusedConv",
                               .domain = kMs,
-                              .sig = {kFusedConvIn, kY, "Conv, sum and activation"},
+                              .sig = {kFusedConvIn, kY, "Conv, sum and activation", kFusedConvAttributes},
                               .infer = infer_fused_conv,
                               .kernels = kFusedConvKernels};
 constexpr OpDef kMsFusedGemm1{.name = "FusedGemm",
                               .domain = kMs,
-                              .sig = {kGemmIn, kY, "Gemm and activation"},
+                              .sig = {kGemmIn, kY, "Gemm and activation", kFusedGemmAttributes},
                               .infer = infer_fused_gemm,
                               .kernels = kFusedGemmKernels};
 constexpr OpDef kMsFusedMatMul1{.name = "FusedMatMul",
                                 .domain = kMs,
-                                .sig = {kAB, kY, "product of transposed matrices"},
+                                .sig = {kAB, kY, "product of transposed matrices", kFusedMatMulAttributes},
                                 .infer = infer_fused_matmul,
                                 .kernels = kFusedMatmulKernels};
-constexpr OpDef kMsFusedMatMulActivation1{.name = "FusedMatMulActivation",
-                                          .domain = kMs,
-                                          .sig = {kAB, kY, "FusedMatMul and activation"},
-                                          .infer = infer_fused_matmul,
-                                          .kernels = kFusedMatmulKernels};
+constexpr OpDef kMsFusedMatMulActivation1{
+    .name = "FusedMatMulActivation",
+    .domain = kMs,
+    .sig = {kAB, kY, "FusedMatMul and activation", kFusedMatMulActivationAttributes},
+    .infer = infer_fused_matmul,
+    .kernels = kFusedMatmulKernels};
 constexpr OpDef kMsMatMulBnbFour1{.name = "MatMulBnb4",
                                   .domain = kMs,
-                                  .sig = {kBnb4In, kY, "product with 4-bit float weights"},
+                                  .sig = {kBnb4In, kY, "product with 4-bit float weights", kMatMulBnb4Attributes},
                                   .infer = infer_packed,
                                   .kernels = kMatmulBnb4Kernels};
 constexpr OpDef kMsMatMulIntegerToFloat1{.name = "MatMulIntegerToFloat",
@@ -194,27 +277,28 @@ constexpr OpDef kMsMatMulIntegerToFloat1{.name = "MatMulIntegerToFloat",
                                          .kernels = kIntegerToFloatKernels};
 constexpr OpDef kMsMatMulNBits1{.name = "MatMulNBits",
                                 .domain = kMs,
-                                .sig = {kNBitsIn, kY, "product with weights of few bits"},
+                                .sig = {kNBitsIn, kY, "product with weights of few bits", kMatMulNBitsAttributes},
                                 .infer = infer_packed,
                                 .kernels = kMatmulNbitsKernels};
 constexpr OpDef kMsNhwcConv1{.name = "NhwcConv",
                              .domain = kMs,
-                             .sig = {kNhwcConvIn, kY, "Conv, channels last"},
+                             .sig = {kNhwcConvIn, kY, "Conv, channels last", kNhwcConvAttributes},
                              .infer = infer_nhwc_conv,
                              .kernels = kNhwcConvKernels};
-constexpr OpDef kMsNhwcFusedConv1{.name = "NhwcFusedConv",
-                                  .domain = kMs,
-                                  .sig = {kNhwcConvIn, kY, "Conv, sum and activation, channels last"},
-                                  .infer = infer_nhwc_conv,
-                                  .kernels = kNhwcConvKernels};
+constexpr OpDef kMsNhwcFusedConv1{
+    .name = "NhwcFusedConv",
+    .domain = kMs,
+    .sig = {kNhwcConvIn, kY, "Conv, sum and activation, channels last", kFusedConvAttributes},
+    .infer = infer_nhwc_conv,
+    .kernels = kNhwcConvKernels};
 constexpr OpDef kMsNhwcMaxPool1{.name = "NhwcMaxPool",
                                 .domain = kMs,
-                                .sig = {kNhwcPoolIn, kY, "MaxPool, channels last"},
+                                .sig = {kNhwcPoolIn, kY, "MaxPool, channels last", kNhwcMaxPoolAttributes},
                                 .infer = infer_nhwc_pool,
                                 .kernels = kNhwcMaxPoolKernels};
 constexpr OpDef kMsTransposeMatMul1{.name = "TransposeMatMul",
                                     .domain = kMs,
-                                    .sig = {kAB, kY, "product of transposed matrices"},
+                                    .sig = {kAB, kY, "product of transposed matrices", kTransposeMatMulAttributes},
                                     .infer = infer_fused_matmul,
                                     .kernels = kFusedMatmulKernels};
 

@@ -10,6 +10,7 @@
 #include "kernels/recurrent.h"
 #include "kernels/wide.h"
 #include "kernels/zero_point.h"
+#include "ops/given.h"
 #include "ops/movement.h"
 #include "ops/ms_common.h"
 #include "ops/ms_kernel.h"
@@ -35,22 +36,21 @@ Status activate(std::string_view name, std::optional<double> alpha, std::optiona
 }
 
 std::optional<double> attribute(const Call& call, std::string_view name) {
-  if (!call.has_attr(name)) return std::nullopt;
-  return static_cast<double>(call.f(name, 0));
+  return call.has_attr(name) ? std::optional(static_cast<double>(call.f(name))) : std::nullopt;
 }
 
 Status activate_by_names(const Call& call, Tensor& out) {
-  return activate(call.s("activation", ""), attribute(call, "activation_alpha"), attribute(call, "activation_beta"),
-                  out);
+  return activate(call.s("activation"), attribute(call, "activation_alpha"), attribute(call, "activation_beta"), out);
 }
 
 // Of convolutions: the parameters stand in one list.
 Status activate_by_list(const Call& call, Tensor& out) {
-  const auto* list = call.floats("activation_params");
+  const auto* name = call.given<std::string>("activation");
+  const auto* list = call.given<std::vector<float>>("activation_params");
   const auto parameter = [&](size_t i) {
     return list && i < list->size() ? std::optional(static_cast<double>((*list)[i])) : std::nullopt;
   };
-  return activate(call.s("activation", ""), parameter(0), parameter(1), out);
+  return activate(name ? *name : "", parameter(0), parameter(1), out);
 }
 
 // As the rule arranges the dims: the first axis behind the other batch axes, then the last two swapped.
@@ -66,13 +66,13 @@ Result<Tensor> arranged(const Tensor& tensor, bool swap_last, bool batch_inside)
 }  // namespace
 
 Status run_ms_fused_matmul(const Call& call, KernelArgs& args) {
-  TRY(Tensor a, arranged(args.in(0), call.i("transA", 0) != 0, call.i("transBatchA", 0) != 0));
-  TRY(Tensor b, arranged(args.in(1), call.i("transB", 0) != 0, call.i("transBatchB", 0) != 0));
+  TRY(Tensor a, arranged(args.in(0), call.i("transA") != 0, is_set(call, "transBatchA")));
+  TRY(Tensor b, arranged(args.in(1), call.i("transB") != 0, is_set(call, "transBatchB")));
   const Temporary<Datum> in{std::move(a), std::move(b)};
   KernelArgs arranged_args{in, args.outputs, nullptr, 0};
   const auto product = [&](KernelArgs& wide) -> Status {
     TRY_OK(kernels::matmul(wide.in(0), wide.in(1), wide.out(0)));
-    const auto alpha = static_cast<double>(call.f("alpha", 1));
+    const auto alpha = static_cast<double>(call.f("alpha"));
     return alpha == 1 ? Status() : map_reals(wide.out(0), [=](double x) { return alpha * x; });
   };
   TRY_OK(run_wide(arranged_args, product));
@@ -134,7 +134,7 @@ Status run_ms_conv_transpose_pads(const Call& call, KernelArgs& args) {
   TRY(conv.strides, axis_ints(call, "strides", rank, 1, 1));
   TRY(conv.dilations, axis_ints(call, "dilations", rank, 1, 1));
   TRY(const auto extra, axis_ints(call, "output_padding", rank, 0, 0));
-  conv.group = call.i("group", 1);
+  conv.group = call.i("group");
   if (conv.group < 1 || conv.group > kFar / std::max<int64_t>(1, w.dims()[1]))
     return refuse("convtranspose.group", "group is {}", conv.group);
   Temporary<int64_t> dims{x.dims()[0], w.dims()[1] * conv.group};
@@ -229,7 +229,7 @@ struct NBits {
 };
 
 Result<NBits> read_nbits(const Call& call, const KernelArgs& args) {
-  NBits how{call.i("K", 0), call.i("N", 0), call.i("bits", 4), call.i("block_size", 128), 0, 0, 0};
+  NBits how{call.i("K"), call.i("N"), call.i("bits"), call.i("block_size"), 0, 0, 0};
   if (how.bits != 2 && how.bits != 4 && how.bits != 8) return refuse("matmul.bits", "bits is {}", how.bits);
   if (how.block < 1 || how.block > kFar || how.k < 1 || how.k > kFar || how.n < 1 || how.n > kFar)
     return refuse("matmul.packed", "K is {}, N is {}, block_size is {}", how.k, how.n, how.block);
@@ -296,8 +296,7 @@ constexpr double kNf4[] = {-1.0,
 }  // namespace
 
 Status run_ms_matmul_bnb4(const Call& call, KernelArgs& args) {
-  const int64_t k = call.i("K", 0), n = call.i("N", 0), block = call.i("block_size", 64),
-                type = call.i("quant_type", 1);
+  const int64_t k = call.i("K"), n = call.i("N"), block = call.i("block_size"), type = call.i("quant_type");
   const Tensor& b = args.in(1);
   int64_t count = 0;
   if (k < 1 || n < 1 || block < 1 || block > kFar || __builtin_mul_overflow(k, n, &count) || b.dtype() != DType::u8 ||
@@ -312,7 +311,7 @@ Status run_ms_matmul_bnb4(const Call& call, KernelArgs& args) {
     const int byte = b.at<uint8_t>(i / 2), code = i % 2 == 0 ? byte >> 4 : byte & 15;
     w[static_cast<size_t>(i)] = (type == 0 ? kFp4 : kNf4)[code] * scales[static_cast<size_t>(i / block)];
   }
-  if (call.i("transB", 1) != 0) return multiply_rows(args.in(0), w, n, k, {}, args.out(0));
+  if (call.i("transB") != 0) return multiply_rows(args.in(0), w, n, k, {}, args.out(0));
   Temporary<double> turned(w.size());
   for (int64_t j = 0; j < n; ++j)
     for (int64_t i = 0; i < k; ++i) turned[static_cast<size_t>(i * n + j)] = w[static_cast<size_t>(j * k + i)];

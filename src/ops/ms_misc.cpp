@@ -16,6 +16,35 @@ constexpr Port kRangeIn[] = {{"start", Port::value}, {"limit", Port::value}, {"d
 constexpr Port kTriluIn[] = {{"X"}, {"k", kOpt | Port::value | Port::settled}};
 constexpr Port kUniqueOut[] = {{"y"}, {"idx"}, {"counts"}};
 constexpr Port kY[] = {{"Y"}};
+constexpr AttributeDef kCDistAttributes[] = {
+    {"metric", "sqeuclidean"},
+};
+constexpr AttributeDef kCropAndResizeAttributes[] = {
+    {"extrapolation_value", 0.0f},
+    {"mode", "bilinear"},
+};
+constexpr AttributeDef kGridSampleAttributes[] = {
+    {"align_corners", 0},
+    {"mode", "bilinear"},
+    {"padding_mode", "zeros"},
+};
+constexpr AttributeDef kMurmurHash3Attributes[] = {
+    {"positive", 1},
+    {"seed", 0},
+};
+constexpr AttributeDef kPadAttributes[] = {
+    {"mode", "constant"},
+};
+constexpr AttributeDef kTokenizerAttributes[] = {
+    {"mark", AttributeDef::integer, AttributeDef::required},
+    {"mincharnum", 1},
+    {"pad_value", AttributeDef::string, AttributeDef::required},
+    {"separators", AttributeDef::strings},
+    {"tokenexp", AttributeDef::string},
+};
+constexpr AttributeDef kTriluAttributes[] = {
+    {"upper", 1},
+};
 
 Result<Facts> infer_cdist(const Call& call, InferContext& context) {
   TRY_OK(require_rank(call, 0, 2));
@@ -83,7 +112,7 @@ Result<Facts> infer_inverse(const Call& call, InferContext& context) {
 }
 
 Result<Facts> infer_hash(const Call& call, InferContext&) {
-  return Facts{like(call.in(0), call.i("positive", 1) == 1 ? DType::u32 : DType::i32)};
+  return Facts{like(call.in(0), call.i("positive") == 1 ? DType::u32 : DType::i32)};
 }
 
 Result<Facts> infer_tokenizer(const Call& call, InferContext& context) {
@@ -120,7 +149,7 @@ Result<Facts> infer_range(const Call& call, InferContext& context) {
   Fact one = Fact::of_elements(call.in(0).dtype, {}, {1});
   one.from_shapes = true;
   const std::vector<const Fact*> in{&call.in(0), &call.in(1), call.has(2) ? &call.in(2) : &one};
-  return kRange11.infer(Call(call, 11, in), context);
+  return kRange11.infer(Call(call, kRange11, 11, in), context);
 }
 
 constexpr Kernel kCdistKernels[] = {{"reference", run_ms_cdist}};
@@ -141,7 +170,7 @@ constexpr Kernel kUniqueKernels[] = {{"reference", run_ms_unique}};
 
 constexpr OpDef kMsCDist1{.name = "CDist",
                           .domain = kMs,
-                          .sig = {kAB, kY, "distances between rows"},
+                          .sig = {kAB, kY, "distances between rows", kCDistAttributes},
                           .infer = infer_cdist,
                           .kernels = kCdistKernels};
 constexpr OpDef kMsComplexMul1{.name = "ComplexMul",
@@ -156,7 +185,7 @@ constexpr OpDef kMsComplexMulConj1{.name = "ComplexMulConj",
                                    .kernels = kComplexMulKernels};
 constexpr OpDef kMsCropAndResize1{.name = "CropAndResize",
                                   .domain = kMs,
-                                  .sig = {kCropIn, kY, "boxes cut out and resized"},
+                                  .sig = {kCropIn, kY, "boxes cut out and resized", kCropAndResizeAttributes},
                                   .infer = infer_crop,
                                   .kernels = kCropAndResizeKernels};
 constexpr OpDef kMsExpandDims1{.name = "ExpandDims",
@@ -171,7 +200,7 @@ constexpr OpDef kMsGatherND1{.name = "GatherND",
                              .kernels = kGatherNdKernels};
 constexpr OpDef kMsGridSample1{.name = "GridSample",
                                .domain = kMs,
-                               .sig = {kGridIn, kY, "samples at positions"},
+                               .sig = {kGridIn, kY, "samples at positions", kGridSampleAttributes},
                                .infer = infer_grid_sample,
                                .kernels = kGridSampleKernels};
 constexpr OpDef kMsInverse1{.name = "Inverse",
@@ -181,12 +210,12 @@ constexpr OpDef kMsInverse1{.name = "Inverse",
                             .kernels = kInverseKernels};
 constexpr OpDef kMsMurmurHashThree1{.name = "MurmurHash3",
                                     .domain = kMs,
-                                    .sig = {kX, kY, "hashes of the entries"},
+                                    .sig = {kX, kY, "hashes of the entries", kMurmurHash3Attributes},
                                     .infer = infer_hash,
                                     .kernels = kMurmurHashKernels};
 constexpr OpDef kMsPad1{.name = "Pad",
                         .domain = kMs,
-                        .sig = {kPadIn, kY, "borders around a tensor"},
+                        .sig = {kPadIn, kY, "borders around a tensor", kPadAttributes},
                         .infer = infer_pad,
                         .kernels = kPadKernels};
 constexpr OpDef kMsRange1{.name = "Range",
@@ -196,12 +225,12 @@ constexpr OpDef kMsRange1{.name = "Range",
                           .kernels = kRangeKernels};
 constexpr OpDef kMsTokenizer1{.name = "Tokenizer",
                               .domain = kMs,
-                              .sig = {kX, kY, "strings cut into tokens"},
+                              .sig = {kX, kY, "strings cut into tokens", kTokenizerAttributes},
                               .infer = infer_tokenizer,
                               .kernels = kTokenizerKernels};
 constexpr OpDef kMsTrilu1{.name = "Trilu",
                           .domain = kMs,
-                          .sig = {kTriluIn, kY, "one triangle of matrices"},
+                          .sig = {kTriluIn, kY, "one triangle of matrices", kTriluAttributes},
                           .infer = infer_trilu,
                           .kernels = kTriluKernels};
 constexpr OpDef kMsUnique1{.name = "Unique",

@@ -50,7 +50,7 @@ Status run_ms_expand_dims(const Call&, KernelArgs& args) {
 }
 
 Status run_ms_cdist(const Call& call, KernelArgs& args) {
-  const std::string_view metric = call.s("metric", "sqeuclidean");
+  const std::string_view metric = call.s("metric");
   if (metric != "sqeuclidean" && metric != "euclidean")
     return refuse("cdist.metric", "the metric {:?} does not exist", metric);
   TRY(const auto a, kernels::to_reals(args.in(0)));
@@ -147,14 +147,14 @@ double pixel_at(std::span<const double> plane, int64_t width, double y, double x
 
 Status run_ms_crop_and_resize(const Call& call, KernelArgs& args) {
   const Tensor &x = args.in(0), &images = args.in(2);
-  const std::string_view mode = call.s("mode", "bilinear");
+  const std::string_view mode = call.s("mode");
   if (mode != "bilinear" && mode != "nearest")
     return refuse("cropandresize.mode", "the mode {:?} does not exist", mode);
   if (!args.out(0)) return unknown("cropandresize.size", "the size is not known");
   if (!is_integer(images.dtype())) return refuse("dtype", "batch_indices are {}", name(images.dtype()));
   TRY(const auto values, kernels::to_reals(x));
   TRY(const auto boxes, kernels::to_reals(args.in(1)));
-  const auto outside = static_cast<double>(call.f("extrapolation_value", 0));
+  const auto outside = static_cast<double>(call.f("extrapolation_value"));
   const int64_t channels = x.dims()[1], height = x.dims()[2], width = x.dims()[3];
   Temporary<double> out(static_cast<size_t>(args.out(0).count()), outside);
   Status fine;
@@ -202,7 +202,7 @@ uint32_t murmur(std::span<const std::byte> bytes, uint32_t seed) {
 
 Status run_ms_murmur_hash(const Call& call, KernelArgs& args) {
   const Tensor& x = args.in(0);
-  const auto seed = static_cast<uint32_t>(call.i("seed", 0));
+  const auto seed = static_cast<uint32_t>(call.i("seed"));
   if (x.dtype() != DType::string && bits(x.dtype()) != 32 && bits(x.dtype()) != 64)
     return unknown("dtype", "no kernel for elements of type {}", name(x.dtype()));
   const auto size = static_cast<size_t>(bits(x.dtype()) / 8);
@@ -250,11 +250,11 @@ struct Tokens {
 
 Result<Tokens> read_tokens(const Call& call) {
   Tokens how;
-  const int64_t least = call.i("mincharnum", 1);
+  const int64_t least = call.i("mincharnum");
   if (least < 1) return refuse("tokenizer.length", "mincharnum is {}", least);
   how.least = static_cast<size_t>(least);
   const auto* separators = call.strings("separators");
-  if (const auto expression = call.s("tokenexp", ""); !expression.empty()) {
+  if (const auto expression = call.s("tokenexp"); !expression.empty()) {
     TRY(how.token, kernels::Regex::compile(expression));
   } else if (separators && separators->size() == 1 && separators->front().empty()) {
     how.characters = true;
@@ -333,7 +333,7 @@ Status run_ms_tokenizer(const Call& call, KernelArgs& args) {
     rows.push_back(tokens_of(how, text));
     longest = std::max(longest, rows.back().size());
   }
-  const bool mark = call.i("mark", 0) != 0;
+  const bool mark = call.i("mark") != 0;
   for (auto& row : rows) {
     if (!mark) continue;
     row.insert(row.begin(), "\x02");
@@ -343,7 +343,7 @@ Status run_ms_tokenizer(const Call& call, KernelArgs& args) {
   std::vector<int64_t> dims = x.dims();
   dims.push_back(static_cast<int64_t>(longest));
   TRY(Tensor out, Tensor::allocate(DType::string, dims));
-  const std::string_view pad = call.s("pad_value", "");
+  const std::string_view pad = call.s("pad_value");
   int64_t at = 0;
   for (const auto& row : rows)
     for (size_t k = 0; k < longest; ++k) out.put_string(at++, k < row.size() ? std::string_view(row[k]) : pad);

@@ -26,6 +26,20 @@ constexpr Port kEmbedIn[] = {{"input_ids", Port::value | Port::settled},
                              {"mask", Port::optional},
                              {"position_ids", Port::optional | Port::value | Port::settled}};
 constexpr Port kEmbedOut[] = {{"output"}, {"mask_index", Port::optional}, {"embedding_sum", Port::optional}};
+constexpr AttributeDef kLayerNormalizationAttributes[] = {{"axis", -1}, {"epsilon", 1e-5f}, {"stash_type", 1}};
+constexpr AttributeDef kEmbedLayerNormalizationAttributes[] = {
+    {"epsilon", 1e-12f},
+    {"mask_index_type", AttributeDef::integer},
+};
+constexpr AttributeDef kGroupNormAttributes[] = {
+    {"activation", AttributeDef::integer, AttributeDef::required},
+    {"channels_last", 1},
+    {"epsilon", 1e-05f},
+    {"groups", 32},
+};
+constexpr AttributeDef kSkipLayerNormalizationAttributes[] = {
+    {"epsilon", 1e-12f},
+};
 
 // `skip` is as large as the input, or is repeated over the batch: [1, S, H] or [S, H].
 Status check_skip(InferContext& context, const Dims& input, const Dims& skip) {
@@ -58,7 +72,7 @@ Result<Facts> infer_skip(const Call& call, InferContext& context) {
 Result<Facts> infer_simplified(const Call& call, InferContext& context) {
   TRY(const Dims dims, call.dims(0));
   TRY(const Dims scale, call.dims(1));
-  TRY(const size_t axis, normalize_axis(call.i("axis", -1), dims.size()));
+  TRY(const size_t axis, normalize_axis(call.i("axis"), dims.size()));
   TRY_OK(require_broadcastable_to(context, scale, dims, "scale"));
   Dims reduced = dims;
   for (size_t i = axis; i < dims.size(); ++i) reduced[i] = 1;
@@ -73,10 +87,10 @@ Result<Facts> infer_layer(const Call& call, InferContext& context) {
 Result<Facts> infer_group(const Call& call, InferContext& context) {
   TRY_OK(require_rank(call, 0, 4));
   const Dims& dims = *call.in(0).dims;
-  const bool last = call.i("channels_last", 1) != 0;
+  const bool last = call.i("channels_last") != 0;
   const Dim channels = last ? dims[3] : dims[1];
   for (size_t i : {size_t{1}, size_t{2}}) TRY_OK(require_entries(call, context, i, channels, "groupnorm.channels"));
-  const int64_t groups = call.i("groups", 32);
+  const int64_t groups = call.i("groups");
   if (groups < 1) return refuse("groupnorm.groups", "groups is {}", groups);
   TRY_OK(context.require(Condition::divisible(channels, groups), "groupnorm.groups",
                          "{} channels must be a multiple of {} groups", print(channels), groups));
@@ -129,46 +143,52 @@ constexpr Kernel kSkipLayerNormKernels[] = {{"reference", run_ms_skip_layer_norm
 }  // namespace
 
 // In the domain of ONNX itself, as the runtime's optimiser writes them.
-constexpr OpDef kLayerNormalization1{.name = "LayerNormalization",
-                                     .since = 1,
-                                     .sig = {kLayerIn, kLayerOut, "normalised over the last axes"},
-                                     .infer = infer_layer,
-                                     .kernels = kLayerNormKernels};
-constexpr OpDef kSimplifiedLayerNormalization1{.name = "SimplifiedLayerNormalization",
-                                               .since = 1,
-                                               .sig = {kSimpleIn, kSimpleOut, "divided by the root mean square"},
-                                               .infer = infer_simplified,
-                                               .kernels = kSimplifiedLayerNormKernels};
+constexpr OpDef kLayerNormalization1{
+    .name = "LayerNormalization",
+    .since = 1,
+    .sig = {kLayerIn, kLayerOut, "normalised over the last axes", kLayerNormalizationAttributes},
+    .infer = infer_layer,
+    .kernels = kLayerNormKernels};
+constexpr OpDef kSimplifiedLayerNormalization1{
+    .name = "SimplifiedLayerNormalization",
+    .since = 1,
+    .sig = {kSimpleIn, kSimpleOut, "divided by the root mean square", kLayerNormalizationAttributes},
+    .infer = infer_simplified,
+    .kernels = kSimplifiedLayerNormKernels};
 
-constexpr OpDef kMsEmbedLayerNormalization1{.name = "EmbedLayerNormalization",
-                                            .domain = kMs,
-                                            .sig = {kEmbedIn, kEmbedOut, "sum of embeddings, normalised"},
-                                            .infer = infer_embed,
-                                            .kernels = kEmbedLayerNormKernels};
+constexpr OpDef kMsEmbedLayerNormalization1{
+    .name = "EmbedLayerNormalization",
+    .domain = kMs,
+    .sig = {kEmbedIn, kEmbedOut, "sum of embeddings, normalised", kEmbedLayerNormalizationAttributes},
+    .infer = infer_embed,
+    .kernels = kEmbedLayerNormKernels};
 constexpr OpDef kMsGroupNorm1{.name = "GroupNorm",
                               .domain = kMs,
-                              .sig = {kGroupIn, kGroupOut, "normalised by groups of channels"},
+                              .sig = {kGroupIn, kGroupOut, "normalised by groups of channels", kGroupNormAttributes},
                               .infer = infer_group,
                               .kernels = kGroupNormKernels};
-constexpr OpDef kMsSimplifiedLayerNormalization1{.name = "SimplifiedLayerNormalization",
-                                                 .domain = kMs,
-                                                 .sig = {kSimpleIn, kSimpleOut, "divided by the root mean square"},
-                                                 .infer = infer_simplified,
-                                                 .kernels = kSimplifiedLayerNormKernels};
-constexpr OpDef kMsSkipGroupNorm1{.name = "SkipGroupNorm",
-                                  .domain = kMs,
-                                  .sig = {kSkipGroupIn, kSkipGroupOut, "GroupNorm of a sum, and the sum"},
-                                  .infer = infer_group,
-                                  .kernels = kGroupNormKernels};
-constexpr OpDef kMsSkipLayerNormalization1{.name = "SkipLayerNormalization",
-                                           .domain = kMs,
-                                           .sig = {kSkipIn, kSkipOut, "LayerNormalization of a sum"},
-                                           .infer = infer_skip,
-                                           .kernels = kSkipLayerNormKernels};
+constexpr OpDef kMsSimplifiedLayerNormalization1{
+    .name = "SimplifiedLayerNormalization",
+    .domain = kMs,
+    .sig = {kSimpleIn, kSimpleOut, "divided by the root mean square", kLayerNormalizationAttributes},
+    .infer = infer_simplified,
+    .kernels = kSimplifiedLayerNormKernels};
+constexpr OpDef kMsSkipGroupNorm1{
+    .name = "SkipGroupNorm",
+    .domain = kMs,
+    .sig = {kSkipGroupIn, kSkipGroupOut, "GroupNorm of a sum, and the sum", kGroupNormAttributes},
+    .infer = infer_group,
+    .kernels = kGroupNormKernels};
+constexpr OpDef kMsSkipLayerNormalization1{
+    .name = "SkipLayerNormalization",
+    .domain = kMs,
+    .sig = {kSkipIn, kSkipOut, "LayerNormalization of a sum", kSkipLayerNormalizationAttributes},
+    .infer = infer_skip,
+    .kernels = kSkipLayerNormKernels};
 constexpr OpDef kMsSkipSimplifiedLayerNormalization1{
     .name = "SkipSimplifiedLayerNormalization",
     .domain = kMs,
-    .sig = {kSkipSimpleIn, kSkipOut, "SimplifiedLayerNormalization of a sum"},
+    .sig = {kSkipSimpleIn, kSkipOut, "SimplifiedLayerNormalization of a sum", kSkipLayerNormalizationAttributes},
     .infer = infer_skip,
     .kernels = kSkipLayerNormKernels};
 

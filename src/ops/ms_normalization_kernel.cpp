@@ -28,9 +28,9 @@ Status normalize(const Tensor& x, const Tensor& scale, const Tensor& bias, size_
 }  // namespace
 
 Status run_ms_simplified_layer_norm(const Call& call, KernelArgs& args) {
-  TRY(const size_t axis, normalize_axis(call.i("axis", -1), args.in(0).rank()));
+  TRY(const size_t axis, normalize_axis(call.i("axis"), args.in(0).rank()));
   Tensor none, *inverse = call.has_output(1) ? &args.out(1) : &none;
-  return normalize(args.in(0), args.in(1), {}, axis, call.f("epsilon", 1e-5f), false, args.out(0), nullptr, inverse);
+  return normalize(args.in(0), args.in(1), {}, axis, call.f("epsilon"), false, args.out(0), nullptr, inverse);
 }
 
 // The sum of input, skip and bias is an output of its own.
@@ -44,8 +44,7 @@ Status run_ms_skip_layer_norm(const Call& call, KernelArgs& args) {
   if (args.in(0).rank() == 0) return refuse("rank", "a scalar cannot be normalised");
   Tensor *mean = call.has_output(1) && !simplified ? &args.out(1) : nullptr,
          *inverse = call.has_output(2) ? &args.out(2) : nullptr;
-  TRY_OK(normalize(sum, args.in(2), beta, sum.rank() - 1, call.f("epsilon", 1e-12f), !simplified, args.out(0), mean,
-                   inverse));
+  TRY_OK(normalize(sum, args.in(2), beta, sum.rank() - 1, call.f("epsilon"), !simplified, args.out(0), mean, inverse));
   if (call.has_output(3)) TRY_OK(put(sum, args.out(3)));
   return {};
 }
@@ -105,7 +104,7 @@ Status run_ms_embed_layer_norm(const Call& call, KernelArgs& args) {
   }
   TRY(Tensor sum, Tensor::allocate(args.out(0).dtype(), args.out(0).dims()));
   TRY_OK(kernels::from_reals(values, sum));
-  TRY_OK(normalize(sum, args.in(5), args.in(6), 2, call.f("epsilon", 1e-12f), true, args.out(0), nullptr, nullptr));
+  TRY_OK(normalize(sum, args.in(5), args.in(6), 2, call.f("epsilon"), true, args.out(0), nullptr, nullptr));
   const Tensor& mask = args.in(7);
   for (int64_t i = 0; mask && is_integer(mask.dtype()) && i < mask.count(); ++i)
     if (mask.int_at(i) == 1) args.out(1).set_int(i / length, args.out(1).int_at(i / length) + 1);
@@ -114,7 +113,7 @@ Status run_ms_embed_layer_norm(const Call& call, KernelArgs& args) {
 }
 
 Status run_ms_group_norm(const Call& call, KernelArgs& args) {
-  const bool last = call.i("channels_last", 1) != 0, skip = call.type() == "SkipGroupNorm";
+  const bool last = call.i("channels_last") != 0, skip = call.type() == "SkipGroupNorm";
   TRY(Tensor x, Tensor::allocate(args.in(0).dtype(), args.in(0).dims()));
   TRY_OK(add_to(x, args.in(0)));
   for (size_t i : {size_t{3}, size_t{4}}) {
@@ -130,9 +129,9 @@ Status run_ms_group_norm(const Call& call, KernelArgs& args) {
   TRY(Temporary<double> values, kernels::to_reals(x));
   TRY(const auto gamma, kernels::to_reals(args.in(1)));
   TRY(const auto beta, kernels::to_reals(args.in(2)));
-  const auto channels = static_cast<size_t>(x.dims()[1]), groups = static_cast<size_t>(call.i("groups", 32));
+  const auto channels = static_cast<size_t>(x.dims()[1]), groups = static_cast<size_t>(call.i("groups"));
   const size_t plane = static_cast<size_t>(x.dims()[2] * x.dims()[3]), length = channels / groups * plane;
-  const double epsilon = static_cast<double>(call.f("epsilon", 1e-5f));
+  const double epsilon = static_cast<double>(call.f("epsilon"));
   for (size_t start = 0; length > 0 && start < values.size(); start += length) {
     double sum = 0, squares = 0;
     for (size_t i = 0; i < length; ++i) sum += values[start + i];
@@ -143,7 +142,7 @@ Status run_ms_group_norm(const Call& call, KernelArgs& args) {
       const size_t channel = (start + i) / plane % channels;
       double& value = values[start + i];
       value = (value - mean) * scale * gamma[channel] + beta[channel];
-      if (call.i("activation", 0) == 1) value /= 1 + std::exp(-value);
+      if (call.i("activation") == 1) value /= 1 + std::exp(-value);
     }
   }
   TRY_OK(kernels::from_reals(values, x));

@@ -41,6 +41,58 @@ constexpr Port kLstmIn[] = {{"X"},
                             {"R_zero_point"}};
 constexpr Port kLstmOut[] = {{"Y", kOpt}, {"Y_h", kOpt}, {"Y_c", kOpt}};
 constexpr Port kY[] = {{"Y"}};
+constexpr AttributeDef kDequantizeLinearAttributes[] = {
+    {"axis", AttributeDef::integer},
+};
+constexpr AttributeDef kDynamicQuantizeLSTMAttributes[] = {
+    {"activation_alpha", AttributeDef::reals},
+    {"activation_beta", AttributeDef::reals},
+    {"activations", AttributeDef::strings},
+    {"clip", AttributeDef::real},
+    {"direction", "forward"},
+    {"hidden_size", AttributeDef::integer},
+    {"input_forget", 0},
+};
+constexpr AttributeDef kQGemmAttributes[] = {
+    {"alpha", 1.0f},
+    {"transA", 0},
+    {"transB", 0},
+};
+constexpr AttributeDef kQLinearAveragePoolAttributes[] = {
+    {"auto_pad", "NOTSET"},
+    {"ceil_mode", 0},
+    {"channels_last", 0},
+    {"count_include_pad", 0},
+    {"kernel_shape", AttributeDef::integers, AttributeDef::required},
+    {"pads", AttributeDef::integers},
+    {"strides", AttributeDef::integers},
+};
+constexpr AttributeDef kQLinearConcatAttributes[] = {
+    {"axis", AttributeDef::integer, AttributeDef::required},
+};
+constexpr AttributeDef kQLinearConvAttributes[] = {
+    {"auto_pad", "NOTSET"},
+    {"channels_last", 0},
+    {"dilations", AttributeDef::integers},
+    {"group", 1},
+    {"kernel_shape", AttributeDef::integers},
+    {"pads", AttributeDef::integers},
+    {"strides", AttributeDef::integers},
+};
+constexpr AttributeDef kQLinearGlobalAveragePoolAttributes[] = {
+    {"channels_last", 0},
+};
+constexpr AttributeDef kQLinearLeakyReluAttributes[] = {
+    {"alpha", 0.01f},
+};
+constexpr AttributeDef kQLinearReduceMeanAttributes[] = {
+    {"axes", AttributeDef::integers, AttributeDef::required},
+    {"keepdims", AttributeDef::integer, AttributeDef::required},
+};
+constexpr AttributeDef kQLinearSoftmaxAttributes[] = {
+    {"axis", -1},
+    {"opset", 13},
+};
 
 Result<Facts> infer_binary(const Call& call, InferContext& context) {
   TRY(const Dims a, call.dims(0));
@@ -54,7 +106,7 @@ Result<Facts> infer_unary(const Call& call, InferContext&) { return Facts{like(c
 
 Result<Facts> infer_softmax(const Call& call, InferContext&) {
   TRY(const Dims dims, call.dims(0));
-  TRY_OK(normalize_axis(call.i("axis", -1), dims.size()));
+  TRY_OK(normalize_axis(call.i("axis"), dims.size()));
   return Facts{like(call.in(0))};
 }
 
@@ -67,7 +119,7 @@ Result<Facts> infer_concat(const Call& call, InferContext& context) {
     if (!call.has(i)) return refuse("qlinearconcat.inputs", "input {} is missing", i);
     in.push_back(&call.in(i));
   }
-  return kConcat1.infer(Call(call, 13, in), context);
+  return kConcat1.infer(Call(call, kConcat1, 13, in), context);
 }
 
 Result<Facts> infer_where(const Call& call, InferContext& context) {
@@ -84,7 +136,7 @@ Result<Facts> infer_gemm(const Call& call, InferContext& context) {
   std::vector<const Fact*> in{&a, &b};
   const Fact c = call.has(6) ? like(call.in(6), DType::f32) : Fact();
   if (call.has(6)) in.push_back(&c);
-  TRY(Facts out, kGemm11.infer(Call(call, 13, in), context));
+  TRY(Facts out, kGemm11.infer(Call(call, kGemm11, 13, in), context));
   out[0].dtype = call.has(8) ? call.in(8).dtype : DType::f32;
   return out;
 }
@@ -103,10 +155,10 @@ Fact moved_channels(const Fact& fact, bool to_front) {
 // A rule for channels first, on an input that may have them last.
 Result<Facts> with_channels(const OpDef& op, int64_t version, const Call& call, InferContext& context,
                             std::vector<const Fact*> in) {
-  if (call.i("channels_last", 0) == 0) return op.infer(Call(call, version, in), context);
+  if (call.i("channels_last") == 0) return op.infer(Call(call, op, version, in), context);
   const Fact x = moved_channels(*in[0], true);
   in[0] = &x;
-  TRY(Facts out, op.infer(Call(call, version, in), context));
+  TRY(Facts out, op.infer(Call(call, op, version, in), context));
   out[0] = moved_channels(out[0], false);
   return out;
 }
@@ -137,7 +189,7 @@ Result<Facts> infer_global(const Call& call, InferContext& context) {
 Result<Facts> infer_reduce(const Call& call, InferContext& context) {
   const Fact x = like(call.in(0), DType::f32);
   const std::vector<const Fact*> in{&x};
-  TRY(Facts out, kReduceMean1.infer(Call(call, 13, in), context));
+  TRY(Facts out, kReduceMean1.infer(Call(call, kReduceMean1, 13, in), context));
   out[0].dtype = call.type() == "ReduceSumInteger" ? DType::i32 : call.in(0).dtype;
   return out;
 }
@@ -160,7 +212,7 @@ Result<Facts> infer_lstm(const Call& call, InferContext& context) {
   std::vector<const Fact*> in{&call.in(0), &w, &r};
   for (size_t i = 3; i < 8; ++i) in.push_back(call.has(i) ? &call.in(i) : nullptr);
   while (!in.back()) in.pop_back();
-  return kLSTM1.infer(Call(call, 7, in), context);
+  return kLSTM1.infer(Call(call, kLSTM1, 7, in), context);
 }
 
 constexpr Kernel kDequantizeLinearKernels[] = {{"reference", run_ms_dequantize_linear}};
@@ -183,17 +235,18 @@ constexpr Kernel kReduceSumIntegerKernels[] = {{"reference", run_ms_reduce_sum_i
 
 constexpr OpDef kMsDequantizeLinear1{.name = "DequantizeLinear",
                                      .domain = kMs,
-                                     .sig = {kLinearIn, kY, "(x - zero point) * scale"},
+                                     .sig = {kLinearIn, kY, "(x - zero point) * scale", kDequantizeLinearAttributes},
                                      .infer = infer_dequantize,
                                      .kernels = kDequantizeLinearKernels};
-constexpr OpDef kMsDynamicQuantizeLSTM1{.name = "DynamicQuantizeLSTM",
-                                        .domain = kMs,
-                                        .sig = {kLstmIn, kLstmOut, "LSTM with quantised weights"},
-                                        .infer = infer_lstm,
-                                        .kernels = kDynamicLstmKernels};
+constexpr OpDef kMsDynamicQuantizeLSTM1{
+    .name = "DynamicQuantizeLSTM",
+    .domain = kMs,
+    .sig = {kLstmIn, kLstmOut, "LSTM with quantised weights", kDynamicQuantizeLSTMAttributes},
+    .infer = infer_lstm,
+    .kernels = kDynamicLstmKernels};
 constexpr OpDef kMsQGemm1{.name = "QGemm",
                           .domain = kMs,
-                          .sig = {kGemmIn, kY, "quantised Gemm"},
+                          .sig = {kGemmIn, kY, "quantised Gemm", kQGemmAttributes},
                           .infer = infer_gemm,
                           .kernels = kQGemmKernels};
 constexpr OpDef kMsQLinearAdd1{.name = "QLinearAdd",
@@ -203,27 +256,28 @@ constexpr OpDef kMsQLinearAdd1{.name = "QLinearAdd",
                                .kernels = kQBinaryKernels};
 constexpr OpDef kMsQLinearAveragePool1{.name = "QLinearAveragePool",
                                        .domain = kMs,
-                                       .sig = {kUnaryIn, kY, "quantised AveragePool"},
+                                       .sig = {kUnaryIn, kY, "quantised AveragePool", kQLinearAveragePoolAttributes},
                                        .infer = infer_average,
                                        .kernels = kQAveragePoolKernels};
 constexpr OpDef kMsQLinearConcat1{.name = "QLinearConcat",
                                   .domain = kMs,
-                                  .sig = {kConcatIn, kY, "quantised Concat"},
+                                  .sig = {kConcatIn, kY, "quantised Concat", kQLinearConcatAttributes},
                                   .infer = infer_concat,
                                   .kernels = kQConcatKernels};
 constexpr OpDef kMsQLinearConv1{.name = "QLinearConv",
                                 .domain = kMs,
-                                .sig = {kConvIn, kY, "quantised Conv"},
+                                .sig = {kConvIn, kY, "quantised Conv", kQLinearConvAttributes},
                                 .infer = infer_conv,
                                 .kernels = kQConvKernels};
-constexpr OpDef kMsQLinearGlobalAveragePool1{.name = "QLinearGlobalAveragePool",
-                                             .domain = kMs,
-                                             .sig = {kUnaryIn, kY, "quantised GlobalAveragePool"},
-                                             .infer = infer_global,
-                                             .kernels = kQGlobalPoolKernels};
+constexpr OpDef kMsQLinearGlobalAveragePool1{
+    .name = "QLinearGlobalAveragePool",
+    .domain = kMs,
+    .sig = {kUnaryIn, kY, "quantised GlobalAveragePool", kQLinearGlobalAveragePoolAttributes},
+    .infer = infer_global,
+    .kernels = kQGlobalPoolKernels};
 constexpr OpDef kMsQLinearLeakyRelu1{.name = "QLinearLeakyRelu",
                                      .domain = kMs,
-                                     .sig = {kUnaryIn, kY, "quantised LeakyRelu"},
+                                     .sig = {kUnaryIn, kY, "quantised LeakyRelu", kQLinearLeakyReluAttributes},
                                      .infer = infer_unary,
                                      .kernels = kQLeakyReluKernels};
 constexpr OpDef kMsQLinearMul1{.name = "QLinearMul",
@@ -233,7 +287,7 @@ constexpr OpDef kMsQLinearMul1{.name = "QLinearMul",
                                .kernels = kQBinaryKernels};
 constexpr OpDef kMsQLinearReduceMean1{.name = "QLinearReduceMean",
                                       .domain = kMs,
-                                      .sig = {kUnaryIn, kY, "quantised ReduceMean"},
+                                      .sig = {kUnaryIn, kY, "quantised ReduceMean", kQLinearReduceMeanAttributes},
                                       .infer = infer_reduce,
                                       .kernels = kQReduceMeanKernels};
 constexpr OpDef kMsQLinearSigmoid1{.name = "QLinearSigmoid",
@@ -243,7 +297,7 @@ constexpr OpDef kMsQLinearSigmoid1{.name = "QLinearSigmoid",
                                    .kernels = kQSigmoidKernels};
 constexpr OpDef kMsQLinearSoftmax1{.name = "QLinearSoftmax",
                                    .domain = kMs,
-                                   .sig = {kUnaryIn, kY, "quantised Softmax"},
+                                   .sig = {kUnaryIn, kY, "quantised Softmax", kQLinearSoftmaxAttributes},
                                    .infer = infer_softmax,
                                    .kernels = kQSoftmaxKernels};
 constexpr OpDef kMsQLinearWhere1{.name = "QLinearWhere",
@@ -251,14 +305,15 @@ constexpr OpDef kMsQLinearWhere1{.name = "QLinearWhere",
                                  .sig = {kWhereIn, kY, "quantised Where"},
                                  .infer = infer_where,
                                  .kernels = kQWhereKernels};
-constexpr OpDef kMsQuantizeLinear1{.name = "QuantizeLinear",
-                                   .domain = kMs,
-                                   .sig = {kLinearIn, kY, "x / scale + zero point, rounded"},
-                                   .infer = infer_quantize,
-                                   .kernels = kQuantizeLinearKernels};
+constexpr OpDef kMsQuantizeLinear1{
+    .name = "QuantizeLinear",
+    .domain = kMs,
+    .sig = {kLinearIn, kY, "x / scale + zero point, rounded", kDequantizeLinearAttributes},
+    .infer = infer_quantize,
+    .kernels = kQuantizeLinearKernels};
 constexpr OpDef kMsReduceSumInteger1{.name = "ReduceSumInteger",
                                      .domain = kMs,
-                                     .sig = {kReduceIn, kY, "sums of small integers"},
+                                     .sig = {kReduceIn, kY, "sums of small integers", kQLinearReduceMeanAttributes},
                                      .infer = infer_reduce,
                                      .kernels = kReduceSumIntegerKernels};
 

@@ -39,7 +39,7 @@ Result<Temporary<int64_t>> moved_dims(const Tensor& tensor) {
 // run(x, y) on tensors with the channels in front.
 template <class Run>
 Status with_channels(const Call& call, const Tensor& x, Tensor& y, Run run) {
-  if (call.i("channels_last", 0) == 0) return run(x, y);
+  if (call.i("channels_last") == 0) return run(x, y);
   TRY(const Tensor front, channels_to_front(x));
   TRY(auto dims, moved_dims(y));
   TRY(Tensor out, Tensor::allocate(y.dtype(), std::move(dims)));
@@ -71,7 +71,7 @@ Status run_ms_q_average_pool(const Call& call, KernelArgs& args) { return run_po
 Status run_ms_q_global_pool(const Call& call, KernelArgs& args) { return run_pool(kGlobalAveragePool1, 1, call, args); }
 
 Status run_ms_q_leaky_relu(const Call& call, KernelArgs& args) {
-  const auto alpha = static_cast<double>(call.f("alpha", 0.01f));
+  const auto alpha = static_cast<double>(call.f("alpha"));
   return between(args, [=](double x) { return x < 0 ? alpha * x : x; });
 }
 
@@ -80,7 +80,7 @@ Status run_ms_q_sigmoid(const Call&, KernelArgs& args) { return between(args, ke
 Status run_ms_q_softmax(const Call& call, KernelArgs& args) {
   TRY(Tensor x, real_input(args, 0));
   TRY(Tensor y, Tensor::allocate(DType::f32, x.dims()));
-  const int64_t version = call.i("opset", 13);
+  const int64_t version = call.i("opset");
   TRY_OK(run_as(kSoftmax1, version, call, {std::move(x)}, y));
   return quantize_to(y, args.in(3), args.in(4), args.out(0));
 }
@@ -194,8 +194,8 @@ kernels::Parameter column_parameter(const Tensor& tensor) {
 
 // The bias counts in units of the product of both scales.
 Status run_ms_q_gemm(const Call& call, KernelArgs& args) {
-  TRY(const Tensor a, turned_if(args.in(0), call.i("transA", 0) != 0));
-  TRY(const Tensor b, turned_if(args.in(3), call.i("transB", 0) != 0));
+  TRY(const Tensor a, turned_if(args.in(0), call.i("transA") != 0));
+  TRY(const Tensor b, turned_if(args.in(3), call.i("transB") != 0));
   TRY(const Tensor left, kernels::centered(a, {args.in(2), {}}));
   TRY(const Tensor right, kernels::centered(b, column_parameter(args.in(5))));
   TRY(Tensor sums, Tensor::allocate(DType::f64, args.out(0).dims()));
@@ -206,7 +206,7 @@ Status run_ms_q_gemm(const Call& call, KernelArgs& args) {
   const auto columns = static_cast<size_t>(args.out(0).dims()[1]);
   if (a_scale.size() != 1 || (b_scale.size() != 1 && b_scale.size() != columns))
     return refuse("quantize.scale", "the scales do not fit the matrices");
-  const auto alpha = static_cast<double>(call.f("alpha", 1));
+  const auto alpha = static_cast<double>(call.f("alpha"));
   size_t i = 0;
   TRY_OK(map_reals(sums, [&](double x) { return alpha * x * a_scale[0] * b_scale[i++ % b_scale.size()]; }));
   TRY(Tensor real, kernels::converted(sums, DType::f32));

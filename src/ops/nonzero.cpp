@@ -12,6 +12,9 @@ constexpr Port kNonZeroIn[] = {{"X", Port::value | Port::settled}};
 constexpr Port kNonZeroOut[] = {{"Y"}};
 constexpr Port kCompressIn[] = {{"input"}, {"condition", Port::value | Port::settled}};
 constexpr Port kCompressOut[] = {{"output"}};
+constexpr AttributeDef kAttributes[] = {
+    {"axis", AttributeDef::integer},
+};
 constexpr int64_t kCountLimit = int64_t{1} << 24;
 
 // An empty string counts as zero.
@@ -88,7 +91,7 @@ Result<Facts> infer_compress(const Call& call, InferContext& context) {
   if (!call.has_attr("axis")) {
     dims = {product(dims)};
   } else {
-    TRY(axis, normalize_axis(call.i("axis", 0), dims.size()));
+    TRY(axis, normalize_axis(call.i("axis"), dims.size()));
   }
   const Dim length = condition.dims ? product(*condition.dims) : dims[axis];
   const bool whole = context.proves(Condition::le(length, dims[axis]));
@@ -106,7 +109,7 @@ Status reference_compress(const Call& call, KernelArgs& args) {
   if (!call.has_attr("axis")) {
     data = data.reshaped({data.count()});
   } else {
-    TRY(axis, normalize_axis(call.i("axis", 0), data.rank()));
+    TRY(axis, normalize_axis(call.i("axis"), data.rank()));
   }
   Temporary<int64_t> kept;
   std::vector<int64_t> dims = data.dims();
@@ -128,11 +131,12 @@ constexpr Kernel kCompress[] = {{"reference", reference_compress}};
 
 }  // namespace
 
-constexpr OpDef kCompress9{.name = "Compress",
-                           .since = 9,
-                           .sig = {kCompressIn, kCompressOut, "entries of an axis where a condition holds"},
-                           .infer = infer_compress,
-                           .kernels = kCompress};
+constexpr OpDef kCompress9{
+    .name = "Compress",
+    .since = 9,
+    .sig = {kCompressIn, kCompressOut, "entries of an axis where a condition holds", kAttributes},
+    .infer = infer_compress,
+    .kernels = kCompress};
 constexpr OpDef kNonZero9{.name = "NonZero",
                           .since = 9,
                           .sig = {kNonZeroIn, kNonZeroOut, "the positions of entries that are not zero"},

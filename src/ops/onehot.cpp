@@ -11,6 +11,16 @@ constexpr Port kOneHotIn[] = {{"indices"}, {"depth", Port::value}, {"values"}};
 constexpr Port kTriluIn[] = {{"input"}, {"k", Port::optional | Port::value | Port::settled}};
 constexpr Port kEyeIn[] = {{"input"}};
 constexpr Port kOut[] = {{"output"}};
+constexpr AttributeDef kEyeLikeAttributes[] = {
+    {"dtype", AttributeDef::integer},
+    {"k", 0},
+};
+constexpr AttributeDef kOneHotAttributes[] = {
+    {"axis", -1},
+};
+constexpr AttributeDef kTriluAttributes[] = {
+    {"upper", 1},
+};
 constexpr size_t kData[] = {0};
 
 // Element i as an integer, fractions cut off. nullopt: no number of that size.
@@ -48,7 +58,7 @@ Result<Dim> depth_of(const Call& call, InferContext& context) {
 Result<Facts> infer_onehot(const Call& call, InferContext& context) {
   TRY(Dims dims, call.dims(0));
   if (dims.empty()) return refuse("onehot.rank", "the indices must not be a scalar");
-  TRY(const size_t axis, normalize_axis(call.i("axis", -1), dims.size() + 1));
+  TRY(const size_t axis, normalize_axis(call.i("axis"), dims.size() + 1));
   if (call.in(2).dims) TRY_OK(require_same_dims(context, *call.in(2).dims, {2}, "the values of OneHot are [off, on]"));
   TRY(const Dim depth, depth_of(call, context));
   dims.insert(dims.begin() + static_cast<ptrdiff_t>(axis), depth);
@@ -59,7 +69,7 @@ Result<Facts> infer_onehot(const Call& call, InferContext& context) {
 
 Status reference_onehot(const Call& call, KernelArgs& args) {
   const Tensor &indices = args.in(0), &values = args.in(2);
-  TRY(const size_t axis, normalize_axis(call.i("axis", -1), indices.rank() + 1));
+  TRY(const size_t axis, normalize_axis(call.i("axis"), indices.rank() + 1));
   if (!args.out(0) || values.count() != 2) return unknown("onehot.depth", "the depth is not known");
   const int64_t depth = args.out(0).dims()[axis];
   const auto strides = row_strides(indices.dims());
@@ -81,7 +91,7 @@ int64_t near(int64_t k) { return std::clamp(k, -kFar, kFar); }
 Status reference_trilu(const Call& call, KernelArgs& args) {
   const Tensor& data = args.in(0);
   if (data.rank() < 2) return refuse("rank", "Trilu takes matrices");
-  const bool upper = call.i("upper", 1) != 0;
+  const bool upper = call.i("upper") != 0;
   const int64_t k = args.in(1) && args.in(1).count() == 1 ? near(args.in(1).int_at(0)) : 0;
   const auto strides = row_strides(data.dims());
   fill_by(args.out(0), data, [&](std::span<const int64_t> at) {
@@ -110,8 +120,8 @@ Result<Facts> infer_trilu(const Call& call, InferContext& context) {
 
 Result<DType> eye_dtype(const Call& call) {
   if (!call.has_attr("dtype")) return call.in(0).dtype;
-  const auto dtype = dtype_from_onnx(call.i("dtype", 0));
-  if (!dtype) return refuse("eyelike.dtype", "{} is no element type", call.i("dtype", 0));
+  const auto dtype = dtype_from_onnx(call.i("dtype"));
+  if (!dtype) return refuse("eyelike.dtype", "{} is no element type", call.i("dtype"));
   return *dtype;
 }
 
@@ -125,7 +135,7 @@ Result<Facts> infer_eye(const Call& call, InferContext&) {
   if (integers) out.bounds = Bounds{0, 1};
   if (!integers || !count || *count > static_cast<int64_t>(Fact::kMaxElements)) return Facts{out};
   Dims values;
-  const int64_t k = near(call.i("k", 0));
+  const int64_t k = near(call.i("k"));
   for (int64_t row = 0; row < (*dims)[0]; ++row)
     for (int64_t column = 0; column < (*dims)[1]; ++column) values.push_back(column == row + k ? 1 : 0);
   return Facts{Fact::of_elements(dtype, *out.dims, std::move(values))};
@@ -133,7 +143,7 @@ Result<Facts> infer_eye(const Call& call, InferContext&) {
 
 Status reference_eye(const Call& call, KernelArgs& args) {
   Tensor& out = args.out(0);
-  const int64_t rows = out.dims()[0], columns = out.dims()[1], k = near(call.i("k", 0));
+  const int64_t rows = out.dims()[0], columns = out.dims()[1], k = near(call.i("k"));
   return kernels::visit_type<kernels::kAll>(out.dtype(), [&]<class T>(T) -> Status {
     auto values = out.as_mutable<T>();
     for (int64_t row = 0; row < rows; ++row)
@@ -149,18 +159,18 @@ constexpr Kernel kEye[] = {{"reference", reference_eye}};
 
 constexpr OpDef kEyeLike9{.name = "EyeLike",
                           .since = 9,
-                          .sig = {kEyeIn, kOut, "ones on a diagonal"},
+                          .sig = {kEyeIn, kOut, "ones on a diagonal", kEyeLikeAttributes},
                           .infer = infer_eye,
                           .kernels = kEye,
                           .reads_shapes_only = true};
 constexpr OpDef kOneHot9{.name = "OneHot",
                          .since = 9,
-                         .sig = {kOneHotIn, kOut, "an axis added that marks each index"},
+                         .sig = {kOneHotIn, kOut, "an axis added that marks each index", kOneHotAttributes},
                          .infer = infer_onehot,
                          .kernels = kOneHot};
 constexpr OpDef kTrilu14{.name = "Trilu",
                          .since = 14,
-                         .sig = {kTriluIn, kOut, "the upper or lower triangle of matrices"},
+                         .sig = {kTriluIn, kOut, "the upper or lower triangle of matrices", kTriluAttributes},
                          .infer = infer_trilu,
                          .kernels = kTrilu};
 

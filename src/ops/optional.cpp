@@ -8,6 +8,9 @@ namespace {
 constexpr Port kMaybe[] = {{"input", Port::optional}};
 constexpr Port kIn[] = {{"input"}};
 constexpr Port kOut[] = {{"output"}};
+constexpr AttributeDef kAttributes[] = {
+    {"type", AttributeDef::type},
+};
 
 Result<Facts> infer_optional(const Call& call, InferContext&) {
   if (!call.has(0)) {
@@ -100,7 +103,7 @@ constexpr Kernel kHasKernels[] = {{"reference", has}};
 
 constexpr OpDef kOptional15{.name = "Optional",
                             .since = 15,
-                            .sig = {kMaybe, kOut, "a value that may be absent"},
+                            .sig = {kMaybe, kOut, "a value that may be absent", kAttributes},
                             .infer = infer_optional,
                             .kernels = kMakeKernels};
 constexpr OpDef kOptionalGetElement15{.name = "OptionalGetElement",

@@ -13,12 +13,24 @@ constexpr Port kIn18[] = {
     {"data"}, {"pads", Port::value}, {"constant_value", Port::optional}, {"axes", Port::optional | Port::value}};
 constexpr Port kOut[] = {{"output"}};
 constexpr Port kCropIn[] = {{"input_data"}, {"shape", Port::value}};
+constexpr AttributeDef kCenterCropPadAttributes[] = {
+    {"axes", AttributeDef::integers},
+};
+constexpr AttributeDef kPad1Attributes[] = {
+    {"mode", "constant"},
+    {"pads", AttributeDef::integers, AttributeDef::required, {2}},
+    {"value", 0.0f},
+    {"paddings", AttributeDef::integers, AttributeDef::required, {1, 1}},
+};
+constexpr AttributeDef kPad11Attributes[] = {
+    {"mode", "constant"},
+};
 constexpr size_t kData[] = {0}, kDataAndValue[] = {0, 2};
 
 enum class Mode { constant, reflect, edge, wrap };
 
 Result<Mode> mode_of(const Call& call) {
-  const std::string_view mode = call.s("mode", "constant");
+  const std::string_view mode = call.s("mode");
   if (mode == "constant") return Mode::constant;
   if (mode == "reflect") return Mode::reflect;
   if (mode == "edge") return Mode::edge;
@@ -120,7 +132,7 @@ Result<Facts> infer_pad(const Call& call, InferContext& context) {
     dims[i] = dims[i] + (*pads)[i].before + (*pads)[i].after;
   }
   Facts out{Fact::tensor(call.in(0).dtype, std::move(dims))};
-  const bool value_outside = call.version() < 11 && call.f("value", 0) != 0;
+  const bool value_outside = call.version() < 11 && call.f("value") != 0;
   if (pads && !value_outside)
     carry_all(call, kPadKernels[0],
               mode == Mode::constant ? std::span<const size_t>(kDataAndValue) : std::span<const size_t>(kData), out);
@@ -142,7 +154,7 @@ int64_t source_position(Mode mode, int64_t p, int64_t size, const Pair<int64_t>&
 // The tensor that holds the fill value; empty: zeros.
 Result<Tensor> fill_tensor(const Call& call, const KernelArgs& args) {
   if (call.version() >= 11) return args.in(2);
-  const float value = call.f("value", 0);
+  const float value = call.f("value");
   if (value == 0) return Tensor();
   TRY(Tensor fill, Tensor::allocate(args.in(0).dtype(), {}));
   TRY_OK(kernels::visit_type<kernels::kFloats>(fill.dtype(), [&]<class T>(T) -> Status {
@@ -227,24 +239,25 @@ Status reference_crop(const Call&, KernelArgs& args) {
 
 }  // namespace
 
-constexpr OpDef kCenterCropPad18{.name = "CenterCropPad",
-                                 .since = 18,
-                                 .sig = {kCropIn, kOut, "axes cropped or padded to sizes, centred"},
-                                 .infer = infer_crop,
-                                 .kernels = kCropKernels};
+constexpr OpDef kCenterCropPad18{
+    .name = "CenterCropPad",
+    .since = 18,
+    .sig = {kCropIn, kOut, "axes cropped or padded to sizes, centred", kCenterCropPadAttributes},
+    .infer = infer_crop,
+    .kernels = kCropKernels};
 constexpr OpDef kPad1{.name = "Pad",
                       .since = 1,
-                      .sig = {kIn1, kOut, "entries added to or removed from both ends of axes"},
+                      .sig = {kIn1, kOut, "entries added to or removed from both ends of axes", kPad1Attributes},
                       .infer = infer_pad,
                       .kernels = kPadKernels};
 constexpr OpDef kPad11{.name = "Pad",
                        .since = 11,
-                       .sig = {kIn11, kOut, "entries added to or removed from both ends of axes"},
+                       .sig = {kIn11, kOut, "entries added to or removed from both ends of axes", kPad11Attributes},
                        .infer = infer_pad,
                        .kernels = kPadKernels};
 constexpr OpDef kPad18{.name = "Pad",
                        .since = 18,
-                       .sig = {kIn18, kOut, "entries added to or removed from both ends of axes"},
+                       .sig = {kIn18, kOut, "entries added to or removed from both ends of axes", kPad11Attributes},
                        .infer = infer_pad,
                        .kernels = kPadKernels};
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ops/given.h"
 #include "ops/movement.h"
 #include "ops/records.h"
 #include "ops/wide.h"
@@ -14,6 +15,44 @@ constexpr Port kIn[] = {{"X"}};
 constexpr Port kInUnpool[] = {{"X"}, {"I"}, {"output_shape", Port::optional | Port::value}};
 constexpr Port kOut[] = {{"Y"}};
 constexpr Port kOutMax[] = {{"Y"}, {"Indices", Port::optional}};
+constexpr AttributeDef kAveragePoolAttributes[] = {
+    {"auto_pad", "NOTSET"},
+    {"ceil_mode", 0, {10}},
+    {"count_include_pad", 0, {7}},
+    {"dilations", AttributeDef::integers, {19}},
+    {"kernel_shape", AttributeDef::integers, AttributeDef::required},
+    {"pads", AttributeDef::integers},
+    {"strides", AttributeDef::integers},
+};
+constexpr AttributeDef kGlobalLpPoolAttributes[] = {
+    {"p", 2.0f, {1, 1}},
+    {"p", 2, {2}},
+};
+constexpr AttributeDef kLpPoolAttributes[] = {
+    {"auto_pad", "NOTSET"},
+    {"ceil_mode", 0, {18}},
+    {"dilations", AttributeDef::integers, {18}},
+    {"kernel_shape", AttributeDef::integers, {1, 1}},
+    {"kernel_shape", AttributeDef::integers, AttributeDef::required, {2}},
+    {"p", 2.0f, {1, 1}},
+    {"p", 2, {2}},
+    {"pads", AttributeDef::integers},
+    {"strides", AttributeDef::integers},
+};
+constexpr AttributeDef kMaxPoolAttributes[] = {
+    {"auto_pad", "NOTSET"},
+    {"ceil_mode", 0, {10}},
+    {"dilations", AttributeDef::integers, {10}},
+    {"kernel_shape", AttributeDef::integers, AttributeDef::required},
+    {"pads", AttributeDef::integers},
+    {"storage_order", 0, {8}},
+    {"strides", AttributeDef::integers},
+};
+constexpr AttributeDef kMaxUnpoolAttributes[] = {
+    {"kernel_shape", AttributeDef::integers, AttributeDef::required},
+    {"pads", AttributeDef::integers},
+    {"strides", AttributeDef::integers},
+};
 
 Condition batch_only_empty(const Dims& x) {
   Condition filled = Condition::always();
@@ -58,7 +97,7 @@ Result<Dims> pooled_dims(const Call& call, InferContext& context) {
   // What is decided gets the stricter reason; else the windows' own conditions mostly imply this one.
   const bool hopeless = context.assumptions().prove(batch_only_empty(x)) == Tri::no;
   if (hopeless) TRY_OK(require_filled(call, context, x));
-  const bool ceil_mode = call.i("ceil_mode", 0) != 0;
+  const bool ceil_mode = call.i("ceil_mode") != 0;
   Dims out{x[0], x[1]};
   for (size_t i = 0; i < w.rank(); ++i) {
     TRY(const Dim count, ceil_mode ? window_count_ceil(context, w, i, x[i + 2], "lenient.pool")
@@ -159,7 +198,7 @@ Result<kernels::Pool> pool_of(const Call& call, const Tensor& x, const Tensor& o
 
 // The attribute p of LpPool and GlobalLpPool: a float in version 1.
 double exponent(const Call& call) {
-  return call.version() < 2 ? static_cast<double>(call.f("p", 2)) : static_cast<double>(call.i("p", 2));
+  return call.version() < 2 ? static_cast<double>(call.f("p")) : static_cast<double>(call.i("p"));
 }
 
 enum class Kind { max, average, lp };
@@ -169,11 +208,11 @@ Status run_pool(const Call& call, const kernels::Pool& pool, KernelArgs& args) {
   return run_wide(args, [&](KernelArgs& wide) -> Status {
     if constexpr (kind == Kind::lp) return kernels::lp_pool(pool, wide.in(0), exponent(call), wide.out(0));
     if constexpr (kind == Kind::average) {
-      const bool count_padding = call.version() >= 7 && call.i("count_include_pad", 0) != 0;
+      const bool count_padding = call.version() >= 7 && is_set(call, "count_include_pad");
       return kernels::average_pool(pool, wide.in(0), count_padding, wide.out(0));
     }
     Tensor indices = call.has_output(1) ? wide.out(1) : Tensor();
-    const bool column_major = call.version() >= 8 && call.i("storage_order", 0) != 0;
+    const bool column_major = call.version() >= 8 && is_set(call, "storage_order");
     return kernels::max_pool(pool, wide.in(0), column_major, wide.out(0), indices);
   });
 }
@@ -211,7 +250,7 @@ constexpr Kernel kUnpoolKernels[] = {{"reference", reference_unpool}};
 
 constexpr OpDef kAveragePool1{.name = "AveragePool",
                               .since = 1,
-                              .sig = {kIn, kOut, "mean over windows"},
+                              .sig = {kIn, kOut, "mean over windows", kAveragePoolAttributes},
                               .infer = infer,
                               .kernels = kKernels<Kind::average>};
 constexpr OpDef kGlobalAveragePool1{.name = "GlobalAveragePool",
@@ -221,7 +260,7 @@ constexpr OpDef kGlobalAveragePool1{.name = "GlobalAveragePool",
                                     .kernels = kGlobalKernels<Kind::average>};
 constexpr OpDef kGlobalLpPool1{.name = "GlobalLpPool",
                                .since = 1,
-                               .sig = {kIn, kOut, "p-norm over all spatial axes"},
+                               .sig = {kIn, kOut, "p-norm over all spatial axes", kGlobalLpPoolAttributes},
                                .infer = infer_global,
                                .kernels = kGlobalKernels<Kind::lp>};
 constexpr OpDef kGlobalMaxPool1{.name = "GlobalMaxPool",
@@ -231,17 +270,17 @@ constexpr OpDef kGlobalMaxPool1{.name = "GlobalMaxPool",
                                 .kernels = kGlobalKernels<Kind::max>};
 constexpr OpDef kLpPool1{.name = "LpPool",
                          .since = 1,
-                         .sig = {kIn, kOut, "p-norm over windows"},
+                         .sig = {kIn, kOut, "p-norm over windows", kLpPoolAttributes},
                          .infer = infer,
                          .kernels = kKernels<Kind::lp>};
 constexpr OpDef kMaxPool1{.name = "MaxPool",
                           .since = 1,
-                          .sig = {kIn, kOutMax, "maximum over windows"},
+                          .sig = {kIn, kOutMax, "maximum over windows", kMaxPoolAttributes},
                           .infer = infer_max,
                           .kernels = kKernels<Kind::max>};
 constexpr OpDef kMaxUnpool9{.name = "MaxUnpool",
                             .since = 9,
-                            .sig = {kInUnpool, kOut, "partial inverse of MaxPool"},
+                            .sig = {kInUnpool, kOut, "partial inverse of MaxPool", kMaxUnpoolAttributes},
                             .infer = infer_unpool,
                             .kernels = kUnpoolKernels};
 

@@ -106,7 +106,7 @@ constexpr Kernel kKernels[] = {{"reference", reference}};
 
 constexpr OpDef kPow1{.name = "Pow",
                       .since = 1,
-                      .sig = {kIn, kOut, "x to the power y, with broadcasting"},
+                      .sig = {kIn, kOut, "x to the power y, with broadcasting", kOldBroadcast},
                       .infer = infer,
                       .kernels = kKernels};
 

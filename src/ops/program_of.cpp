@@ -6,9 +6,6 @@
 namespace anyshape::ops {
 namespace {
 
-using simd::ElementOp;
-using simd::ElementwiseProgram;
-
 // Writes a program one instruction at a time.
 struct Writer {
   ElementwiseProgram p;
@@ -27,25 +24,30 @@ struct Writer {
 struct Named {
   std::string_view type;
   ElementOp op;
+  std::string_view attribute1 = "", attribute2 = "";
 };
 
-// Operators that are one operation on their inputs.
+// Operators that are one operation on their inputs, then on attributes.
 constexpr Named kPlain[] = {
     {"Abs", ElementOp::abs},
     {"Add", ElementOp::add},
     {"And", ElementOp::logical_and},
     {"Ceil", ElementOp::ceil},
+    {"Celu", ElementOp::celu, "alpha"},
     {"Cos", ElementOp::cos},
     {"Div", ElementOp::div},
+    {"Elu", ElementOp::elu, "alpha"},
     {"Equal", ElementOp::equal},
     {"Erf", ElementOp::erf},
     {"Exp", ElementOp::exp},
     {"Floor", ElementOp::floor},
     {"Greater", ElementOp::greater},
     {"GreaterOrEqual", ElementOp::greater_equal},
+    {"HardSigmoid", ElementOp::hard_sigmoid, "alpha", "beta"},
     {"HardSwish", ElementOp::hard_swish},
     {"Identity", ElementOp::copy},
     {"IsNaN", ElementOp::is_nan},
+    {"LeakyRelu", ElementOp::leaky_relu, "alpha"},
     {"Less", ElementOp::less},
     {"LessOrEqual", ElementOp::less_equal},
     {"Log", ElementOp::log},
@@ -69,26 +71,9 @@ constexpr Named kPlain[] = {
     {"Xor", ElementOp::logical_xor},
 };
 
-// One operation with attributes as further operands.
-struct WithAttributes {
-  std::string_view type;
-  ElementOp op;
-  std::string_view name1;
-  float value1;
-  std::string_view name2 = "";
-  float value2 = 0;
-};
-constexpr WithAttributes kWithAttributes[] = {
-    {"Celu", ElementOp::celu, "alpha", 1.0f},
-    {"Elu", ElementOp::elu, "alpha", 1.0f},
-    {"HardSigmoid", ElementOp::hard_sigmoid, "alpha", 0.2f, "beta", 0.5f},
-    {"LeakyRelu", ElementOp::leaky_relu, "alpha", 0.01f},
-};
-
 void write_clip(const Call& call, Writer& w) {
   if (call.version() < 11) {
-    const float top = std::numeric_limits<float>::max();
-    const int low = w.constant(call.f("min", -top)), high = w.constant(call.f("max", top));
+    const int low = w.constant(call.f("min")), high = w.constant(call.f("max"));
     w.emit(ElementOp::clip, 0, low, high);
   } else if (call.has(1) && call.has(2)) {
     w.emit(ElementOp::clip, 0, 1, 2);
@@ -114,18 +99,18 @@ void write_variadic(const Call& call, Writer& w) {
 }
 
 void write_selu(const Call& call, Writer& w) {
-  const int alpha = w.constant(call.f("alpha", 1.67326319217681884765625f));
-  const int gamma = w.constant(call.f("gamma", 1.05070102214813232421875f));
+  const int alpha = w.constant(call.f("alpha"));
+  const int gamma = w.constant(call.f("gamma"));
   w.emit(ElementOp::mul, w.emit(ElementOp::elu, 0, alpha), gamma);
 }
 
 void write_thresholded(const Call& call, Writer& w) {
-  const int alpha = w.constant(call.f("alpha", 1)), zero = w.constant(0);
+  const int alpha = w.constant(call.f("alpha")), zero = w.constant(0);
   w.emit(ElementOp::where, w.emit(ElementOp::greater, 0, alpha), 0, zero);
 }
 
 void write_swish(const Call& call, Writer& w) {
-  if (const float alpha = call.f("alpha", 1); alpha == 1) {
+  if (const float alpha = call.f("alpha"); alpha == 1) {
     w.emit(ElementOp::silu, 0);
   } else {
     const int by = w.constant(alpha);
@@ -143,7 +128,7 @@ void write_mish(const Call&, Writer& w) {
 }
 
 void write_gelu(const Call& call, Writer& w) {
-  w.emit(call.s("approximate", "none") == "tanh" ? ElementOp::gelu_tanh : ElementOp::gelu, 0);
+  w.emit(call.s("approximate") == "tanh" ? ElementOp::gelu_tanh : ElementOp::gelu, 0);
 }
 
 struct Special {
@@ -168,18 +153,15 @@ bool write(const Call& call, Writer& w) {
   const std::string_view type = call.type();
   for (const Special& s : kSpecial)
     if (s.type == type) return s.write(call, w), true;
-  for (const WithAttributes& x : kWithAttributes) {
-    if (x.type != type) continue;
-    const int first = w.constant(call.f(x.name1, x.value1));
-    const int second = x.name2.empty() ? 0 : w.constant(call.f(x.name2, x.value2));
-    w.emit(x.op, 0, first, second);
-    return true;
-  }
   const auto* found =
       std::find_if(std::begin(kPlain), std::end(kPlain), [&](const Named& n) { return n.type == type; });
   if (found == std::end(kPlain)) return false;
-  const int n = simd::info(found->op).operands;
-  w.emit(found->op, 0, n > 1 ? 1 : 0, n > 2 ? 2 : 0);
+  const int n = info_of(found->op).operands;
+  int operands[] = {0, n > 1 ? 1 : 0, n > 2 ? 2 : 0};
+  int constants = 0;
+  for (std::string_view attribute : {found->attribute1, found->attribute2})
+    if (!attribute.empty()) operands[++constants] = w.constant(call.f(attribute));
+  w.emit(found->op, operands[0], operands[1], operands[2]);
   return true;
 }
 
@@ -189,8 +171,8 @@ Result<ElementwiseProgram> program_of(const Call& call) {
   if (call.op()->domain == "anyshape") {
     const auto* code = call.ints("code");
     const auto* constants = call.floats("constants");
-    return simd::decode_program(static_cast<int>(call.inputs()), code ? *code : std::vector<int64_t>(),
-                                constants ? *constants : std::vector<float>());
+    return decode_program(static_cast<int>(call.inputs()), code ? *code : std::vector<int64_t>(),
+                          constants ? *constants : std::vector<float>());
   }
   Writer w;
   w.p.inputs = static_cast<int>(call.inputs());

@@ -12,10 +12,19 @@ constexpr Port kDequantizeIn[] = {{"x"}, {"x_scale"}, {"x_zero_point", Port::opt
 constexpr Port kDynamicIn[] = {{"x"}};
 constexpr Port kOut[] = {{"y"}};
 constexpr Port kDynamicOut[] = {{"y"}, {"y_scale"}, {"y_zero_point"}};
+constexpr AttributeDef kDequantizeLinearAttributes[] = {
+    {"axis", 1, {13}},
+    {"block_size", 0, {21}},
+    {"output_dtype", 0, {23}},
+};
+constexpr AttributeDef kQuantizeLinearAttributes[] = {
+    {"axis", 1, {13}},      {"block_size", 0, {21}}, {"output_dtype", 0, {21}},
+    {"precision", 0, {23}}, {"saturate", 1, {19}},
+};
 
 // One scale per block of `block` entries along the axis.
 Status require_blocks(const Call& call, InferContext& context, const Dims& x, const Dims& scale, int64_t block) {
-  TRY(const size_t axis, normalize_axis(call.i("axis", 1), x.size()));
+  TRY(const size_t axis, normalize_axis(call.i("axis"), x.size()));
   if (scale.size() != x.size())
     return refuse("quantize.scale", "blocked scales have the rank of the input, here {} against {}", text(scale),
                   text(x));
@@ -32,14 +41,14 @@ Status require_blocks(const Call& call, InferContext& context, const Dims& x, co
 Status require_scale(const Call& call, InferContext& context) {
   if (!call.in(0).dims || !call.in(1).dims) return {};
   const Dims &x = *call.in(0).dims, &scale = *call.in(1).dims;
-  const int64_t block = call.version() >= 21 ? call.i("block_size", 0) : 0;
+  const int64_t block = call.version() >= 21 ? call.i("block_size") : 0;
   if (block < 0) return refuse("quantize.block", "the block size {} is negative", block);
   if (block > 0) return require_blocks(call, context, x, scale, block);
   if (scale.empty()) return {};
   if (scale.size() != 1)
     return refuse("quantize.scale", "without blocks the scale is a scalar or a list, its shape is {}", text(scale));
   if (scale[0] == Dim(1)) return {};
-  TRY(const size_t axis, normalize_axis(call.i("axis", 1), x.size()));
+  TRY(const size_t axis, normalize_axis(call.i("axis"), x.size()));
   return context.require(Condition::eq(scale[0], 1) || Condition::eq(scale[0], x[axis]), "quantize.scale",
                          "there must be 1 scale or one for each entry along the axis: {} for axis {} of the input {}",
                          print(scale[0]), axis, text(x));
@@ -60,7 +69,7 @@ Status require_zero_point(const Call& call, InferContext& context) {
 }
 
 Result<std::optional<DType>> output_dtype(const Call& call) {
-  const int64_t code = call.i("output_dtype", 0);
+  const int64_t code = call.i("output_dtype");
   if (code == 0) return std::optional<DType>();
   const auto dtype = dtype_from_onnx(code);
   if (!dtype) return refuse("quantize.dtype", "output_dtype {} is no element type", code);
@@ -104,16 +113,16 @@ Result<Facts> infer_dynamic(const Call& call, InferContext&) {
 // The axis is read only where there is more than one scale.
 Result<kernels::QuantizeLayout> layout_of(const Call& call, const Tensor& x, const Tensor& scale) {
   kernels::QuantizeLayout layout;
-  layout.block = call.version() >= 21 ? call.i("block_size", 0) : 0;
+  layout.block = call.version() >= 21 ? call.i("block_size") : 0;
   if (layout.block < 0) return refuse("quantize.block", "the block size {} is negative", layout.block);
   if (scale.count() == 1) return layout;
-  TRY(layout.axis, normalize_axis(x.rank() == 1 && layout.block == 0 ? 0 : call.i("axis", 1), x.rank()));
+  TRY(layout.axis, normalize_axis(x.rank() == 1 && layout.block == 0 ? 0 : call.i("axis"), x.rank()));
   return layout;
 }
 
 // The precision is that of the scale unless the node names one; where neither is a float that divides, f32.
 Result<DType> precision_of(const Call& call, const Tensor& scale) {
-  const int64_t code = call.version() >= 23 ? call.i("precision", 0) : 0;
+  const int64_t code = call.version() >= 23 ? call.i("precision") : 0;
   const auto asked = code == 0 ? std::optional(scale.dtype()) : dtype_from_onnx(code);
   if (!asked) return refuse("quantize.dtype", "precision {} is no element type", code);
   return is_float(*asked) && bits(*asked) >= 16 ? *asked : DType::f32;
@@ -123,7 +132,7 @@ Status reference_quantize(const Call& call, KernelArgs& args) {
   TRY(const auto layout, layout_of(call, args.in(0), args.in(1)));
   kernels::QuantizeRules rules;
   TRY(rules.precision, precision_of(call, args.in(1)));
-  rules.saturate = call.i("saturate", 1) != 0;
+  rules.saturate = call.i("saturate") != 0;
   return kernels::quantize(args.in(0), args.in(1), args.in(2), layout, rules, args.out(0));
 }
 
@@ -147,7 +156,7 @@ constexpr Kernel kDynamicKernels[] = {{"reference", reference_dynamic}};
 
 constexpr OpDef kDequantizeLinear10{.name = "DequantizeLinear",
                                     .since = 10,
-                                    .sig = {kDequantizeIn, kOut, "(x - zero point) scale"},
+                                    .sig = {kDequantizeIn, kOut, "(x - zero point) scale", kDequantizeLinearAttributes},
                                     .infer = infer_dequantize,
                                     .kernels = kDequantizeKernels};
 constexpr OpDef kDynamicQuantizeLinear11{
@@ -156,10 +165,11 @@ constexpr OpDef kDynamicQuantizeLinear11{
     .sig = {kDynamicIn, kDynamicOut, "8-bit form, scale and zero point of a tensor"},
     .infer = infer_dynamic,
     .kernels = kDynamicKernels};
-constexpr OpDef kQuantizeLinear10{.name = "QuantizeLinear",
-                                  .since = 10,
-                                  .sig = {kQuantizeIn, kOut, "x / scale + zero point, rounded"},
-                                  .infer = infer_quantize,
-                                  .kernels = kQuantizeKernels};
+constexpr OpDef kQuantizeLinear10{
+    .name = "QuantizeLinear",
+    .since = 10,
+    .sig = {kQuantizeIn, kOut, "x / scale + zero point, rounded", kQuantizeLinearAttributes},
+    .infer = infer_quantize,
+    .kernels = kQuantizeKernels};
 
 }  // namespace anyshape::ops

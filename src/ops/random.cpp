@@ -15,11 +15,31 @@ namespace {
 
 constexpr Port kIn[] = {{"input"}};
 constexpr Port kOut[] = {{"output"}};
+constexpr AttributeDef kBernoulliAttributes[] = {{"dtype", AttributeDef::integer}, {"seed", AttributeDef::real}};
+constexpr AttributeDef kNormalAttributes[] = {{"dtype", 1},
+                                              {"mean", 0.0f},
+                                              {"scale", 1.0f},
+                                              {"seed", AttributeDef::real},
+                                              {"shape", AttributeDef::integers, AttributeDef::required}};
+constexpr AttributeDef kNormalLikeAttributes[] = {
+    {"dtype", AttributeDef::integer}, {"mean", 0.0f}, {"scale", 1.0f}, {"seed", AttributeDef::real}};
+constexpr AttributeDef kUniformAttributes[] = {{"dtype", 1},
+                                               {"high", 1.0f},
+                                               {"low", 0.0f},
+                                               {"seed", AttributeDef::real},
+                                               {"shape", AttributeDef::integers, AttributeDef::required}};
+constexpr AttributeDef kUniformLikeAttributes[] = {
+    {"dtype", AttributeDef::integer}, {"high", 1.0f}, {"low", 0.0f}, {"seed", AttributeDef::real}};
+constexpr AttributeDef kMultinomialAttributes[] = {
+    {"dtype", 6},
+    {"sample_size", 1},
+    {"seed", AttributeDef::real},
+};
 
 Result<DType> dtype_of(const Call& call, DType fallback) {
   if (!call.has_attr("dtype")) return fallback;
-  const auto dtype = dtype_from_onnx(call.i("dtype", 0));
-  if (!dtype) return refuse("random.dtype", "dtype {} is no element type", call.i("dtype", 0));
+  const auto dtype = dtype_from_onnx(call.i("dtype"));
+  if (!dtype) return refuse("random.dtype", "dtype {} is no element type", call.i("dtype"));
   return *dtype;
 }
 
@@ -43,7 +63,7 @@ Result<Facts> infer_multinomial(const Call& call, InferContext& context) {
   TRY(const DType dtype, dtype_of(call, DType::i32));
   if (dtype != DType::i32 && dtype != DType::i64)
     return refuse("multinomial.dtype", "Multinomial gives i32 or i64, not {}", name(dtype));
-  const int64_t samples = call.i("sample_size", 1);
+  const int64_t samples = call.i("sample_size");
   if (samples < 1) return refuse("multinomial.samples", "sample_size is {}, it must be at least 1", samples);
   TRY_OK(require_rank(call, 0, 2));
   const Dims& in = *call.in(0).dims;
@@ -58,7 +78,7 @@ Result<Facts> infer_multinomial(const Call& call, InferContext& context) {
 // A seed of the node gives the same numbers at every run.
 kernels::Random random_of(const Call& call, const KernelArgs& args) {
   if (!call.has_attr("seed")) return kernels::Random(args.seed);
-  return kernels::Random(std::bit_cast<uint32_t>(call.f("seed", 0)));
+  return kernels::Random(std::bit_cast<uint32_t>(call.f("seed")));
 }
 
 template <class Draw>
@@ -70,13 +90,13 @@ Status fill(Tensor& out, Draw draw) {
 }
 
 Status uniform(const Call& call, KernelArgs& args) {
-  const double low = call.f("low", 0), high = call.f("high", 1);
+  const double low = call.f("low"), high = call.f("high");
   const kernels::Random random = random_of(call, args);
   return fill(args.out(0), [&](uint64_t i) { return low + random.uniform(i) * (high - low); });
 }
 
 Status normal(const Call& call, KernelArgs& args) {
-  const double mean = call.f("mean", 0), scale = call.f("scale", 1);
+  const double mean = call.f("mean"), scale = call.f("scale");
   const kernels::Random random = random_of(call, args);
   return fill(args.out(0), [&](uint64_t i) { return mean + random.normal(i) * scale; });
 }
@@ -130,28 +150,41 @@ constexpr Kernel kNormal[] = {{"reference", normal}};
 constexpr Kernel kBernoulli[] = {{"reference", bernoulli}};
 constexpr Kernel kMultinomial[] = {{"reference", multinomial}};
 
-constexpr OpDef by_shape(std::string_view op_name, std::span<const Kernel> kernels, std::string_view doc) {
-  return {.name = op_name, .since = 1, .sig = {{}, kOut, doc}, .infer = infer_shape, .kernels = kernels, .pure = false};
+constexpr OpDef by_shape(std::string_view op_name, std::span<const Kernel> kernels, std::string_view doc,
+                         std::span<const AttributeDef> attributes) {
+  return {.name = op_name,
+          .since = 1,
+          .sig = {{}, kOut, doc, attributes},
+          .infer = infer_shape,
+          .kernels = kernels,
+          .pure = false};
 }
-constexpr OpDef like(std::string_view op_name, int since, std::span<const Kernel> kernels, std::string_view doc) {
-  return {
-      .name = op_name, .since = since, .sig = {kIn, kOut, doc}, .infer = infer_like, .kernels = kernels, .pure = false};
+constexpr OpDef like(std::string_view op_name, int since, std::span<const Kernel> kernels, std::string_view doc,
+                     std::span<const AttributeDef> attributes) {
+  return {.name = op_name,
+          .since = since,
+          .sig = {kIn, kOut, doc, attributes},
+          .infer = infer_like,
+          .kernels = kernels,
+          .pure = false};
 }
 
 }  // namespace
 
-constexpr OpDef kBernoulli15 = like("Bernoulli", 15, kBernoulli, "0 or 1, drawn with the given probabilities");
+constexpr OpDef kBernoulli15 =
+    like("Bernoulli", 15, kBernoulli, "0 or 1, drawn with the given probabilities", kBernoulliAttributes);
 constexpr OpDef kMultinomial7{.name = "Multinomial",
                               .since = 7,
-                              .sig = {kIn, kOut, "classes drawn from the given distributions"},
+                              .sig = {kIn, kOut, "classes drawn from the given distributions", kMultinomialAttributes},
                               .infer = infer_multinomial,
                               .kernels = kMultinomial,
                               .pure = false};
-constexpr OpDef kRandomNormal1 = by_shape("RandomNormal", kNormal, "normally distributed numbers");
+constexpr OpDef kRandomNormal1 = by_shape("RandomNormal", kNormal, "normally distributed numbers", kNormalAttributes);
 constexpr OpDef kRandomNormalLike1 =
-    like("RandomNormalLike", 1, kNormal, "normally distributed numbers, shape of the input");
-constexpr OpDef kRandomUniform1 = by_shape("RandomUniform", kUniform, "uniformly distributed numbers");
+    like("RandomNormalLike", 1, kNormal, "normally distributed numbers, shape of the input", kNormalLikeAttributes);
+constexpr OpDef kRandomUniform1 =
+    by_shape("RandomUniform", kUniform, "uniformly distributed numbers", kUniformAttributes);
 constexpr OpDef kRandomUniformLike1 =
-    like("RandomUniformLike", 1, kUniform, "uniformly distributed numbers, shape of the input");
+    like("RandomUniformLike", 1, kUniform, "uniformly distributed numbers, shape of the input", kUniformLikeAttributes);
 
 }  // namespace anyshape::ops

@@ -10,6 +10,9 @@ namespace {
 
 constexpr Port kIn[] = {{"start", Port::value}, {"limit", Port::value}, {"delta", Port::value}};
 constexpr Port kOut[] = {{"output"}};
+constexpr AttributeDef kAttributes[] = {
+    {"stash_type", 1, {27}},
+};
 
 // The three inputs as numerators over one denominator; the count depends on the numerators only.
 struct Steps {
@@ -177,7 +180,7 @@ constexpr Kernel kKernels[] = {{"reference", reference}};
 
 constexpr OpDef kRange11{.name = "Range",
                          .since = 11,
-                         .sig = {kIn, kOut, "numbers from start to limit in steps"},
+                         .sig = {kIn, kOut, "numbers from start to limit in steps", kAttributes},
                          .infer = infer,
                          .kernels = kKernels};
 

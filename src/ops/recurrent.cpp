@@ -21,6 +21,39 @@ constexpr Port kInLstm[] = {{"X"},
                             {"P", Port::optional}};
 constexpr Port kOut[] = {{"Y", Port::optional}, {"Y_h", Port::optional}};
 constexpr Port kOutLstm[] = {{"Y", Port::optional}, {"Y_h", Port::optional}, {"Y_c", Port::optional}};
+constexpr AttributeDef kGRUAttributes[] = {
+    {"activation_alpha", AttributeDef::reals},
+    {"activation_beta", AttributeDef::reals},
+    {"activations", AttributeDef::strings},
+    {"clip", AttributeDef::real},
+    {"direction", "forward"},
+    {"hidden_size", AttributeDef::integer},
+    {"layout", 0, {14}},
+    {"linear_before_reset", 0, {3}},
+    {"output_sequence", 0, {1, 6}},
+};
+constexpr AttributeDef kLSTMAttributes[] = {
+    {"activation_alpha", AttributeDef::reals},
+    {"activation_beta", AttributeDef::reals},
+    {"activations", AttributeDef::strings},
+    {"clip", AttributeDef::real},
+    {"direction", "forward"},
+    {"hidden_size", AttributeDef::integer},
+    {"input_forget", 0},
+    {"layout", 0, {14}},
+    {"output_sequence", 0, {1, 6}},
+};
+constexpr std::string_view kRnnActivations[] = {"Tanh", "Tanh"};
+constexpr AttributeDef kRNNAttributes[] = {
+    {"activation_alpha", AttributeDef::reals},
+    {"activation_beta", AttributeDef::reals},
+    {"activations", kRnnActivations},
+    {"clip", AttributeDef::real},
+    {"direction", "forward"},
+    {"hidden_size", AttributeDef::integer},
+    {"layout", 0, {14}},
+    {"output_sequence", 0, {1, 6}},
+};
 
 struct Sizes {
   Dim steps, batch, input, hidden, directions;
@@ -33,7 +66,7 @@ struct Sizes {
 };
 
 Result<int64_t> direction_count(const Call& call) {
-  const auto direction = call.s("direction", "forward");
+  const auto direction = call.s("direction");
   // "foward": the default as the text of GRU 1 spells it.
   if (direction == "forward" || direction == "reverse" || direction == "foward") return 1;
   if (direction == "bidirectional") return 2;
@@ -45,7 +78,7 @@ Result<Sizes> read_sizes(const Call& call) {
   TRY(const Dims x, dims_of_rank(call, 0, 3));
   TRY(const Dims r, dims_of_rank(call, 2, 3));
   TRY(s.directions, direction_count(call));
-  const int64_t layout = call.version() >= 14 ? call.i("layout", 0) : 0;
+  const int64_t layout = call.version() >= 14 ? call.i("layout") : 0;
   if (layout != 0 && layout != 1) return refuse("rnn.layout", "layout is {}, 0 or 1 is needed", layout);
   s.batch_first = layout == 1;
   s.steps = x[s.batch_first ? 1 : 0];
@@ -53,7 +86,7 @@ Result<Sizes> read_sizes(const Call& call) {
   s.input = x[2];
   s.hidden = r[2];
   if (call.has_attr("hidden_size")) {
-    const int64_t hidden = call.i("hidden_size", 0);
+    const int64_t hidden = call.i("hidden_size");
     if (hidden < 1 || hidden > (int64_t{1} << 31))
       return refuse("rnn.hidden_size", "hidden_size is {}, at least 1 is needed", hidden);
     s.hidden = hidden;
@@ -131,17 +164,17 @@ using Cell = kernels::Recurrent::Cell;
 
 constexpr OpDef kGRU1{.name = "GRU",
                       .since = 1,
-                      .sig = {kIn, kOut, "gated recurrent units"},
+                      .sig = {kIn, kOut, "gated recurrent units", kGRUAttributes},
                       .infer = infer_gru,
                       .kernels = kKernels<Cell::gru>};
 constexpr OpDef kLSTM1{.name = "LSTM",
                        .since = 1,
-                       .sig = {kInLstm, kOutLstm, "long short-term memory"},
+                       .sig = {kInLstm, kOutLstm, "long short-term memory", kLSTMAttributes},
                        .infer = infer_lstm,
                        .kernels = kKernels<Cell::lstm>};
 constexpr OpDef kRNN1{.name = "RNN",
                       .since = 1,
-                      .sig = {kIn, kOut, "plain recurrent layer"},
+                      .sig = {kIn, kOut, "plain recurrent layer", kRNNAttributes},
                       .infer = infer_rnn,
                       .kernels = kKernels<Cell::rnn>};
 

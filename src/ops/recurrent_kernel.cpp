@@ -35,18 +35,18 @@ Status read_activations(const Call& call, kernels::Recurrent& layer) {
 Result<kernels::Recurrent> read_recurrent(const Call& call, Cell cell) {
   kernels::Recurrent layer;
   layer.cell = cell;
-  const auto direction = call.s("direction", "forward");
+  const auto direction = call.s("direction");
   layer.reverse = {direction == "reverse"};
   if (direction == "bidirectional") layer.reverse = {false, true};
   TRY_OK(read_activations(call, layer));
   if (call.has_attr("clip")) {
-    const auto clip = static_cast<double>(call.f("clip", 0));
+    const auto clip = static_cast<double>(call.f("clip"));
     if (!(clip >= 0)) return refuse("rnn.clip", "clip is {}, it must not be negative", clip);
     layer.clip = clip;
   }
-  layer.batch_first = call.version() >= 14 && call.i("layout", 0) == 1;
-  layer.input_forget = cell == Cell::lstm && call.i("input_forget", 0) != 0;
-  layer.linear_before_reset = cell == Cell::gru && call.version() >= 3 && call.i("linear_before_reset", 0) != 0;
+  layer.batch_first = call.version() >= 14 && call.i("layout") == 1;
+  layer.input_forget = cell == Cell::lstm && call.i("input_forget") != 0;
+  layer.linear_before_reset = cell == Cell::gru && call.version() >= 3 && call.i("linear_before_reset") != 0;
   return layer;
 }
 

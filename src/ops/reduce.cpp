@@ -5,6 +5,7 @@
 #include "kernels/convert.h"
 #include "kernels/elementwise.h"
 #include "ops/elementwise.h"
+#include "ops/given.h"
 #include "ops/records.h"
 
 // The Reduce operators. Axes are an attribute at first, an input from opset 13 (ReduceSum) or 18 (the others) on.
@@ -16,17 +17,19 @@ enum class Reduce { sum, mean, max, min, prod, l1, l2, log_sum, log_sum_exp, sum
 constexpr Port kIn1[] = {{"data"}};
 constexpr Port kIn2[] = {{"data"}, {"axes", Port::optional | Port::value | Port::settled}};
 constexpr Port kOut[] = {{"reduced"}};
+constexpr AttributeDef kAttributes1[] = {{"axes", AttributeDef::integers}, {"keepdims", 1}};
+constexpr AttributeDef kAttributes2[] = {{"keepdims", 1}, {"noop_with_empty_axes", 0}};
 
 // The axes as the node says them; nullopt: not known. Empty: none given.
 std::optional<std::vector<int64_t>> written_axes(const Call& call) {
   if (call.has(1)) return known_numbers(call, 1);
-  const auto* axes = call.ints("axes");
+  const auto* axes = call.given<std::vector<int64_t>>("axes");
   return axes ? *axes : std::vector<int64_t>();
 }
 
 // Which axes of a tensor of that rank go. A repeated axis counts once.
 Result<Temporary<bool>> reduced_axes(const Call& call, std::span<const int64_t> written, size_t rank) {
-  if (written.empty()) return Temporary<bool>(rank, call.i("noop_with_empty_axes", 0) == 0);
+  if (written.empty()) return Temporary<bool>(rank, !is_set(call, "noop_with_empty_axes"));
   Temporary<bool> gone(rank, false);
   for (int64_t axis : written) {
     TRY(const size_t normal, normalize_axis(axis, rank));
@@ -156,10 +159,10 @@ Result<Facts> infer(const Call& call, InferContext& context) {
   TRY_OK(require_tensor(call, 1, kMaskInt));
   TRY_OK(require_axes_rank(call));
   const DType dtype = call.in(0).dtype;
-  const bool keep = call.i("keepdims", 1) != 0;
+  const bool keep = call.i("keepdims") != 0;
   const auto written = written_axes(call);
   if (!written) return infer_unknown_axes(call, context, dtype, keep);
-  const bool all = written->empty() && call.i("noop_with_empty_axes", 0) == 0;
+  const bool all = written->empty() && !is_set(call, "noop_with_empty_axes");
   if (all && !keep && !call.in(0).dims) return Facts{Fact::scalar(dtype)};
   TRY(const Dims dims, call.dims(0));
   TRY(const auto gone, reduced_axes(call, *written, dims.size()));
@@ -267,7 +270,7 @@ Status reference(const Call& call, KernelArgs& args) {
   Temporary<int64_t> written;
   if (args.in(1)) {
     for (int64_t i = 0; i < args.in(1).count(); ++i) written.push_back(args.in(1).int_at(i));
-  } else if (const auto* axes = call.ints("axes")) {
+  } else if (const auto* axes = call.given<std::vector<int64_t>>("axes")) {
     written = temporary(*axes);
   }
   TRY(const auto gone, reduced_axes(call, written, in.rank()));
@@ -292,11 +295,16 @@ constexpr Kernel kKernels[] = {{"reference", reference<op>}};
 
 template <Reduce op>
 constexpr OpDef by_attribute(std::string_view op_name, std::string_view doc) {
-  return {.name = op_name, .since = 1, .sig = {kIn1, kOut, doc}, .infer = infer<op>, .kernels = kKernels<op>};
+  return {
+      .name = op_name, .since = 1, .sig = {kIn1, kOut, doc, kAttributes1}, .infer = infer<op>, .kernels = kKernels<op>};
 }
 template <Reduce op>
 constexpr OpDef by_input(std::string_view op_name, int since, std::string_view doc) {
-  return {.name = op_name, .since = since, .sig = {kIn2, kOut, doc}, .infer = infer<op>, .kernels = kKernels<op>};
+  return {.name = op_name,
+          .since = since,
+          .sig = {kIn2, kOut, doc, kAttributes2},
+          .infer = infer<op>,
+          .kernels = kKernels<op>};
 }
 
 constexpr std::string_view kL1 = "sum of absolute values over axes";

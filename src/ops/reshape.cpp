@@ -7,6 +7,12 @@ namespace {
 constexpr Port kIn5[] = {{"data"}, {"shape", Port::value}};
 constexpr Port kIn1[] = {{"data"}, {"shape", Port::optional | Port::value}};
 constexpr Port kOut[] = {{"reshaped"}};
+constexpr AttributeDef kReshape1Attributes[] = {
+    {"shape", AttributeDef::integers},
+};
+constexpr AttributeDef kReshape5Attributes[] = {
+    {"allowzero", 0, {14}},
+};
 
 // The target's entries; from attribute `shape` before opset 5. nullopt: not known before the model runs.
 std::optional<Dims> target_of(const Call& call) {
@@ -99,7 +105,7 @@ Result<Facts> infer(const Call& call, InferContext& context) {
   const auto target = target_of(call);
   if (!target) return infer_unknown_target(call, context);
   TRY(const Dims data, call.dims(0));
-  const bool zero_is_zero = call.version() >= 14 && call.i("allowzero", 0) != 0;
+  const bool zero_is_zero = call.version() >= 14 && call.i("allowzero") != 0;
 
   Dims out;
   std::optional<size_t> hole;
@@ -145,7 +151,7 @@ Result<Facts> infer(const Call& call, InferContext& context) {
 Status require_count(const Call& call, KernelArgs& args) {
   const Tensor &data = args.in(0), &target = args.in(1);
   int64_t size = target.count() == 1 ? target.int_at(0) : -1;
-  if (size == 0 && data.rank() > 0 && call.i("allowzero", 0) == 0) size = data.dims()[0];
+  if (size == 0 && data.rank() > 0 && call.i("allowzero") == 0) size = data.dims()[0];
   if (size == -1 || size == data.count()) return {};
   return refuse("reshape.count", "the target [{}] has {} elements, the input has {}", size, size, data.count());
 }
@@ -169,13 +175,13 @@ std::vector<ViewRule> view(const Call& call, const Facts& out) {
 
 constexpr OpDef kReshape1{.name = "Reshape",
                           .since = 1,
-                          .sig = {kIn1, kOut, "the same elements under other dims"},
+                          .sig = {kIn1, kOut, "the same elements under other dims", kReshape1Attributes},
                           .infer = infer,
                           .kernels = kKernels,
                           .view = view};
 constexpr OpDef kReshape5{.name = "Reshape",
                           .since = 5,
-                          .sig = {kIn5, kOut, "the same elements under other dims"},
+                          .sig = {kIn5, kOut, "the same elements under other dims", kReshape5Attributes},
                           .infer = infer,
                           .kernels = kKernels,
                           .view = view};

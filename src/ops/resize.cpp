@@ -16,6 +16,26 @@ constexpr Port kIn11[] = {
 constexpr Port kUpsampleIn1[] = {{"X"}};
 constexpr Port kUpsampleIn9[] = {{"X"}, {"scales", Port::value}};
 constexpr Port kOut[] = {{"Y"}};
+constexpr AttributeDef kResize10Attributes[] = {
+    {"mode", "nearest"},
+};
+constexpr AttributeDef kResize11Attributes[] = {
+    {"antialias", 0, {18}},
+    {"axes", AttributeDef::integers, {18}},
+    {"coordinate_transformation_mode", "half_pixel"},
+    {"cubic_coeff_a", -0.75f},
+    {"exclude_outside", 0},
+    {"extrapolation_value", 0.0f},
+    {"keep_aspect_ratio_policy", "stretch", {18}},
+    {"mode", "nearest"},
+    {"nearest_mode", "round_prefer_floor"},
+};
+constexpr AttributeDef kUpsample1Attributes[] = {
+    {"mode", "nearest"},
+    {"scales", AttributeDef::reals, AttributeDef::required, {7}},
+    {"height_scale", AttributeDef::real, AttributeDef::required, {1, 6}},
+    {"width_scale", AttributeDef::real, AttributeDef::required, {1, 6}},
+};
 
 // The product is rounded to float before it is cut, as the kernels do it.
 int64_t scaled_size(int64_t size, float scale) { return static_cast<int64_t>(static_cast<float>(size) * scale); }
@@ -166,7 +186,7 @@ Status by_sizes(const Call& call, InferContext& context, Dims& dims) {
   TRY_OK(require_integers(call, 3));
   TRY(const Dims sizes, sizes_from(call, context, 3, "resize"));
   TRY_OK(require_length(sizes.size(), axes.size(), "sizes"));
-  const std::string_view policy = call.version() >= 18 ? call.s("keep_aspect_ratio_policy", "stretch") : "stretch";
+  const std::string_view policy = call.version() >= 18 ? call.s("keep_aspect_ratio_policy") : "stretch";
   // ONNX Runtime takes the greatest factor, and a size of 0 beside it.
   const std::string_view code = policy == "not_smaller" ? "lenient.resize" : "resize.sizes";
   for (size_t i = 0; i < axes.size(); ++i) {
@@ -191,7 +211,7 @@ bool given(const Call& call, size_t input) {
 }
 
 Result<kernels::Interpolation> interpolation_of(const Call& call) {
-  const std::string_view mode = call.s("mode", "nearest");
+  const std::string_view mode = call.s("mode");
   if (mode == "nearest") return kernels::Interpolation::nearest;
   if (mode == "linear" || mode == "bilinear") return kernels::Interpolation::linear;
   if (mode == "cubic") return kernels::Interpolation::cubic;
@@ -230,12 +250,12 @@ Result<kernels::Resample> read_modes(const Call& call) {
     how.nearest = kernels::NearestRule::simple;
     return how;
   }
-  TRY(how.coordinates, named(kCoordinates, call.s("coordinate_transformation_mode", "half_pixel")));
-  TRY(how.nearest, named(kNearest, call.s("nearest_mode", "round_prefer_floor")));
-  how.antialias = how.interpolation != kernels::Interpolation::nearest && call.i("antialias", 0) != 0;
-  how.exclude_outside = call.i("exclude_outside", 0) != 0;
-  how.cubic_a = call.f("cubic_coeff_a", -0.75f);
-  how.extrapolation = call.f("extrapolation_value", 0);
+  TRY(how.coordinates, named(kCoordinates, call.s("coordinate_transformation_mode")));
+  TRY(how.nearest, named(kNearest, call.s("nearest_mode")));
+  how.antialias = how.interpolation != kernels::Interpolation::nearest && call.i("antialias") != 0;
+  how.exclude_outside = call.i("exclude_outside") != 0;
+  how.cubic_a = call.f("cubic_coeff_a");
+  how.extrapolation = call.f("extrapolation_value");
   return how;
 }
 
@@ -275,7 +295,7 @@ Result<Facts> infer_upsample(const Call& call, InferContext& context) {
     scales = *attribute;
   } else {
     TRY_OK(require_rank(call, 0, 4));
-    scales = {1, 1, call.f("height_scale", 0), call.f("width_scale", 0)};
+    scales = {1, 1, call.f("height_scale"), call.f("width_scale")};
   }
   TRY(const auto axes, resized_axes(call, dims.size()));
   TRY_OK(by_floats(context, dims, axes, scales, 1));
@@ -292,7 +312,7 @@ Result<Temporary<double>> scales_of_sizes(const Call& call, const Tensor& x, con
     out.push_back(from == 0 ? 1
                             : static_cast<double>(sizes.int_at(static_cast<int64_t>(i))) / static_cast<double>(from));
   }
-  const std::string_view policy = call.version() >= 18 ? call.s("keep_aspect_ratio_policy", "stretch") : "stretch";
+  const std::string_view policy = call.version() >= 18 ? call.s("keep_aspect_ratio_policy") : "stretch";
   if (policy == "stretch" || out.empty()) return out;
   const auto [least, most] = std::minmax_element(out.begin(), out.end());
   return Temporary<double>(out.size(), policy == "not_larger" ? *least : *most);
@@ -301,7 +321,7 @@ Result<Temporary<double>> scales_of_sizes(const Call& call, const Tensor& x, con
 Result<Temporary<double>> scales_in(const Call& call, const KernelArgs& args, std::span<const size_t> axes) {
   Temporary<double> out;
   if (call.type() == "Upsample" && call.version() < 7)
-    return Temporary<double>{1, 1, call.f("height_scale", 0), call.f("width_scale", 0)};
+    return Temporary<double>{1, 1, call.f("height_scale"), call.f("width_scale")};
   if (call.type() == "Upsample" && call.version() < 9) {
     if (const auto* scales = call.floats("scales")) out.assign(scales->begin(), scales->end());
   } else {
@@ -347,22 +367,22 @@ constexpr Kernel kKernels[] = {{"reference", reference}};
 
 constexpr OpDef kResize10{.name = "Resize",
                           .since = 10,
-                          .sig = {kIn10, kOut, "axes resampled to other sizes"},
+                          .sig = {kIn10, kOut, "axes resampled to other sizes", kResize10Attributes},
                           .infer = infer_resize,
                           .kernels = kKernels};
 constexpr OpDef kResize11{.name = "Resize",
                           .since = 11,
-                          .sig = {kIn11, kOut, "axes resampled to other sizes"},
+                          .sig = {kIn11, kOut, "axes resampled to other sizes", kResize11Attributes},
                           .infer = infer_resize,
                           .kernels = kKernels};
 constexpr OpDef kUpsample1{.name = "Upsample",
                            .since = 1,
-                           .sig = {kUpsampleIn1, kOut, "axes resampled to larger sizes"},
+                           .sig = {kUpsampleIn1, kOut, "axes resampled to larger sizes", kUpsample1Attributes},
                            .infer = infer_upsample,
                            .kernels = kKernels};
 constexpr OpDef kUpsample9{.name = "Upsample",
                            .since = 9,
-                           .sig = {kUpsampleIn9, kOut, "axes resampled to larger sizes"},
+                           .sig = {kUpsampleIn9, kOut, "axes resampled to larger sizes", kResize10Attributes},
                            .infer = infer_upsample,
                            .kernels = kKernels};
 

@@ -6,6 +6,10 @@ namespace {
 
 constexpr Port kIn[] = {{"input"}, {"sequence_lens"}};
 constexpr Port kOut[] = {{"Y"}};
+constexpr AttributeDef kAttributes[] = {
+    {"batch_axis", 1},
+    {"time_axis", 0},
+};
 constexpr size_t kData[] = {0};
 
 struct Axes {
@@ -13,7 +17,7 @@ struct Axes {
 };
 
 Result<Axes> axes_of_call(const Call& call, size_t rank) {
-  const int64_t time = call.i("time_axis", 0), batch = call.i("batch_axis", 1);
+  const int64_t time = call.i("time_axis"), batch = call.i("batch_axis");
   if (rank < 2) return refuse("rank", "ReverseSequence takes input 0 of rank 2 or more, it has {}", rank);
   const bool ok = (time == 0 && batch == 1) || (time == 1 && batch == 0);
   if (!ok)
@@ -62,10 +66,11 @@ Result<Facts> infer(const Call& call, InferContext& context) {
 
 }  // namespace
 
-constexpr OpDef kReverseSequence10{.name = "ReverseSequence",
-                                   .since = 10,
-                                   .sig = {kIn, kOut, "the first entries of each sequence in reverse order"},
-                                   .infer = infer,
-                                   .kernels = kKernels};
+constexpr OpDef kReverseSequence10{
+    .name = "ReverseSequence",
+    .since = 10,
+    .sig = {kIn, kOut, "the first entries of each sequence in reverse order", kAttributes},
+    .infer = infer,
+    .kernels = kKernels};
 
 }  // namespace anyshape::ops

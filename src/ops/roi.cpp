@@ -14,6 +14,24 @@ constexpr Port kInMaxRoi[] = {{"X"}, {"rois"}};
 constexpr Port kInAlign[] = {{"X"}, {"rois"}, {"batch_indices", Port::value | Port::settled}};
 constexpr Port kInGrid[] = {{"X"}, {"grid"}};
 constexpr Port kOut[] = {{"Y"}};
+constexpr AttributeDef kGridSampleAttributes[] = {
+    {"align_corners", 0},
+    {"mode", "bilinear", {1, 19}},
+    {"mode", "linear", {20}},
+    {"padding_mode", "zeros"},
+};
+constexpr AttributeDef kMaxRoiPoolAttributes[] = {
+    {"pooled_shape", AttributeDef::integers, AttributeDef::required},
+    {"spatial_scale", 1.0f},
+};
+constexpr AttributeDef kRoiAlignAttributes[] = {
+    {"coordinate_transformation_mode", "half_pixel", {16}},
+    {"mode", "avg"},
+    {"output_height", 1},
+    {"output_width", 1},
+    {"sampling_ratio", 0},
+    {"spatial_scale", 1.0f},
+};
 
 Result<Facts> infer_max_roi(const Call& call, InferContext& context) {
   TRY(const Dims x, dims_of_rank(call, 0, 4));
@@ -40,11 +58,11 @@ Status require_batch_indices(const Call& call, InferContext& context, Dim batch)
 
 Result<kernels::RoiAlign> read_align(const Call& call) {
   kernels::RoiAlign how;
-  how.scale = call.f("spatial_scale", 1);
-  how.samples = call.i("sampling_ratio", 0);
-  const std::string_view mode = call.s("mode", "avg");
+  how.scale = call.f("spatial_scale");
+  how.samples = call.i("sampling_ratio");
+  const std::string_view mode = call.s("mode");
   const std::string_view coordinates =
-      call.version() < 16 ? "output_half_pixel" : call.s("coordinate_transformation_mode", "half_pixel");
+      call.version() < 16 ? "output_half_pixel" : call.s("coordinate_transformation_mode");
   if (how.samples < 0) return refuse("roi.samples", "sampling_ratio is {}", how.samples);
   if (mode != "avg" && mode != "max") return refuse("roi.mode", "the mode {:?} does not exist", mode);
   if (coordinates != "half_pixel" && coordinates != "output_half_pixel")
@@ -61,15 +79,14 @@ Result<Facts> infer_align(const Call& call, InferContext& context) {
   TRY_OK(require_dims(call, context, 1, {rois[0], 4}, "roi.shape", "rois"));
   TRY_OK(require_vector(call, context, 2, rois[0], "roi.shape", "batch_indices"));
   TRY_OK(require_batch_indices(call, context, x[0]));
-  const int64_t height = call.i("output_height", 1), width = call.i("output_width", 1);
+  const int64_t height = call.i("output_height"), width = call.i("output_width");
   if (height < 0 || width < 0) return refuse("roi.output", "the output size {} x {} is negative", height, width);
   return Facts{Fact::tensor(call.in(0).dtype, {rois[0], x[1], height, width})};
 }
 
 // The names of the modes changed with version 20.
 Result<kernels::Interpolation> interpolation_of(const Call& call) {
-  const bool old = call.version() < 20;
-  const std::string_view mode = call.s("mode", old ? "bilinear" : "linear");
+  const std::string_view mode = call.s("mode");
   if (mode == "nearest") return kernels::Interpolation::nearest;
   if (mode == "linear" || mode == "bilinear") return kernels::Interpolation::linear;
   if (mode == "cubic" || mode == "bicubic") return kernels::Interpolation::cubic;
@@ -79,14 +96,14 @@ Result<kernels::Interpolation> interpolation_of(const Call& call) {
 Result<kernels::GridSample> read_grid(const Call& call) {
   kernels::GridSample how;
   TRY(how.interpolation, interpolation_of(call));
-  const std::string_view padding = call.s("padding_mode", "zeros");
+  const std::string_view padding = call.s("padding_mode");
   if (padding == "border")
     how.padding = kernels::Padding::border;
   else if (padding == "reflection")
     how.padding = kernels::Padding::reflection;
   else if (padding != "zeros")
     return refuse("gridsample.mode", "the padding {:?} does not exist", padding);
-  how.align_corners = call.i("align_corners", 0) != 0;
+  how.align_corners = call.i("align_corners") != 0;
   return how;
 }
 
@@ -117,7 +134,7 @@ Status check_rois(const KernelArgs& args) {
 
 Status run_max_roi(const Call& call, KernelArgs& args) {
   TRY_OK(check_rois(args));
-  return kernels::max_roi_pool(call.f("spatial_scale", 1), args.in(0), args.in(1), args.out(0));
+  return kernels::max_roi_pool(call.f("spatial_scale"), args.in(0), args.in(1), args.out(0));
 }
 
 Status run_align(const Call& call, KernelArgs& args) {
@@ -143,17 +160,17 @@ constexpr Kernel kGridKernels[] = {{"reference", run_grid}};
 
 constexpr OpDef kGridSample16{.name = "GridSample",
                               .since = 16,
-                              .sig = {kInGrid, kOut, "samples at the positions of a grid"},
+                              .sig = {kInGrid, kOut, "samples at the positions of a grid", kGridSampleAttributes},
                               .infer = infer_grid,
                               .kernels = kGridKernels};
 constexpr OpDef kMaxRoiPool1{.name = "MaxRoiPool",
                              .since = 1,
-                             .sig = {kInMaxRoi, kOut, "maximum over the cells of regions"},
+                             .sig = {kInMaxRoi, kOut, "maximum over the cells of regions", kMaxRoiPoolAttributes},
                              .infer = infer_max_roi,
                              .kernels = kMaxRoiKernels};
 constexpr OpDef kRoiAlign10{.name = "RoiAlign",
                             .since = 10,
-                            .sig = {kInAlign, kOut, "interpolated cells of regions"},
+                            .sig = {kInAlign, kOut, "interpolated cells of regions", kRoiAlignAttributes},
                             .infer = infer_align,
                             .kernels = kAlignKernels};
 

@@ -11,6 +11,19 @@ constexpr Port kIn8[] = {{"sequence_lens", Port::optional | Port::value},
                          {"initial_state_and_scan_inputs", Port::variadic | Port::value}};
 constexpr Port kIn9[] = {{"initial_state_and_scan_inputs", Port::variadic | Port::value}};
 constexpr Port kOut[] = {{"final_state_and_scan_outputs", Port::variadic}};
+constexpr AttributeDef kScan8Attributes[] = {
+    {"body", AttributeDef::graph, AttributeDef::required},
+    {"directions", AttributeDef::integers},
+    {"num_scan_inputs", AttributeDef::integer, AttributeDef::required},
+};
+constexpr AttributeDef kScan9Attributes[] = {
+    {"body", AttributeDef::graph, AttributeDef::required},
+    {"num_scan_inputs", AttributeDef::integer, AttributeDef::required},
+    {"scan_input_axes", AttributeDef::integers},
+    {"scan_input_directions", AttributeDef::integers},
+    {"scan_output_axes", AttributeDef::integers},
+    {"scan_output_directions", AttributeDef::integers},
+};
 
 struct ScanInput {
   const Fact* fact;
@@ -39,7 +52,7 @@ Result<Plan> plan_of(const Call& call, size_t skipped) {
   Plan plan;
   plan.body = call.graph("body");
   if (!plan.body) return refuse("scan.body", "the body is missing");
-  const int64_t scans = call.i("num_scan_inputs", 0);
+  const int64_t scans = call.i("num_scan_inputs");
   const size_t given = call.inputs() - skipped;
   if (scans < 1 || static_cast<size_t>(scans) > given)
     return refuse("scan.inputs", "num_scan_inputs is {}, the node has {} inputs", scans, given);
@@ -125,7 +138,7 @@ Result<Iterated> walk(InferContext& context, const Plan& plan) {
     for (const ScanInput& scan : plan.inputs) in.push_back(element_at(scan, number, plan.length));
     return in;
   };
-  iteration.goes_on = [](const Facts&) { return std::optional(true); };
+  iteration.goes_on = [](const Facts&) { return Tri::yes; };
   const auto count = plan.length.constant();
   if (context.numeric() && count && *count <= context.loop_limit() && carries_values(plan)) {
     TRY(auto known, iterate_known(context, iteration, plan.initial, count, *count));
@@ -432,12 +445,12 @@ constexpr Kernel kKernels9[] = {{"reference", reference9}};
 
 constexpr OpDef kScan8{.name = "Scan",
                        .since = 8,
-                       .sig = {kIn8, kOut, "a body over the entries of sequences, by batch"},
+                       .sig = {kIn8, kOut, "a body over the entries of sequences, by batch", kScan8Attributes},
                        .infer = infer8,
                        .kernels = kKernels8};
 constexpr OpDef kScan9{.name = "Scan",
                        .since = 9,
-                       .sig = {kIn9, kOut, "a body over the entries of tensors"},
+                       .sig = {kIn9, kOut, "a body over the entries of tensors", kScan9Attributes},
                        .infer = infer9,
                        .kernels = kKernels9};
 

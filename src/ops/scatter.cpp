@@ -14,12 +14,26 @@ constexpr Port kOut[] = {{"output"}};
 constexpr Port kCacheIn[] = {
     {"past_cache"}, {"update"}, {"write_indices", Port::optional | Port::value | Port::settled}};
 constexpr Port kCacheOut[] = {{"present_cache"}};
+constexpr AttributeDef kScatterAttributes[] = {
+    {"axis", 0},
+};
+constexpr AttributeDef kScatterElementsAttributes[] = {
+    {"axis", 0},
+    {"reduction", "none", {16}},
+};
+constexpr AttributeDef kScatterNDAttributes[] = {
+    {"reduction", "none", {16}},
+};
+constexpr AttributeDef kTensorScatterAttributes[] = {
+    {"axis", -2},
+    {"mode", "linear"},
+};
 constexpr size_t kMoved[] = {0, 2};
 
 enum class Reduction { none, add, mul, max, min };
 
 Result<Reduction> reduction_of(const Call& call) {
-  const std::string_view name = call.version() >= 16 ? call.s("reduction", "none") : "none";
+  const std::string_view name = call.version() >= 16 ? call.s("reduction") : "none";
   if (name == "none") return Reduction::none;
   if (name == "add") return Reduction::add;
   if (name == "mul") return Reduction::mul;
@@ -90,7 +104,7 @@ Facts scattered(const Call& call, const Kernel& kernel, Reduction reduction) {
 
 Status reference_elements(const Call& call, KernelArgs& args) {
   const Tensor &data = args.in(0), &indices = args.in(1), &updates = args.in(2);
-  TRY(const size_t axis, normalize_axis(call.i("axis", 0), data.rank()));
+  TRY(const size_t axis, normalize_axis(call.i("axis"), data.rank()));
   TRY(const Reduction reduction, reduction_of(call));
   kernels::copy_elements(args.out(0), 0, data, 0, data.count());
   const auto strides = row_strides(data.dims());
@@ -117,7 +131,7 @@ Result<Facts> infer_elements(const Call& call, InferContext& context) {
   TRY(const Dims indices, call.dims(1));
   TRY(const Dims updates, call.dims(2));
   TRY_OK(require_same_dtype(call, {0, 2}));
-  TRY(const size_t axis, normalize_axis(call.i("axis", 0), data.size()));
+  TRY(const size_t axis, normalize_axis(call.i("axis"), data.size()));
   TRY(const Reduction reduction, reduction_of(call));
   TRY_OK(require_same_dims(context, indices, updates, "indices and updates"));
   if (data.size() != indices.size())
@@ -177,14 +191,14 @@ Result<Facts> infer_nd(const Call& call, InferContext& context) {
 }
 
 Result<bool> is_circular(const Call& call) {
-  const std::string_view mode = call.s("mode", "linear");
+  const std::string_view mode = call.s("mode");
   if (mode != "linear" && mode != "circular")
     return refuse("tensorscatter.mode", "the mode {:?} is neither linear nor circular", mode);
   return mode == "circular";
 }
 
 Result<size_t> cache_axis(const Call& call, size_t rank) {
-  TRY(const size_t axis, normalize_axis(call.i("axis", -2), rank));
+  TRY(const size_t axis, normalize_axis(call.i("axis"), rank));
   if (axis == 0) return refuse("tensorscatter.axis", "the axis must not be the batch axis");
   return axis;
 }
@@ -258,23 +272,26 @@ constexpr Kernel kCache[] = {{"reference", reference_cache}};
 
 constexpr OpDef kScatter9{.name = "Scatter",
                           .since = 9,
-                          .sig = {kIn, kOut, "entries replaced along one axis"},
+                          .sig = {kIn, kOut, "entries replaced along one axis", kScatterAttributes},
                           .infer = infer_elements,
                           .kernels = kElements};
-constexpr OpDef kScatterElements11{.name = "ScatterElements",
-                                   .since = 11,
-                                   .sig = {kIn, kOut, "entries replaced or reduced along one axis"},
-                                   .infer = infer_elements,
-                                   .kernels = kElements};
-constexpr OpDef kScatterND11{.name = "ScatterND",
-                             .since = 11,
-                             .sig = {kIn, kOut, "slices replaced or reduced by tuples of indices"},
-                             .infer = infer_nd,
-                             .kernels = kNd};
-constexpr OpDef kTensorScatter24{.name = "TensorScatter",
-                                 .since = 24,
-                                 .sig = {kCacheIn, kCacheOut, "an update written into a cache"},
-                                 .infer = infer_cache,
-                                 .kernels = kCache};
+constexpr OpDef kScatterElements11{
+    .name = "ScatterElements",
+    .since = 11,
+    .sig = {kIn, kOut, "entries replaced or reduced along one axis", kScatterElementsAttributes},
+    .infer = infer_elements,
+    .kernels = kElements};
+constexpr OpDef kScatterND11{
+    .name = "ScatterND",
+    .since = 11,
+    .sig = {kIn, kOut, "slices replaced or reduced by tuples of indices", kScatterNDAttributes},
+    .infer = infer_nd,
+    .kernels = kNd};
+constexpr OpDef kTensorScatter24{
+    .name = "TensorScatter",
+    .since = 24,
+    .sig = {kCacheIn, kCacheOut, "an update written into a cache", kTensorScatterAttributes},
+    .infer = infer_cache,
+    .kernels = kCache};
 
 }  // namespace anyshape::ops

@@ -12,6 +12,9 @@ constexpr Port kInputs[] = {{"inputs", Port::variadic}};
 constexpr Port kTensorOut[] = {{"tensor"}};
 constexpr Port kSequenceOut[] = {{"output_sequence"}};
 constexpr Port kLengthOut[] = {{"length"}};
+constexpr AttributeDef kAttributes[] = {
+    {"dtype", 1},
+};
 
 Status check_sequence(const Call& call) {
   const Fact& fact = call.in(0);
@@ -101,8 +104,8 @@ Result<Facts> infer_construct(const Call& call, InferContext& context) {
 }
 
 Result<Facts> infer_empty(const Call& call, InferContext& context) {
-  const auto dtype = dtype_from_onnx(call.i("dtype", 1));
-  if (!dtype) return refuse("sequence.type", "dtype {} is no element type", call.i("dtype", 1));
+  const auto dtype = dtype_from_onnx(call.i("dtype"));
+  if (!dtype) return refuse("sequence.type", "dtype {} is no element type", call.i("dtype"));
   return Facts{of_items(context, {}, Fact::tensor_of_unknown_rank(*dtype))};
 }
 
@@ -195,8 +198,8 @@ Status run_construct(const Call&, KernelArgs& args) {
 }
 
 Status run_empty(const Call& call, KernelArgs& args) {
-  const auto dtype = dtype_from_onnx(call.i("dtype", 1));
-  if (!dtype) return refuse("sequence.type", "dtype {} is no element type", call.i("dtype", 1));
+  const auto dtype = dtype_from_onnx(call.i("dtype"));
+  if (!dtype) return refuse("sequence.type", "dtype {} is no element type", call.i("dtype"));
   args.outputs[0] = Datum::sequence(*dtype, {});
   return {};
 }
@@ -249,7 +252,7 @@ constexpr OpDef kSequenceConstruct11{.name = "SequenceConstruct",
                                      .kernels = kConstructKernels};
 constexpr OpDef kSequenceEmpty11{.name = "SequenceEmpty",
                                  .since = 11,
-                                 .sig = {{}, kSequenceOut, "a sequence without items"},
+                                 .sig = {{}, kSequenceOut, "a sequence without items", kAttributes},
                                  .infer = infer_empty,
                                  .kernels = kEmptyKernels};
 constexpr OpDef kSequenceErase11{.name = "SequenceErase",

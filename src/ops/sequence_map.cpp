@@ -9,6 +9,9 @@ namespace {
 constexpr Port kIn[] = {{"input_sequence", Port::value},
                         {"additional_inputs", Port::optional | Port::variadic | Port::value}};
 constexpr Port kOut[] = {{"out_sequence", Port::variadic}};
+constexpr AttributeDef kAttributes[] = {
+    {"body", AttributeDef::graph, AttributeDef::required},
+};
 
 constexpr size_t kMaxItems = 256;
 
@@ -146,7 +149,7 @@ constexpr Kernel kKernels[] = {{"reference", reference}};
 
 constexpr OpDef kSequenceMap17{.name = "SequenceMap",
                                .since = 17,
-                               .sig = {kIn, kOut, "a body over the items of sequences"},
+                               .sig = {kIn, kOut, "a body over the items of sequences", kAttributes},
                                .infer = infer,
                                .kernels = kKernels};
 

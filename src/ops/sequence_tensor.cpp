@@ -12,6 +12,14 @@ constexpr Port kSplitIn[] = {{"input"}, {"split", Port::optional | Port::value}}
 constexpr Port kSplitOut[] = {{"output_sequence"}};
 constexpr Port kConcatIn[] = {{"input_sequence"}};
 constexpr Port kConcatOut[] = {{"concat_result"}};
+constexpr AttributeDef kConcatFromSequenceAttributes[] = {
+    {"axis", AttributeDef::integer, AttributeDef::required},
+    {"new_axis", 0},
+};
+constexpr AttributeDef kSplitToSequenceAttributes[] = {
+    {"axis", 0},
+    {"keepdims", 1},
+};
 
 constexpr int64_t kMaxItems = 256;
 
@@ -83,10 +91,10 @@ Result<Facts> split_by_list(InferContext& context, const Split& split, const Fac
 
 Result<Facts> infer_split(const Call& call, InferContext& context) {
   TRY(const Dims dims, call.dims(0));
-  TRY(const size_t axis, normalize_axis(call.i("axis", 0), dims.size()));
+  TRY(const size_t axis, normalize_axis(call.i("axis"), dims.size()));
   Split split{call.in(0).dtype, dims, axis, false};
   if (!call.has(1)) {
-    split.squeeze = call.i("keepdims", 1) == 0;
+    split.squeeze = call.i("keepdims") == 0;
     return Facts{equal_chunks(context, split, 1)};
   }
   TRY(const Dims shape, call.dims(1));
@@ -167,14 +175,14 @@ Result<Facts> infer_concat(const Call& call, InferContext& context) {
   if (sequence.kind != Fact::Kind::sequence)
     return refuse("sequence.input", "ConcatFromSequence takes a sequence, input 0 is {}", print(sequence));
   if (!call.has_attr("axis")) return refuse("concatfromsequence.axis", "the axis is missing");
-  const int64_t new_axis = call.i("new_axis", 0);
+  const int64_t new_axis = call.i("new_axis");
   if (new_axis != 0 && new_axis != 1) return refuse("concatfromsequence.axis", "new_axis is {}, not 0 or 1", new_axis);
   if (sequence.length)
     TRY_OK(context.require(Condition::ge(*sequence.length, 1), "concatfromsequence.empty",
                            "a sequence to join must not be empty"));
-  if (sequence.items) return concat_items(context, *sequence.items, call.i("axis", 0), new_axis == 1);
+  if (sequence.items) return concat_items(context, *sequence.items, call.i("axis"), new_axis == 1);
   if (!sequence.item || !sequence.item->is_tensor()) return unknown("infer.type", "the items are not known");
-  return concat_any(sequence, context, call.i("axis", 0), new_axis == 1);
+  return concat_any(sequence, context, call.i("axis"), new_axis == 1);
 }
 
 // How many entries each part gets.
@@ -201,9 +209,9 @@ Result<std::vector<int64_t>> part_sizes(const Tensor& split, int64_t total) {
 
 Status reference_split(const Call& call, KernelArgs& args) {
   const Tensor& in = args.in(0);
-  TRY(const size_t axis, normalize_axis(call.i("axis", 0), in.rank()));
+  TRY(const size_t axis, normalize_axis(call.i("axis"), in.rank()));
   TRY(const auto sizes, part_sizes(args.in(1), in.dims()[axis]));
-  const bool squeeze = !args.in(1) && call.i("keepdims", 1) == 0;
+  const bool squeeze = !args.in(1) && call.i("keepdims") == 0;
   std::vector<Datum> items;
   int64_t at = 0;
   for (int64_t size : sizes) {
@@ -224,8 +232,8 @@ Status reference_concat(const Call& call, KernelArgs& args) {
     parts.push_back(item.tensor());
   }
   if (parts.empty()) return refuse("concatfromsequence.empty", "a sequence to join must not be empty");
-  const bool new_axis = call.i("new_axis", 0) == 1;
-  TRY(const size_t axis, normalize_axis(call.i("axis", 0), parts[0].rank() + (new_axis ? 1 : 0)));
+  const bool new_axis = call.i("new_axis") == 1;
+  TRY(const size_t axis, normalize_axis(call.i("axis"), parts[0].rank() + (new_axis ? 1 : 0)));
   TRY(args.out(0), new_axis ? kernels::stack(parts, axis) : kernels::join(parts, axis));
   return {};
 }
@@ -235,15 +243,17 @@ constexpr Kernel kSplitKernels[] = {{"reference", reference_split}};
 
 }  // namespace
 
-constexpr OpDef kConcatFromSequence11{.name = "ConcatFromSequence",
-                                      .since = 11,
-                                      .sig = {kConcatIn, kConcatOut, "the items of a sequence joined along an axis"},
-                                      .infer = infer_concat,
-                                      .kernels = kConcatKernels};
-constexpr OpDef kSplitToSequence11{.name = "SplitToSequence",
-                                   .since = 11,
-                                   .sig = {kSplitIn, kSplitOut, "a tensor cut along an axis"},
-                                   .infer = infer_split,
-                                   .kernels = kSplitKernels};
+constexpr OpDef kConcatFromSequence11{
+    .name = "ConcatFromSequence",
+    .since = 11,
+    .sig = {kConcatIn, kConcatOut, "the items of a sequence joined along an axis", kConcatFromSequenceAttributes},
+    .infer = infer_concat,
+    .kernels = kConcatKernels};
+constexpr OpDef kSplitToSequence11{
+    .name = "SplitToSequence",
+    .since = 11,
+    .sig = {kSplitIn, kSplitOut, "a tensor cut along an axis", kSplitToSequenceAttributes},
+    .infer = infer_split,
+    .kernels = kSplitKernels};
 
 }  // namespace anyshape::ops

@@ -9,6 +9,10 @@ namespace {
 constexpr Port kIn[] = {{"data"}};
 constexpr Port kOut[] = {{"shape"}};
 constexpr Port kSizeOut[] = {{"size"}};
+constexpr AttributeDef kAttributes[] = {
+    {"end", AttributeDef::integer, {15}},
+    {"start", 0, {15}},
+};
 
 // `start` or `end`, clamped to 0..rank as the operator's text says.
 size_t clamped(int64_t position, size_t rank) {
@@ -19,15 +23,15 @@ size_t clamped(int64_t position, size_t rank) {
 Result<Facts> infer(const Call& call, InferContext& context) {
   const auto& dims = call.in(0).dims;
   if (!dims) return Facts{Fact::tensor(DType::i64, {context.data_dim("rank")})};
-  const size_t start = clamped(call.i("start", 0), dims->size());
-  const size_t end = std::max(start, clamped(call.i("end", static_cast<int64_t>(dims->size())), dims->size()));
+  const size_t start = clamped(call.i("start"), dims->size());
+  const size_t end = call.has_attr("end") ? std::max(start, clamped(call.i("end"), dims->size())) : dims->size();
   Dims part(dims->begin() + static_cast<ptrdiff_t>(start), dims->begin() + static_cast<ptrdiff_t>(end));
   return Facts{Fact::of_elements(DType::i64, {static_cast<int64_t>(part.size())}, part)};
 }
 
 Status reference(const Call& call, KernelArgs& args) {
   const auto& dims = args.in(0).dims();
-  const size_t start = clamped(call.i("start", 0), dims.size());
+  const size_t start = clamped(call.i("start"), dims.size());
   for (int64_t i = 0; i < args.out(0).count(); ++i) args.out(0).set_int(i, dims[start + static_cast<size_t>(i)]);
   return {};
 }
@@ -50,7 +54,7 @@ constexpr Kernel kSizeKernels[] = {{"reference", reference_size}};
 
 constexpr OpDef kShape1{.name = "Shape",
                         .since = 1,
-                        .sig = {kIn, kOut, "the dims of a tensor"},
+                        .sig = {kIn, kOut, "the dims of a tensor", kAttributes},
                         .infer = infer,
                         .kernels = kKernels,
                         .reads_shapes_only = true};

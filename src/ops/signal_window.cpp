@@ -15,9 +15,16 @@ constexpr Port kMelIn[] = {{"num_mel_bins", Port::value},
                            {"lower_edge_hertz"},
                            {"upper_edge_hertz"}};
 constexpr Port kOut[] = {{"output"}};
+constexpr AttributeDef kBlackmanWindowAttributes[] = {
+    {"output_datatype", 1},
+    {"periodic", 1},
+};
+constexpr AttributeDef kMelWeightMatrixAttributes[] = {
+    {"output_datatype", 1},
+};
 
 Result<DType> output_dtype(const Call& call) {
-  const int64_t code = call.i("output_datatype", 1);
+  const int64_t code = call.i("output_datatype");
   const auto dtype = dtype_from_onnx(code);
   if (!dtype || *dtype == DType::undefined) return refuse("window.dtype", "{} is no element type", code);
   return *dtype;
@@ -68,7 +75,7 @@ double window_at(std::string_view type, double n, double length) {
 Status run_window(const Call& call, KernelArgs& args) {
   if (!args.out(0)) return unknown("window.size", "the size is not known");
   Temporary<double> values(static_cast<size_t>(args.out(0).count()));
-  const double length = static_cast<double>(values.size()) - (call.i("periodic", 1) != 0 ? 0 : 1);
+  const double length = static_cast<double>(values.size()) - (call.i("periodic") != 0 ? 0 : 1);
   for (size_t i = 0; i < values.size(); ++i) values[i] = window_at(call.type(), static_cast<double>(i), length);
   return store(values, args.out(0));
 }
@@ -127,23 +134,24 @@ constexpr Kernel kMelKernels[] = {{"reference", run_mel}};
 
 constexpr OpDef kBlackmanWindow17{.name = "BlackmanWindow",
                                   .since = 17,
-                                  .sig = {kIn, kOut, "a Blackman window"},
+                                  .sig = {kIn, kOut, "a Blackman window", kBlackmanWindowAttributes},
                                   .infer = infer_window,
                                   .kernels = kWindowKernels};
 constexpr OpDef kHammingWindow17{.name = "HammingWindow",
                                  .since = 17,
-                                 .sig = {kIn, kOut, "a Hamming window"},
+                                 .sig = {kIn, kOut, "a Hamming window", kBlackmanWindowAttributes},
                                  .infer = infer_window,
                                  .kernels = kWindowKernels};
 constexpr OpDef kHannWindow17{.name = "HannWindow",
                               .since = 17,
-                              .sig = {kIn, kOut, "a Hann window"},
+                              .sig = {kIn, kOut, "a Hann window", kBlackmanWindowAttributes},
                               .infer = infer_window,
                               .kernels = kWindowKernels};
-constexpr OpDef kMelWeightMatrix17{.name = "MelWeightMatrix",
-                                   .since = 17,
-                                   .sig = {kMelIn, kOut, "weights from a spectrum to mel bins"},
-                                   .infer = infer_mel,
-                                   .kernels = kMelKernels};
+constexpr OpDef kMelWeightMatrix17{
+    .name = "MelWeightMatrix",
+    .since = 17,
+    .sig = {kMelIn, kOut, "weights from a spectrum to mel bins", kMelWeightMatrixAttributes},
+    .infer = infer_mel,
+    .kernels = kMelKernels};
 
 }  // namespace anyshape::ops

@@ -16,6 +16,11 @@ constexpr Port kIn10[] = {{"data"},
                           {"axes", Port::optional | Port::value},
                           {"steps", Port::optional | Port::value}};
 constexpr Port kOut[] = {{"output"}};
+constexpr AttributeDef kAttributes[] = {
+    {"axes", AttributeDef::integers},
+    {"ends", AttributeDef::integers, AttributeDef::required},
+    {"starts", AttributeDef::integers, AttributeDef::required},
+};
 constexpr size_t kData[] = {0};
 
 // INT_MAX of either width means "to the end in the direction of the step".
@@ -152,7 +157,7 @@ Result<Facts> infer(const Call& call, InferContext& context) {
 
 Temporary<int64_t> list_in(const Call& call, const KernelArgs& args, size_t input, std::string_view attribute) {
   if (call.version() >= 10) return args.in(input) ? ints_of(args.in(input)) : Temporary<int64_t>();
-  const auto* values = call.ints(attribute);
+  const auto* values = call.given<std::vector<int64_t>>(attribute);
   return values ? temporary(*values) : Temporary<int64_t>();
 }
 
@@ -225,7 +230,7 @@ Dim slice_size(InferContext& context, Dim size, Dim start, Dim end, int64_t step
 
 constexpr OpDef kSlice1{.name = "Slice",
                         .since = 1,
-                        .sig = {kIn1, kOut, "a range of positions, with a step, of some axes"},
+                        .sig = {kIn1, kOut, "a range of positions, with a step, of some axes", kAttributes},
                         .infer = infer,
                         .kernels = kKernels,
                         .view = view};

@@ -9,12 +9,12 @@ namespace {
 
 constexpr Port kIn[] = {{"input"}};
 constexpr Port kOut[] = {{"output"}};
+constexpr AttributeDef kAttributes[] = {{"axis", 1, {1, 12}}, {"axis", -1, {13}}};
 
 Result<Facts> infer(const Call& call, InferContext&) {
   TRY_OK(require_tensor(call, 0, kMaskFloat));
   const Fact& in = call.in(0);
-  const int64_t axis = call.i("axis", call.version() < 13 ? 1 : -1);
-  if (in.dims) TRY_OK(normalize_axis(axis, in.dims->size()));
+  if (in.dims) TRY_OK(normalize_axis(call.i("axis"), in.dims->size()));
   return Facts{typed(in.dtype, in.dims)};
 }
 
@@ -25,7 +25,7 @@ template <Kind kind>
 Status reference(const Call& call, KernelArgs& args) {
   const auto& dims = args.in(0).dims();
   const bool flattens = call.version() < 13;
-  TRY(const size_t axis, normalize_axis(call.i("axis", flattens ? 1 : -1), dims.size()));
+  TRY(const size_t axis, normalize_axis(call.i("axis"), dims.size()));
   kernels::Channels layout{1, dims[axis], 1};
   for (size_t i = 0; i < dims.size(); ++i) {
     if (i < axis) layout.outer *= dims[i];
@@ -41,7 +41,7 @@ constexpr Kernel kKernels[] = {{"reference", reference<kind>}};
 
 template <Kind kind>
 constexpr OpDef record(std::string_view op_name, std::string_view doc) {
-  return {.name = op_name, .since = 1, .sig = {kIn, kOut, doc}, .infer = infer, .kernels = kKernels<kind>};
+  return {.name = op_name, .since = 1, .sig = {kIn, kOut, doc, kAttributes}, .infer = infer, .kernels = kKernels<kind>};
 }
 
 }  // namespace

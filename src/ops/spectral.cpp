@@ -17,6 +17,18 @@ constexpr Port kInStft[] = {{"signal"},
                             {"window", Port::optional},
                             {"frame_length", Port::optional | Port::value}};
 constexpr Port kOut[] = {{"output"}};
+constexpr AttributeDef kDFT17Attributes[] = {
+    {"axis", 1},
+    {"inverse", 0},
+    {"onesided", 0},
+};
+constexpr AttributeDef kDFT20Attributes[] = {
+    {"inverse", 0},
+    {"onesided", 0},
+};
+constexpr AttributeDef kSTFTAttributes[] = {
+    {"onesided", 1},
+};
 
 // A size given as a one-entry tensor, at least 1.
 Result<Dim> size_input(const Call& call, InferContext& context, size_t input, std::string_view code,
@@ -29,7 +41,7 @@ Result<Dim> size_input(const Call& call, InferContext& context, size_t input, st
 
 // nullopt: not known before the model runs.
 Result<std::optional<size_t>> dft_axis(const Call& call, size_t rank) {
-  int64_t axis = call.version() < 20 ? call.i("axis", 1) : -2;
+  int64_t axis = call.version() < 20 ? call.i("axis") : -2;
   if (call.has(2)) {
     const auto given = call.in(2).single();
     if (!given || !given->is_constant()) return std::optional<size_t>();
@@ -56,7 +68,7 @@ Status require_parts(InferContext& context, Dim parts, bool onesided, bool inver
 Result<Facts> infer_dft(const Call& call, InferContext& context) {
   TRY(const Dims x, call.dims(0));
   if (x.size() < 2) return refuse("rank", "DFT takes an input of rank 2 or more, it is {}", text(x));
-  const bool onesided = call.i("onesided", 0) != 0, inverse = call.i("inverse", 0) != 0;
+  const bool onesided = call.i("onesided") != 0, inverse = call.i("inverse") != 0;
   TRY_OK(require_parts(context, x.back(), onesided, inverse));
   TRY(const auto axis, dft_axis(call, x.size()));
   Dims out = x;
@@ -106,7 +118,7 @@ Result<Facts> infer_stft(const Call& call, InferContext& context) {
   TRY(const Dims x, call.dims(0));
   if (x.size() == 2) return refuse("lenient.stft", "STFT takes a signal of rank 3, it is {}", text(x));
   TRY_OK(require_rank(call, 0, 3));
-  const bool onesided = call.i("onesided", 1) != 0;
+  const bool onesided = call.i("onesided") != 0;
   TRY_OK(require_parts(context, x[2], onesided, false));
   TRY(const Dim length, frame_length(call, context, x[1]));
   TRY(const Dim step, size_input(call, context, 1, "stft.step", "frame_step"));
@@ -156,8 +168,8 @@ struct Dft {
 
 Result<Dft> read_dft(const Call& call, const KernelArgs& args) {
   const Tensor& x = args.in(0);
-  Dft how{0, 0, call.i("onesided", 0) != 0, call.i("inverse", 0) != 0};
-  int64_t axis = call.version() < 20 ? call.i("axis", 1) : -2;
+  Dft how{0, 0, call.i("onesided") != 0, call.i("inverse") != 0};
+  int64_t axis = call.version() < 20 ? call.i("axis") : -2;
   if (call.version() >= 20 && args.in(2)) {
     TRY(axis, number_in(args.in(2), "dft.axis"));
   }
@@ -238,17 +250,17 @@ constexpr Kernel kStftKernels[] = {{"reference", run_stft}};
 
 constexpr OpDef kDFT17{.name = "DFT",
                        .since = 17,
-                       .sig = {kInDft17, kOut, "discrete Fourier transform"},
+                       .sig = {kInDft17, kOut, "discrete Fourier transform", kDFT17Attributes},
                        .infer = infer_dft,
                        .kernels = kDftKernels};
 constexpr OpDef kDFT20{.name = "DFT",
                        .since = 20,
-                       .sig = {kInDft20, kOut, "discrete Fourier transform"},
+                       .sig = {kInDft20, kOut, "discrete Fourier transform", kDFT20Attributes},
                        .infer = infer_dft,
                        .kernels = kDftKernels};
 constexpr OpDef kSTFT17{.name = "STFT",
                         .since = 17,
-                        .sig = {kInStft, kOut, "Fourier transforms of sliding frames"},
+                        .sig = {kInStft, kOut, "Fourier transforms of sliding frames", kSTFTAttributes},
                         .infer = infer_stft,
                         .kernels = kStftKernels};
 

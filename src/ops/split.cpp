@@ -8,6 +8,14 @@ constexpr Port kIn1[] = {{"input"}, {"split", Port::optional | Port::value}};
 constexpr Port kIn2[] = {{"input"}};
 constexpr Port kIn13[] = {{"input"}, {"split", Port::optional | Port::value}};
 constexpr Port kOut[] = {{"outputs", Port::variadic}};
+constexpr AttributeDef kSplit1Attributes[] = {
+    {"axis", 0},
+    {"split", AttributeDef::integers},
+};
+constexpr AttributeDef kSplit13Attributes[] = {
+    {"axis", 0},
+    {"num_outputs", AttributeDef::integer, {18}},
+};
 constexpr size_t kData[] = {0};
 
 bool split_is_input(const Call& call) { return call.version() >= 13 || (call.version() == 1 && call.has(1)); }
@@ -37,7 +45,7 @@ Result<Dims> even_sizes(const Call& call, InferContext& context, Dim size) {
 
 // Equal parts, the last one smaller but not empty.
 Result<Dims> chunk_sizes(const Call& call, InferContext& context, Dim size) {
-  const int64_t parts = call.i("num_outputs", 0);
+  const int64_t parts = call.i("num_outputs");
   if (parts < 1 || static_cast<size_t>(parts) != call.outputs())
     return refuse("split.outputs", "the node has {} outputs, num_outputs is {}", call.outputs(), parts);
   const Dim chunk = context.simplify(ceildiv(size, parts));
@@ -72,7 +80,7 @@ Result<Dims> sizes_of(const Call& call, InferContext& context, Dim size) {
 
 Status reference(const Call& call, KernelArgs& args) {
   const Tensor& data = args.in(0);
-  TRY(const size_t axis, normalize_axis(call.i("axis", 0), data.rank()));
+  TRY(const size_t axis, normalize_axis(call.i("axis"), data.rank()));
   int64_t outer = 1, inner = 1, at = 0;
   for (size_t i = 0; i < axis; ++i) outer *= data.dims()[i];
   for (size_t i = axis + 1; i < data.rank(); ++i) inner *= data.dims()[i];
@@ -92,7 +100,7 @@ constexpr Kernel kKernels[] = {{"reference", reference}};
 
 Result<Facts> infer(const Call& call, InferContext& context) {
   TRY(const Dims data, call.dims(0));
-  TRY(const size_t axis, normalize_axis(call.i("axis", 0), data.size()));
+  TRY(const size_t axis, normalize_axis(call.i("axis"), data.size()));
   TRY(const Dims sizes, sizes_of(call, context, data[axis]));
   Facts out;
   for (Dim size : sizes) {
@@ -108,7 +116,7 @@ std::vector<ViewRule> view(const Call& call, const Facts& out) {
   Dim at = 0;
   for (const Fact& part : out) {
     if (!part.has_rank()) return {};
-    const auto axis = normalize_axis(call.i("axis", 0), part.rank());
+    const auto axis = normalize_axis(call.i("axis"), part.rank());
     if (!axis) return {};
     ViewRule rule = whole_window(part.rank());
     rule.start[*axis] = at;
@@ -122,19 +130,19 @@ std::vector<ViewRule> view(const Call& call, const Facts& out) {
 
 constexpr OpDef kSplit1{.name = "Split",
                         .since = 1,
-                        .sig = {kIn1, kOut, "an axis cut into parts"},
+                        .sig = {kIn1, kOut, "an axis cut into parts", kSplit1Attributes},
                         .infer = infer,
                         .kernels = kKernels,
                         .view = view};
 constexpr OpDef kSplit2{.name = "Split",
                         .since = 2,
-                        .sig = {kIn2, kOut, "an axis cut into parts"},
+                        .sig = {kIn2, kOut, "an axis cut into parts", kSplit1Attributes},
                         .infer = infer,
                         .kernels = kKernels,
                         .view = view};
 constexpr OpDef kSplit13{.name = "Split",
                          .since = 13,
-                         .sig = {kIn13, kOut, "an axis cut into parts"},
+                         .sig = {kIn13, kOut, "an axis cut into parts", kSplit13Attributes},
                          .infer = infer,
                          .kernels = kKernels,
                          .view = view};

@@ -11,6 +11,15 @@ constexpr Port kIn1[] = {{"data"}};
 constexpr Port kSqueezeIn13[] = {{"data"}, {"axes", Port::optional | Port::value}};
 constexpr Port kUnsqueezeIn13[] = {{"data"}, {"axes", Port::value}};
 constexpr Port kOut[] = {{"output"}};
+constexpr AttributeDef kFlattenAttributes[] = {
+    {"axis", 1},
+};
+constexpr AttributeDef kSqueezeAttributes[] = {
+    {"axes", AttributeDef::integers},
+};
+constexpr AttributeDef kUnsqueezeAttributes[] = {
+    {"axes", AttributeDef::integers, AttributeDef::required},
+};
 
 std::optional<size_t> axes_input(const Call& call) {
   return call.version() >= 13 ? std::optional<size_t>(1) : std::nullopt;
@@ -66,7 +75,7 @@ Result<Facts> infer_unsqueeze(const Call& call, InferContext&) {
 Result<Facts> infer_flatten(const Call& call, InferContext&) {
   TRY(const Dims data, call.dims(0));
   const auto rank = static_cast<int64_t>(data.size());
-  const int64_t raw = call.i("axis", 1);
+  const int64_t raw = call.i("axis");
   if (raw < -rank || raw > rank) return refuse("axis.range", "axis {} is out of range for rank {}", raw, rank);
   const auto middle = data.begin() + (raw < 0 ? raw + rank : raw);
   return Facts{with_dims(call.in(0), {product(Dims(data.begin(), middle)), product(Dims(middle, data.end()))})};
@@ -84,13 +93,13 @@ constexpr Kernel kKernels[] = {{"reference", reference}};
 
 constexpr OpDef kFlatten1{.name = "Flatten",
                           .since = 1,
-                          .sig = {kIn1, kOut, "the same elements as a matrix"},
+                          .sig = {kIn1, kOut, "the same elements as a matrix", kFlattenAttributes},
                           .infer = infer_flatten,
                           .kernels = kKernels,
                           .view = same_elements_view};
 constexpr OpDef kSqueeze1{.name = "Squeeze",
                           .since = 1,
-                          .sig = {kIn1, kOut, "axes of size 1 removed"},
+                          .sig = {kIn1, kOut, "axes of size 1 removed", kSqueezeAttributes},
                           .infer = infer_squeeze,
                           .kernels = kKernels,
                           .view = same_elements_view};
@@ -102,7 +111,7 @@ constexpr OpDef kSqueeze13{.name = "Squeeze",
                            .view = same_elements_view};
 constexpr OpDef kUnsqueeze1{.name = "Unsqueeze",
                             .since = 1,
-                            .sig = {kIn1, kOut, "axes of size 1 added"},
+                            .sig = {kIn1, kOut, "axes of size 1 added", kUnsqueezeAttributes},
                             .infer = infer_unsqueeze,
                             .kernels = kKernels,
                             .view = same_elements_view};

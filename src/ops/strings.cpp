@@ -17,6 +17,30 @@ constexpr Port kIn[] = {{"X"}};
 constexpr Port kConcatIn[] = {{"X"}, {"Y"}};
 constexpr Port kOut[] = {{"Y"}};
 constexpr Port kSplitOut[] = {{"Y"}, {"Z", Port::optional}};
+constexpr AttributeDef kRegexFullMatchAttributes[] = {
+    {"pattern", AttributeDef::string},
+};
+constexpr AttributeDef kStringNormalizerAttributes[] = {
+    {"case_change_action", "NONE"},
+    {"is_case_sensitive", 0},
+    {"locale", AttributeDef::string},
+    {"stopwords", AttributeDef::strings},
+};
+constexpr AttributeDef kStringSplitAttributes[] = {
+    {"delimiter", AttributeDef::string},
+    {"maxsplit", -1},
+};
+constexpr AttributeDef kTfIdfVectorizerAttributes[] = {
+    {"max_gram_length", 1},
+    {"max_skip_count", AttributeDef::integer, AttributeDef::required},
+    {"min_gram_length", 1},
+    {"mode", AttributeDef::string, AttributeDef::required},
+    {"ngram_counts", AttributeDef::integers, AttributeDef::required},
+    {"ngram_indexes", AttributeDef::integers, AttributeDef::required},
+    {"pool_int64s", AttributeDef::integers},
+    {"pool_strings", AttributeDef::strings},
+    {"weights", AttributeDef::reals},
+};
 
 Result<Facts> infer_concat(const Call& call, InferContext& context) {
   TRY_OK(require_tensor(call, 0, kMaskString));
@@ -51,8 +75,8 @@ Result<Facts> infer_split(const Call& call, InferContext& context) {
   TRY(Dims dims, call.dims(0));
   Fact counts = Fact::tensor(DType::i64, dims);
   std::optional<Dim> most;
-  const int64_t splits = call.i("maxsplit", -1);
-  if (call.has_attr("maxsplit") && splits >= 0 && splits < int64_t{1} << 40) most = Dim(splits + 1);
+  const int64_t splits = call.i("maxsplit");
+  if (splits >= 0 && splits < int64_t{1} << 40) most = Dim(splits + 1);
   dims.push_back(context.data_dim("parts", 0, most));
   return Facts{Fact::tensor(DType::string, std::move(dims)), counts};
 }
@@ -84,7 +108,7 @@ Status run_concat(const Call&, KernelArgs& args) {
 }
 
 Status run_match(const Call& call, KernelArgs& args) {
-  TRY(const auto regex, kernels::Regex::compile(call.s("pattern", "")));
+  TRY(const auto regex, kernels::Regex::compile(call.s("pattern")));
   for (int64_t i = 0; i < args.in(0).count(); ++i)
     args.out(0).set_int(i, regex.full_match(args.in(0).strings()[static_cast<size_t>(i)]));
   return {};
@@ -92,10 +116,10 @@ Status run_match(const Call& call, KernelArgs& args) {
 
 Status run_normalizer(const Call& call, KernelArgs& args) {
   const Tensor& in = args.in(0);
-  const std::string_view action = call.s("case_change_action", "NONE");
+  const std::string_view action = call.s("case_change_action");
   if (action != "NONE" && action != "LOWER" && action != "UPPER")
     return refuse("normalizer.case", "case_change_action is {:?}, not NONE, LOWER or UPPER", action);
-  const bool exact = call.i("is_case_sensitive", 0) != 0;
+  const bool exact = call.i("is_case_sensitive") != 0;
   std::unordered_set<std::string> stops;
   if (const auto* words = call.strings("stopwords"))
     for (const std::string& word : *words) stops.insert(exact ? word : kernels::to_lower(word));
@@ -143,11 +167,11 @@ Parts split_at(std::string_view text, std::string_view delimiter, int64_t most) 
 
 Status run_split(const Call& call, KernelArgs& args) {
   const Tensor& in = args.in(0);
-  const int64_t most = call.i("maxsplit", -1);
+  const int64_t most = call.i("maxsplit");
   std::vector<Parts> all;
   size_t widest = 0;
   for (const std::string& text : in.strings()) {
-    all.push_back(split_at(text, call.s("delimiter", ""), most));
+    all.push_back(split_at(text, call.s("delimiter"), most));
     widest = std::max(widest, all.back().size());
   }
   std::vector<int64_t> dims = in.dims();
@@ -183,14 +207,14 @@ class Words {
 
 Result<kernels::NgramRules> ngram_rules(const Call& call, const Words& words, bool text) {
   kernels::NgramRules rules;
-  const std::string_view mode = call.s("mode", "");
+  const std::string_view mode = call.s("mode");
   if (mode != "TF" && mode != "IDF" && mode != "TFIDF")
     return refuse("tfidf.mode", "mode is {:?}, not TF, IDF or TFIDF", mode);
   using Mode = kernels::NgramRules::Mode;
   rules.mode = mode == "TF" ? Mode::count : mode == "IDF" ? Mode::present : Mode::weighted;
-  rules.least = call.i("min_gram_length", 1);
-  rules.most = call.i("max_gram_length", 1);
-  rules.skips = call.i("max_skip_count", 0);
+  rules.least = call.i("min_gram_length");
+  rules.most = call.i("max_gram_length");
+  rules.skips = call.i("max_skip_count");
   if (const auto* counts = call.ints("ngram_counts")) rules.counts = temporary(*counts);
   if (const auto* indexes = call.ints("ngram_indexes")) rules.indexes = temporary(*indexes);
   if (const auto* weights = call.floats("weights")) rules.weights = temporary(*weights);
@@ -222,7 +246,7 @@ constexpr Kernel kTfidfKernels[] = {{"reference", run_tfidf}};
 
 constexpr OpDef kRegexFullMatch20{.name = "RegexFullMatch",
                                   .since = 20,
-                                  .sig = {kIn, kOut, "which strings match a pattern"},
+                                  .sig = {kIn, kOut, "which strings match a pattern", kRegexFullMatchAttributes},
                                   .infer = infer_match,
                                   .kernels = kMatchKernels};
 constexpr OpDef kStringConcat20{.name = "StringConcat",
@@ -230,19 +254,20 @@ constexpr OpDef kStringConcat20{.name = "StringConcat",
                                 .sig = {kConcatIn, kOut, "strings joined, with broadcasting"},
                                 .infer = infer_concat,
                                 .kernels = kConcatKernels};
-constexpr OpDef kStringNormalizer10{.name = "StringNormalizer",
-                                    .since = 10,
-                                    .sig = {kIn, kOut, "strings without stop words, in another case"},
-                                    .infer = infer_normalizer,
-                                    .kernels = kNormalizerKernels};
+constexpr OpDef kStringNormalizer10{
+    .name = "StringNormalizer",
+    .since = 10,
+    .sig = {kIn, kOut, "strings without stop words, in another case", kStringNormalizerAttributes},
+    .infer = infer_normalizer,
+    .kernels = kNormalizerKernels};
 constexpr OpDef kStringSplit20{.name = "StringSplit",
                                .since = 20,
-                               .sig = {kIn, kSplitOut, "strings cut at a delimiter"},
+                               .sig = {kIn, kSplitOut, "strings cut at a delimiter", kStringSplitAttributes},
                                .infer = infer_split,
                                .kernels = kSplitKernels};
 constexpr OpDef kTfIdfVectorizer9{.name = "TfIdfVectorizer",
                                   .since = 9,
-                                  .sig = {kIn, kOut, "counts of n-grams"},
+                                  .sig = {kIn, kOut, "counts of n-grams", kTfIdfVectorizerAttributes},
                                   .infer = infer_tfidf,
                                   .kernels = kTfidfKernels};
 

@@ -11,12 +11,21 @@ namespace {
 constexpr Port kIn1[] = {{"X"}};
 constexpr Port kIn10[] = {{"X"}, {"K", Port::value}};
 constexpr Port kOut[] = {{"Values"}, {"Indices"}};
+constexpr AttributeDef kTopK1Attributes[] = {
+    {"axis", -1},
+    {"k", AttributeDef::integer, AttributeDef::required},
+};
+constexpr AttributeDef kTopK10Attributes[] = {
+    {"axis", -1},
+    {"largest", 1, {11}},
+    {"sorted", 1, {11}},
+};
 
 // The number of entries asked for. A K nothing is known of lies in 0..size.
 Result<Dim> wanted(const Call& call, InferContext& context, Dim size) {
   if (call.version() < 10) {
     if (!call.has_attr("k")) return refuse("topk.k", "the attribute k is missing");
-    return Dim(call.i("k", 0));
+    return Dim(call.i("k"));
   }
   TRY_OK(require_integers(call, 1));
   if (call.in(1).dims && call.in(1).rank() != 1)
@@ -30,7 +39,7 @@ Result<Dim> wanted(const Call& call, InferContext& context, Dim size) {
 
 Result<Facts> infer(const Call& call, InferContext& context) {
   TRY(Dims dims, call.dims(0));
-  TRY(const size_t axis, normalize_axis(call.i("axis", -1), dims.size()));
+  TRY(const size_t axis, normalize_axis(call.i("axis"), dims.size()));
   const Dim size = dims[axis];
   TRY(const Dim k, wanted(call, context, size));
   TRY_OK(context.require(Condition::ge(k, 0), "topk.k", "k must not be negative, it is {}", print(k)));
@@ -61,9 +70,9 @@ Temporary<int64_t> ranked(const Tensor& data, int64_t base, int64_t stride, int6
 
 Status reference(const Call& call, KernelArgs& args) {
   const Tensor& data = args.in(0);
-  TRY(const size_t axis, normalize_axis(call.i("axis", -1), data.rank()));
+  TRY(const size_t axis, normalize_axis(call.i("axis"), data.rank()));
   if (!args.out(0) || !args.out(1)) return unknown("topk.k", "k is not known");
-  const bool largest = call.version() < 11 || call.i("largest", 1) != 0;
+  const bool largest = call.version() < 11 || call.i("largest") != 0;
   const int64_t size = data.dims()[axis], k = args.out(0).dims()[axis];
   int64_t outer = 1, inner = 1;
   for (size_t i = 0; i < axis; ++i) outer *= data.dims()[i];
@@ -88,12 +97,12 @@ constexpr Kernel kKernels[] = {{"reference", reference}};
 
 constexpr OpDef kTopK1{.name = "TopK",
                        .since = 1,
-                       .sig = {kIn1, kOut, "the k largest or smallest entries of an axis"},
+                       .sig = {kIn1, kOut, "the k largest or smallest entries of an axis", kTopK1Attributes},
                        .infer = infer,
                        .kernels = kKernels};
 constexpr OpDef kTopK10{.name = "TopK",
                         .since = 10,
-                        .sig = {kIn10, kOut, "the k largest or smallest entries of an axis"},
+                        .sig = {kIn10, kOut, "the k largest or smallest entries of an axis", kTopK10Attributes},
                         .infer = infer,
                         .kernels = kKernels};
 

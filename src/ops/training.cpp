@@ -14,6 +14,25 @@ constexpr std::string_view kTraining = "ai.onnx.preview.training";
 constexpr Port kIn[] = {{"R"}, {"T"}, {"inputs", Port::variadic}};
 constexpr Port kOut[] = {{"outputs", Port::variadic}};
 constexpr Port kGradientIn[] = {{"Inputs", Port::variadic}};
+constexpr AttributeDef kAdagradAttributes[] = {
+    {"decay_factor", 0.0f},
+    {"epsilon", 1e-06f},
+    {"norm_coefficient", 0.0f},
+};
+constexpr AttributeDef kAdamAttributes[] = {
+    {"alpha", 0.9f}, {"beta", 0.999f}, {"epsilon", 1e-06f}, {"norm_coefficient", 0.0f}, {"norm_coefficient_post", 0.0f},
+};
+constexpr AttributeDef kGradientAttributes[] = {
+    {"xs", AttributeDef::strings, AttributeDef::required},
+    {"y", AttributeDef::string, AttributeDef::required},
+    {"zs", AttributeDef::strings},
+};
+constexpr AttributeDef kMomentumAttributes[] = {
+    {"alpha", AttributeDef::real, AttributeDef::required},
+    {"beta", AttributeDef::real, AttributeDef::required},
+    {"mode", "standard"},
+    {"norm_coefficient", AttributeDef::real, AttributeDef::required},
+};
 
 // R, T, then `groups` lists of equally many tensors (parameters, gradients, states); parameters and states come out.
 Result<Facts> infer_optimizer(const Call& call, InferContext& context, size_t groups) {
@@ -84,8 +103,8 @@ Status for_all_entries(KernelArgs& args, Update update) {
 
 Status adagrad(const Call& call, KernelArgs& args) {
   TRY(const Progress now, progress_of(args));
-  const double norm = call.f("norm_coefficient", 0), epsilon = call.f("epsilon", 1e-6f);
-  const double rate = now.rate / (1 + static_cast<double>(now.step) * call.f("decay_factor", 0));
+  const double norm = call.f("norm_coefficient"), epsilon = call.f("epsilon");
+  const double rate = now.rate / (1 + static_cast<double>(now.step) * call.f("decay_factor"));
   return for_all_entries<3>(args, [&](std::array<double, 3>& x) {
     const double gradient = norm * x[0] + x[1];
     x[2] += gradient * gradient;
@@ -95,8 +114,8 @@ Status adagrad(const Call& call, KernelArgs& args) {
 
 Status adam(const Call& call, KernelArgs& args) {
   TRY(const Progress now, progress_of(args));
-  const double alpha = call.f("alpha", 0.9f), beta = call.f("beta", 0.999f), epsilon = call.f("epsilon", 1e-6f);
-  const double norm = call.f("norm_coefficient", 0), after = call.f("norm_coefficient_post", 0);
+  const double alpha = call.f("alpha"), beta = call.f("beta"), epsilon = call.f("epsilon");
+  const double norm = call.f("norm_coefficient"), after = call.f("norm_coefficient_post");
   double rate = now.rate;
   const auto steps = static_cast<double>(now.step);
   if (now.step > 0) rate *= std::sqrt(1 - std::pow(beta, steps)) / (1 - std::pow(alpha, steps));
@@ -110,11 +129,11 @@ Status adam(const Call& call, KernelArgs& args) {
 
 Status momentum(const Call& call, KernelArgs& args) {
   TRY(const Progress now, progress_of(args));
-  const std::string_view mode = call.s("mode", "standard");
+  const std::string_view mode = call.s("mode");
   if (mode != "standard" && mode != "nesterov")
     return refuse("optimizer.mode", "mode is {:?}, not standard or nesterov", mode);
-  const double alpha = call.f("alpha", 0), norm = call.f("norm_coefficient", 0);
-  const double beta = now.step > 0 ? call.f("beta", 0) : 1;
+  const double alpha = call.f("alpha"), norm = call.f("norm_coefficient");
+  const double beta = now.step > 0 ? call.f("beta") : 1;
   return for_all_entries<3>(args, [&](std::array<double, 3>& x) {
     const double gradient = norm * x[0] + x[1];
     x[2] = alpha * x[2] + beta * gradient;
@@ -130,21 +149,22 @@ constexpr Kernel kMomentumKernels[] = {{"reference", momentum}};
 
 constexpr OpDef kTrainingAdagrad1{.name = "Adagrad",
                                   .domain = kTraining,
-                                  .sig = {kIn, kOut, "one step of Adagrad"},
+                                  .sig = {kIn, kOut, "one step of Adagrad", kAdagradAttributes},
                                   .infer = infer_three,
                                   .kernels = kAdagradKernels};
 constexpr OpDef kTrainingAdam1{.name = "Adam",
                                .domain = kTraining,
-                               .sig = {kIn, kOut, "one step of Adam"},
+                               .sig = {kIn, kOut, "one step of Adam", kAdamAttributes},
                                .infer = infer_four,
                                .kernels = kAdamKernels};
-constexpr OpDef kTrainingGradient1{.name = "Gradient",
-                                   .domain = kTraining,
-                                   .sig = {kGradientIn, kOut, "derivatives of one output by the inputs"},
-                                   .infer = infer_gradient};
+constexpr OpDef kTrainingGradient1{
+    .name = "Gradient",
+    .domain = kTraining,
+    .sig = {kGradientIn, kOut, "derivatives of one output by the inputs", kGradientAttributes},
+    .infer = infer_gradient};
 constexpr OpDef kTrainingMomentum1{.name = "Momentum",
                                    .domain = kTraining,
-                                   .sig = {kIn, kOut, "one step with momentum"},
+                                   .sig = {kIn, kOut, "one step with momentum", kMomentumAttributes},
                                    .infer = infer_three,
                                    .kernels = kMomentumKernels};
 

@@ -10,6 +10,17 @@ namespace {
 
 constexpr Port kIn[] = {{"input"}};
 constexpr Port kOut[] = {{"output"}};
+constexpr AttributeDef kDepthToSpaceAttributes[] = {
+    {"blocksize", AttributeDef::integer, AttributeDef::required},
+    {"mode", "DCR", {11}},
+};
+constexpr AttributeDef kSpaceToDepthAttributes[] = {
+    {"blocksize", AttributeDef::integer, AttributeDef::required},
+    {"mode", "DCR", {28}},
+};
+constexpr AttributeDef kTransposeAttributes[] = {
+    {"perm", AttributeDef::integers},
+};
 constexpr size_t kData[] = {0};
 
 Result<Temporary<size_t>> permutation(const Call& call, size_t rank) {
@@ -72,7 +83,7 @@ std::vector<ViewRule> view_transpose(const Call& call, const Facts& out) {
 }
 
 Result<int64_t> block_of(const Call& call) {
-  const int64_t block = call.i("blocksize", 0);
+  const int64_t block = call.i("blocksize");
   if (block < 1 || block > (int64_t{1} << 30))
     return refuse("blocksize", "the block size must be positive, it is {}", block);
   return block;
@@ -80,7 +91,7 @@ Result<int64_t> block_of(const Call& call) {
 
 // "CRD" puts the channel before the block in the depth axis, "DCR" the block before the channel.
 Result<bool> channel_first(const Call& call) {
-  const std::string_view mode = call.s("mode", "DCR");
+  const std::string_view mode = call.s("mode");
   if (mode != "DCR" && mode != "CRD") return refuse("mode", "the mode {:?} is neither DCR nor CRD", mode);
   return mode == "CRD";
 }
@@ -150,19 +161,21 @@ Result<Facts> infer_to_depth(const Call& call, InferContext& context) {
 
 }  // namespace
 
-constexpr OpDef kDepthToSpace1{.name = "DepthToSpace",
-                               .since = 1,
-                               .sig = {kIn, kOut, "blocks of channels spread over height and width"},
-                               .infer = infer_to_space,
-                               .kernels = kToSpace};
-constexpr OpDef kSpaceToDepth1{.name = "SpaceToDepth",
-                               .since = 1,
-                               .sig = {kIn, kOut, "blocks of height and width moved into channels"},
-                               .infer = infer_to_depth,
-                               .kernels = kToDepth};
+constexpr OpDef kDepthToSpace1{
+    .name = "DepthToSpace",
+    .since = 1,
+    .sig = {kIn, kOut, "blocks of channels spread over height and width", kDepthToSpaceAttributes},
+    .infer = infer_to_space,
+    .kernels = kToSpace};
+constexpr OpDef kSpaceToDepth1{
+    .name = "SpaceToDepth",
+    .since = 1,
+    .sig = {kIn, kOut, "blocks of height and width moved into channels", kSpaceToDepthAttributes},
+    .infer = infer_to_depth,
+    .kernels = kToDepth};
 constexpr OpDef kTranspose1{.name = "Transpose",
                             .since = 1,
-                            .sig = {kIn, kOut, "axes in another order"},
+                            .sig = {kIn, kOut, "axes in another order", kTransposeAttributes},
                             .infer = infer_transpose,
                             .kernels = kTranspose,
                             .view = view_transpose};

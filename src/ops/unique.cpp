@@ -12,6 +12,10 @@ namespace {
 constexpr Port kIn[] = {{"X", Port::value | Port::settled}};
 constexpr Port kOut[] = {
     {"Y"}, {"indices", Port::optional}, {"inverse_indices", Port::optional}, {"counts", Port::optional}};
+constexpr AttributeDef kAttributes[] = {
+    {"axis", AttributeDef::integer},
+    {"sorted", 1},
+};
 
 Result<Facts> infer(const Call& call, InferContext& context) {
   const Fact& in = call.in(0);
@@ -25,7 +29,7 @@ Result<Facts> infer(const Call& call, InferContext& context) {
   if (!call.has_attr("axis")) {
     dims = {product(dims)};
   } else {
-    TRY(axis, normalize_axis(call.i("axis", 0), dims.size()));
+    TRY(axis, normalize_axis(call.i("axis"), dims.size()));
   }
   const Dim size = dims[axis];
   const Dim found = size == Dim(0) ? Dim(0) : context.fresh(in, "unique", least_of(context, {size, 1}), size);
@@ -123,14 +127,14 @@ Status reference(const Call& call, KernelArgs& args) {
   if (!call.has_attr("axis")) {
     rows.data = rows.data.reshaped({rows.data.count()});
   } else {
-    TRY(axis, normalize_axis(call.i("axis", 0), rows.data.rank()));
+    TRY(axis, normalize_axis(call.i("axis"), rows.data.rank()));
   }
   std::vector<int64_t> dims = rows.data.dims();
   rows.count = dims[axis];
   for (size_t i = 0; i < axis; ++i) rows.outer *= dims[i];
   for (size_t i = axis + 1; i < dims.size(); ++i) rows.inner *= dims[i];
   TRY(const Compare order, comparison(rows.data.dtype()));
-  const Groups groups = group(rows, order, call.i("sorted", 1) != 0);
+  const Groups groups = group(rows, order, call.i("sorted") != 0);
   const auto found = static_cast<int64_t>(groups.first.size());
   dims[axis] = found;
   TRY(Tensor values, Tensor::allocate(rows.data.dtype(), dims));
@@ -151,7 +155,7 @@ constexpr Kernel kKernels[] = {{"reference", reference}};
 
 constexpr OpDef kUnique11{.name = "Unique",
                           .since = 11,
-                          .sig = {kIn, kOut, "the different values, where they are and how often"},
+                          .sig = {kIn, kOut, "the different values, where they are and how often", kAttributes},
                           .infer = infer,
                           .kernels = kKernels};
 

@@ -8,7 +8,8 @@ namespace {
 constexpr int64_t kMost = (int64_t{1} << 31) - 1;
 
 Result<AutoPad> read_auto_pad(const Call& call) {
-  const std::string_view text = call.s("auto_pad", "NOTSET");
+  const auto* given = call.given<std::string>("auto_pad");
+  const std::string_view text = given ? std::string_view(*given) : "";
   if (text == "NOTSET" || text.empty()) return AutoPad::explicit_pads;
   if (text == "SAME_UPPER") return AutoPad::same_upper;
   if (text == "SAME_LOWER") return AutoPad::same_lower;
@@ -20,7 +21,7 @@ Result<AutoPad> read_auto_pad(const Call& call) {
 
 Result<Temporary<int64_t>> axis_ints(const Call& call, std::string_view name, size_t count, int64_t fallback,
                                      int64_t lo) {
-  const auto* given = call.ints(name);
+  const auto* given = call.given<std::vector<int64_t>>(name);
   if (!given || given->empty()) return Temporary<int64_t>(count, fallback);
   if (given->size() != count)
     return refuse("window.attribute", "{} has {} entries, {} are needed", name, given->size(), count);

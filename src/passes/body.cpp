@@ -25,11 +25,7 @@ Node moved_node(const Node& node, const std::vector<ValueId>& ids) {
   const auto moved = [&](ValueId id) { return id == kNoValue ? kNoValue : ids[id]; };
   std::transform(copy.in.begin(), copy.in.end(), copy.in.begin(), moved);
   std::transform(copy.out.begin(), copy.out.end(), copy.out.begin(), moved);
-  for (Attribute& attribute : copy.attributes) {
-    if (auto* one = std::get_if<std::shared_ptr<Graph>>(&attribute.value)) *one = with_captures(**one, ids);
-    if (auto* many = std::get_if<std::vector<std::shared_ptr<Graph>>>(&attribute.value))
-      for (auto& body : *many) body = with_captures(*body, ids);
-  }
+  replace_bodies(copy, [&](const Graph& body) { return with_captures(body, ids); });
   return copy;
 }
 

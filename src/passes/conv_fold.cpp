@@ -53,16 +53,8 @@ Result<Tensor> scaled(const Tensor& weights, const std::vector<double>& scale) {
   return out;
 }
 
-float attribute_or(const Node& node, std::string_view name, float fallback) {
-  const Attribute* attribute = node.attribute(name);
-  const auto* value = attribute ? std::get_if<float>(&attribute->value) : nullptr;
-  return value ? *value : fallback;
-}
-
 bool trains(const Node& norm) {
-  const Attribute* attribute = norm.attribute("training_mode");
-  const auto* value = attribute ? std::get_if<int64_t>(&attribute->value) : nullptr;
-  return (value && *value != 0) || norm.version < 7 || norm.attribute("spatial") != nullptr;
+  return norm.integer("training_mode") != 0 || norm.version < 7 || norm.attribute("spatial") != nullptr;
 }
 
 void set_bias(Node& conv, ValueId bias) {
@@ -112,7 +104,7 @@ Status fold_batch_norm(Draft& draft) {
     if (!gamma || !beta || !mean || !variance) return false;
     std::vector<double> scale, bias;
     for (size_t i = 0; i < gamma->size(); ++i) {
-      scale.push_back((*gamma)[i] / std::sqrt((*variance)[i] + attribute_or(norm, "epsilon", 1e-5f)));
+      scale.push_back((*gamma)[i] / std::sqrt((*variance)[i] + norm.real("epsilon")));
       bias.push_back((parts.bias[i] - (*mean)[i]) * scale.back() + (*beta)[i]);
     }
     if (!std::all_of(scale.begin(), scale.end(), [](double s) { return std::isfinite(s); })) return false;

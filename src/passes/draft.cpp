@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "ir/each_body.h"
 #include "ops/all.h"
 
 namespace anyshape {

@@ -7,8 +7,6 @@
 namespace anyshape {
 namespace {
 
-using simd::ElementwiseProgram;
-
 constexpr size_t kMostInstructions = 64;
 
 // A node, or several joined, as one elementwise program over these values.
@@ -71,7 +69,7 @@ std::optional<Chain> joined(const Chain& chain, size_t at, const Chain& first) {
   const int result = code_start + static_cast<int>(first.program.code.size()) - 1;
   chain_inputs[at] = result;
   add(chain.program, chain_inputs, p.inputs + static_cast<int>(first.program.constants.size()), result + 1);
-  if (p.inputs > simd::kMostElementwiseInputs || p.code.size() > kMostInstructions) return std::nullopt;
+  if (p.inputs > kMostElementwiseInputs || p.code.size() > kMostInstructions) return std::nullopt;
   return out;
 }
 
@@ -81,7 +79,7 @@ Node node_of(const Chain& chain, const Node& last, const std::string& label) {
   set_op(node, "anyshape", "Elementwise", 1);
   node.in = chain.inputs;
   node.out = last.out;
-  node.attributes.push_back({"code", simd::encode_code(chain.program)});
+  node.attributes.push_back({"code", encode_code(chain.program)});
   node.attributes.push_back({"constants", chain.program.constants});
   return node;
 }

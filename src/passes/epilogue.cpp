@@ -11,16 +11,11 @@ struct Epilogue {
   std::vector<float> params;
 };
 
-float attribute_of(const Node& node, std::string_view name, float fallback) {
-  const Attribute* attribute = node.attribute(name);
-  const auto* value = attribute ? std::get_if<float>(&attribute->value) : nullptr;
-  return value ? *value : fallback;
-}
-
 // A bound of Clip: an attribute up to opset 10, then an input. Nothing where it is known only when the model runs.
 std::optional<float> bound_of(const Draft& draft, const Node& node, size_t input, std::string_view name,
-                              float fallback) {
-  if (input >= node.in.size() || node.in[input] == kNoValue) return attribute_of(node, name, fallback);
+                              float no_bound) {
+  if (node.version < 11) return node.real(name);
+  if (input >= node.in.size() || node.in[input] == kNoValue) return no_bound;
   const Tensor* bound = draft.constant(node.in[input]);
   if (!bound || bound->dtype() != DType::f32 || bound->count() != 1) return std::nullopt;
   const auto aligned = bound->aligned();
@@ -30,11 +25,10 @@ std::optional<float> bound_of(const Draft& draft, const Node& node, size_t input
 std::optional<Epilogue> epilogue_of(const Draft& draft, const Node& node) {
   for (const char* name : {"Relu", "Sigmoid", "Tanh"})
     if (is_op(node, name)) return Epilogue{name, {}};
-  if (is_op(node, "LeakyRelu")) return Epilogue{"LeakyRelu", {attribute_of(node, "alpha", 0.01f)}};
+  if (is_op(node, "LeakyRelu")) return Epilogue{"LeakyRelu", {node.real("alpha")}};
   if (!is_op(node, "Clip")) return std::nullopt;
-  using Limits = std::numeric_limits<float>;
-  const float widest = node.version < 11 ? Limits::max() : Limits::infinity();
-  const auto least = bound_of(draft, node, 1, "min", -widest), most = bound_of(draft, node, 2, "max", widest);
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  const auto least = bound_of(draft, node, 1, "min", -infinity), most = bound_of(draft, node, 2, "max", infinity);
   // With bounds that cross or are no numbers the order of the two comparisons shows.
   if (!least || !most || !(*least <= *most)) return std::nullopt;
   return Epilogue{"Clip", {*least, *most}};

@@ -5,8 +5,10 @@
 #include "base/bug.h"
 #include "base/work.h"
 #include "ir/call.h"
+#include "passes/body.h"
 #include "plan/lifetimes.h"
 #include "solve/slice.h"
+#include "tensor/alignment.h"
 
 namespace anyshape {
 namespace {
@@ -16,9 +18,7 @@ using Op = Formulas::Op;
 
 // The same tensor, at an address its element type allows.
 Result<Tensor> for_kernels(const Tensor& tensor) {
-  const auto size = static_cast<uintptr_t>(std::max(1, bits(tensor.dtype()) / 8));
-  const bool placed = reinterpret_cast<uintptr_t>(tensor.bytes().data()) % size == 0;
-  return placed ? Result<Tensor>(tensor) : tensor.aligned();
+  return is_aligned(tensor) ? Result<Tensor>(tensor) : tensor.aligned();
 }
 
 }  // namespace

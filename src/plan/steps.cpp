@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "ir/call.h"
-#include "ir/each_body.h"
+#include "ir/graph.h"
 #include "passes/body.h"
 #include "plan/planner.h"
 

@@ -95,11 +95,9 @@ Dim Explainer::size(const Spot& spot) const {
 std::optional<Scope> Explainer::outer_scope(const Scope& inner) const {
   const auto holds = [&](const Graph& graph) {
     return std::any_of(graph.nodes.begin(), graph.nodes.end(), [&](const Node& node) {
-      if (node.body.get() == inner.graph) return true;
-      return std::any_of(node.attributes.begin(), node.attributes.end(), [&](const Attribute& a) {
-        const auto* body = std::get_if<std::shared_ptr<Graph>>(&a.value);
-        return body && body->get() == inner.graph;
-      });
+      bool held = node.body.get() == inner.graph;
+      for_each_body(node, [&](const Graph& body) { held |= &body == inner.graph; });
+      return held;
     });
   };
   if (holds(typed_.graph())) return Scope{&typed_.graph(), &typed_.facts()};
@@ -233,10 +231,8 @@ Explainer::Next Explainer::next_of_entry(const Spot& spot, const Node& node) con
   if (node.type == "Constant") return {fmt::format("the constant {} in the file", print(size(spot))), {}};
   if (node.type == "Shape" && node.domain.empty() && !node.in.empty() && node.in[0] != kNoValue) {
     const auto& dims = (*spot.scope.facts)[node.in[0]].dims;
-    const Attribute* start = node.attribute("start");
-    const auto* first = start ? std::get_if<int64_t>(&start->value) : nullptr;
-    const int64_t rank = dims ? static_cast<int64_t>(dims->size()) : 0;
-    const int64_t skipped = !first ? 0 : std::clamp<int64_t>(*first < 0 ? *first + rank : *first, 0, rank);
+    const int64_t rank = dims ? static_cast<int64_t>(dims->size()) : 0, first = node.integer("start");
+    const int64_t skipped = std::clamp<int64_t>(first < 0 ? first + rank : first, 0, rank);
     const Spot axis{spot.scope, node.in[0], spot.index + static_cast<size_t>(skipped), false};
     if (dims && axis.index < dims->size()) return {fmt::format("reads {}", words(axis)), axis};
   }

@@ -1,6 +1,6 @@
 #include "solve/slice.h"
 
-#include "ir/each_body.h"
+#include "ir/reads.h"
 
 namespace anyshape {
 std::shared_ptr<const Graph> backward_slice(const Graph& graph, const std::vector<ValueId>& wanted) {

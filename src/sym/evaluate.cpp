@@ -3,6 +3,7 @@
 #include <unordered_map>
 
 #include "sym/node.h"
+#include "sym/relation.h"
 
 namespace anyshape {
 namespace {
@@ -64,7 +65,6 @@ Number value_of(const Atom& atom, const Binding& binding) {
 Tri evaluate_relation(const Relation& r, const Binding& binding) {
   Number value = evaluate(r.expr, binding);
   if (!value) return Tri::unknown;
-  auto tri = [](bool b) { return b ? Tri::yes : Tri::no; };
   switch (r.kind) {
     case Relation::Kind::eq:
       return tri(*value == 0);

@@ -11,8 +11,6 @@ namespace {
 
 using Kind = Relation::Kind;
 
-Tri tri(bool value) { return value ? Tri::yes : Tri::no; }
-
 Tri decide_constant(Kind kind, int64_t value) {
   if (kind == Kind::ge) return tri(value >= 0);
   return tri((value == 0) == (kind == Kind::eq));

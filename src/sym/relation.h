@@ -8,6 +8,8 @@
 // Normal forms of single relations and conjunctions; private to sym/.
 namespace anyshape {
 
+inline Tri tri(bool value) { return value ? Tri::yes : Tri::no; }
+
 // Brings a relation into normal form. no/yes: it is decided whatever the symbols are; unknown: it stays. An expression
 // that is unknown() leaves the relation as it is.
 Tri normalize(Relation& relation);

@@ -120,7 +120,7 @@ Status TreeLists::walk(int64_t tree, int64_t root) {
 
 Status TreeLists::run() {
   TRY_OK(read());
-  const int64_t aggregate = call_.i("aggregate_function", 1), transform = call_.i("post_transform", 0);
+  const int64_t aggregate = call_.i("aggregate_function"), transform = call_.i("post_transform");
   if (aggregate < 0 || aggregate > 3 || transform < 0 || transform > 4)
     return refuse("treeensemble.aggregate", "its aggregate function or transform does not exist");
   const auto* roots = call_.ints("tree_roots");
@@ -135,7 +135,7 @@ Status TreeLists::run() {
     TRY_OK(walk(static_cast<int64_t>(i), yes == no && (*true_leaf_)[at] != 0 ? yes : root));
   }
   node_.op_type = "TreeEnsembleRegressor";
-  attribute(node_, "n_targets", AttributeType::int_).i = call_.i("n_targets", 1);
+  attribute(node_, "n_targets", AttributeType::int_).i = call_.i("n_targets");
   attribute(node_, "aggregate_function", AttributeType::string).s = kAggregates[aggregate];
   attribute(node_, "post_transform", AttributeType::string).s = kTransforms[transform];
   return {};

@@ -78,7 +78,7 @@ Status dft_axis(const Call& call, onnx::NodeProto& node, fixes::Edit&) {
 }
 
 Status grid_sample_mode(const Call& call, onnx::NodeProto& node, fixes::Edit&) {
-  const std::string_view mode = call.s("mode", "linear");
+  const std::string_view mode = call.s("mode");
   if (mode == "linear") attribute(node, "mode", AttributeType::string).s = "bilinear";
   if (mode == "cubic") attribute(node, "mode", AttributeType::string).s = "bicubic";
   return {};

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "format/onnx/walk.h"
-#include "ir/each_body.h"
 #include "target/kernel_check.h"
 #include "target/lower.h"
 

@@ -1,7 +1,5 @@
 #include "target/kernel_check.h"
 
-#include "ir/each_body.h"
-
 namespace anyshape::target {
 namespace {
 

@@ -8,7 +8,6 @@
 
 #include "format/onnx/from_graph.h"
 #include "format/onnx/walk.h"
-#include "ir/each_body.h"
 #include "ops/all.h"
 #include "target/edits.h"
 #include "target/lower_steps.h"

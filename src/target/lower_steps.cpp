@@ -18,28 +18,28 @@ std::string dilated(const Call& call) {
   return ones ? "" : " with dilations";
 }
 
-std::string blocked(const Call& call) { return call.i("block_size", 0) != 0 ? " with a block_size" : ""; }
+std::string blocked(const Call& call) { return call.i("block_size") != 0 ? " with a block_size" : ""; }
 
 std::string other_precision(const Call& call) {
-  const auto precision = call.i("precision", 0);
+  const auto precision = call.i("precision");
   return precision == 0 || precision == static_cast<int64_t>(f32) ? "" : " with a precision other than f32";
 }
 
 std::string other_output(const Call& call) {
-  const auto dtype = call.i("output_dtype", 0);
+  const auto dtype = call.i("output_dtype");
   return dtype == 0 || dtype == static_cast<int64_t>(f32) ? "" : " with an output_dtype other than f32";
 }
 
-std::string wrapped(const Call& call) { return call.s("mode", "constant") == "wrap" ? " with the mode wrap" : ""; }
+std::string wrapped(const Call& call) { return call.s("mode") == "wrap" ? " with the mode wrap" : ""; }
 
 std::string symmetric(const Call& call) {
-  return call.s("coordinate_transformation_mode", "") == "half_pixel_symmetric" ? " with half_pixel_symmetric" : "";
+  return call.s("coordinate_transformation_mode") == "half_pixel_symmetric" ? " with half_pixel_symmetric" : "";
 }
 
-std::string column_first(const Call& call) { return call.s("mode", "DCR") == "DCR" ? "" : " with the mode CRD"; }
+std::string column_first(const Call& call) { return call.s("mode") == "DCR" ? "" : " with the mode CRD"; }
 
 std::string real_inverse(const Call& call) {
-  return call.i("inverse", 0) != 0 && call.i("onesided", 0) != 0 ? " with inverse and onesided" : "";
+  return call.i("inverse") != 0 && call.i("onesided") != 0 ? " with inverse and onesided" : "";
 }
 
 std::string volumetric(const Call& call) {

@@ -1,6 +1,7 @@
 #include <cmath>
 #include <limits>
 
+#include "ops/attention_kernel.h"
 #include "target/rewrites.h"
 
 namespace anyshape::target::rewrites {
@@ -48,7 +49,7 @@ Ref masked(Builder& b, Ref scores, Ref visible) {
 // A query that sees no key gives zeros, not the quotient of two zeros.
 Ref weights_of(Builder& b, const Call& call, Ref scores) {
   const DType own = b.dtype(scores);
-  const auto precision = dtype_from_onnx(call.i("softmax_precision", static_cast<int64_t>(own)));
+  const auto precision = ops::softmax_precision(call, own);
   const bool other = precision && *precision != own && is_float(*precision);
   const Ref exact = other ? b.cast(scores, *precision) : scores;
   Ref weights = b.softmax(exact, -1);
@@ -70,7 +71,7 @@ Ref with_mask(Builder& b, const Call& call, Ref scores, Ref mask) {
 Status plain(const Call& call) {
   if (call.has(6)) return refuse("attention.nonpad", "nonpad_kv_seqlen has no equal");
   if (call.has_output(3)) return refuse("attention.scores", "qk_matmul_output is asked for");
-  if (call.i("left_window_size", -1) != -1 || call.i("right_window_size", -1) != -1)
+  if (call.i("left_window_size") != -1 || call.i("right_window_size") != -1)
     return refuse("attention.window", "a window has no equal");
   return {};
 }
@@ -82,13 +83,13 @@ Ref scores_of(Builder& b, const Call& call, Ref q, Ref k) {
     return {};
   }
   const double scale =
-      call.has_attr("scale") ? static_cast<double>(call.f("scale", 1)) : 1 / std::sqrt(static_cast<double>(*size));
+      call.has_attr("scale") ? static_cast<double>(call.f("scale")) : 1 / std::sqrt(static_cast<double>(*size));
   // Types of 16 bits are scaled on both sides, as ONNX defines it: their products may pass the largest number.
   const bool narrow = b.dtype(q) == DType::f16 || b.dtype(q) == DType::bf16;
   const auto scaled = [&](Ref x, double by) { return b.op("Mul", {x, b.number(by, b.dtype(x))}); };
   const Ref query = scaled(q, narrow ? std::sqrt(scale) : scale), turned = b.transpose(k, {0, 1, 3, 2});
   const Ref scores = b.op("MatMul", {query, narrow ? scaled(turned, std::sqrt(scale)) : turned});
-  const double cap = static_cast<double>(call.f("softcap", 0));
+  const double cap = static_cast<double>(call.f("softcap"));
   if (cap == 0) return scores;
   const Ref limit = b.number(cap, b.dtype(scores));
   return b.op("Mul", {b.op("Tanh", {b.op("Div", {scores, limit})}), limit});
@@ -101,30 +102,30 @@ Refs attention(Builder& b, const Call& call, const Refs& in) {
     b.fail(std::move(fits).error());
     return {};
   }
-  const Ref q = split_heads(b, in[0], call.i("q_num_heads", 0));
-  Ref k = split_heads(b, in[1], call.i("kv_num_heads", 0)), v = split_heads(b, in[2], call.i("kv_num_heads", 0));
+  const Ref q = split_heads(b, in[0], call.i("q_num_heads"));
+  Ref k = split_heads(b, in[1], call.i("kv_num_heads")), v = split_heads(b, in[2], call.i("kv_num_heads"));
   const Dim past = call.has(4) ? b.dim(in[4], 2) : Dim(0);
   if (call.has(4)) k = b.concat({in[4], k}, 2);
   if (call.has(5)) v = b.concat({in[5], v}, 2);
   const Dim heads = b.dim(q, 1);
   Ref scores = scores_of(b, call, q, repeat_heads(b, k, heads));
-  if (call.i("is_causal", 0) != 0) scores = masked(b, scores, causal_mask(b, b.dim(q, 2), b.dim(k, 2), past));
+  if (call.i("is_causal") != 0) scores = masked(b, scores, causal_mask(b, b.dim(q, 2), b.dim(k, 2), past));
   if (call.has(3)) scores = with_mask(b, call, scores, in[3]);
   const Ref y = b.op("MatMul", {weights_of(b, call, scores), repeat_heads(b, v, heads)});
   return {b.rank(in[0]) == 3 ? merge_heads(b, y) : y, k, v};
 }
 
 Refs rotary_embedding(Builder& b, const Call& call, const Refs& in) {
-  const Ref x = split_heads(b, in[0], call.i("num_heads", 0));
+  const Ref x = split_heads(b, in[0], call.i("num_heads"));
   const auto table = [&](Ref cache) { return b.unsqueeze(call.has(3) ? b.gather(cache, in[3], 0) : cache, {1}); };
   const Dims sizes = b.dims(x);
-  const int64_t part = call.i("rotary_embedding_dim", 0);
+  const int64_t part = call.i("rotary_embedding_dim");
   const auto turned = part != 0 ? std::optional(part) : sizes.size() == 4 ? sizes[3].constant() : std::nullopt;
   if (!turned || sizes.size() != 4) {
     b.refuse("rotary.size", "the size of a head is no number");
     return {};
   }
-  const bool interleaved = call.i("interleaved", 0) != 0;
+  const bool interleaved = call.i("interleaved") != 0;
   const Ref head = b.slice(x, 3, 0, *turned);
   const auto half = [&](int64_t which) {
     return interleaved ? b.slice(head, 3, which, *turned, 2)

@@ -5,7 +5,7 @@ namespace {
 
 // x in the type that stash_type asks statistics to be computed in.
 Ref stashed(Builder& b, const Call& call, Ref x) {
-  const auto stash = dtype_from_onnx(call.i("stash_type", 1));
+  const auto stash = dtype_from_onnx(call.i("stash_type"));
   const bool narrow = b.dtype(x) == DType::f16 || b.dtype(x) == DType::bf16;
   return narrow && stash == DType::f32 ? b.cast(x, DType::f32) : x;
 }
@@ -23,8 +23,8 @@ Ref as_type_of(Builder& b, Ref x, Ref other) { return b.dtype(x) == b.dtype(othe
 Refs rms_normalization(Builder& b, const Call& call, const Refs& in) {
   const auto rank = static_cast<int64_t>(b.rank(in[0]));
   std::vector<int64_t> axes;
-  for (int64_t axis = call.i("axis", -1); axis < (call.i("axis", -1) < 0 ? 0 : rank); ++axis) axes.push_back(axis);
-  const double epsilon = static_cast<double>(call.f("epsilon", 1e-5F));
+  for (int64_t axis = call.i("axis"); axis < (call.i("axis") < 0 ? 0 : rank); ++axis) axes.push_back(axis);
+  const double epsilon = static_cast<double>(call.f("epsilon"));
   const Ref normal = over_root_mean_square(b, stashed(b, call, in[0]), axes, epsilon);
   return {b.op("Mul", {as_type_of(b, normal, in[1]), in[1]})};
 }
@@ -35,9 +35,9 @@ Refs group_normalization(Builder& b, const Call& call, const Refs& in) {
     b.refuse("rank", "the input has {} axes, at least 2 are needed", sizes.size());
     return {};
   }
-  const Ref grouped = b.reshape(stashed(b, call, in[0]), {sizes[0], call.i("num_groups", 1), -1});
+  const Ref grouped = b.reshape(stashed(b, call, in[0]), {sizes[0], call.i("num_groups"), -1});
   const Ref centred = b.op("Sub", {grouped, b.reduce("ReduceMean", grouped, {2}, true)});
-  const Ref normal = over_root_mean_square(b, centred, {2}, static_cast<double>(call.f("epsilon", 1e-5F)));
+  const Ref normal = over_root_mean_square(b, centred, {2}, static_cast<double>(call.f("epsilon")));
   const Ref y = as_type_of(b, b.reshape(normal, sizes), in[0]);
   std::vector<int64_t> behind;
   for (size_t axis = 2; axis < sizes.size(); ++axis) behind.push_back(static_cast<int64_t>(axis) - 1);

@@ -111,8 +111,7 @@ Status run(const ViewArgs& args, int64_t, int64_t) {
   }
   for (const View& view : args.out) {
     out.push_back(datum_of(view, view ? near_address(view.data) : nullptr));
-    if (const size_t size = out.back().tensor().bytes().size(); size > 0)
-      std::memset(near_address(view.data), 0, size);
+    if (const size_t size = out.back().tensor().bytes().size(); size > 0) std::memset(near_address(view.data), 0, size);
   }
   KernelArgs kernel_args{in, out};
   const auto facts = prepared.inputs();

@@ -18,10 +18,10 @@ namespace anyshape {
 
 // A model as an engine gets it.
 struct EngineModel {
-  std::shared_ptr<const Graph> graph;    // as read
-  std::shared_ptr<const Typed> typed;    // of the same with functions inlined
-  std::vector<Requirement> assumed;      // beside those of the graph, over the symbols of `typed`
-  std::filesystem::path file;            // that holds the model as it is; empty: none does
+  std::shared_ptr<const Graph> graph;  // as read
+  std::shared_ptr<const Typed> typed;  // of the same with functions inlined
+  std::vector<Requirement> assumed;    // beside those of the graph, over the symbols of `typed`
+  std::filesystem::path file;          // that holds the model as it is; empty: none does
   struct Bytes {
     std::span<const std::byte> bytes;
     std::shared_ptr<const void> owner;

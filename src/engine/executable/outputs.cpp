@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "kernels/dense_copy.h"
+#include "tensor/alignment.h"
 #include "tensor/own.h"
 
 namespace anyshape {
@@ -13,11 +14,6 @@ using Kind = PlanValue::Kind;
 
 bool overlap(std::span<const std::byte> a, std::span<const std::byte> b) {
   return !a.empty() && !b.empty() && a.data() < b.data() + b.size() && b.data() < a.data() + a.size();
-}
-
-bool is_placed(const Tensor& tensor) {
-  const auto unit = static_cast<uintptr_t>(std::max(1, bits(tensor.dtype()) / 8));
-  return reinterpret_cast<uintptr_t>(tensor.bytes().data()) % unit == 0;
 }
 
 }  // namespace
@@ -71,7 +67,7 @@ Status Outputs::prepare(size_t stage) {
     const int64_t bytes = state_.binding->bytes(value);
     if (!state_.run->own_outputs && out.is_tensor()) {
       TRY_OK(check_given(i, view));
-      if (is_placed(out.tensor()) && !written_last(i)) {
+      if (is_aligned(out.tensor()) && !written_last(i)) {
         storage_.output(i) = out.tensor().data();
         continue;
       }

@@ -6,8 +6,8 @@
 
 namespace anyshape {
 
-// Where outputs are written, and what is copied at the end. Memory of a caller that is an input's, too, is written last:
-// other outputs may be read off that input.
+// Where outputs are written, and what is copied at the end. Memory of a caller that is an input's, too, is written
+// last: other outputs may be read off that input.
 class Outputs {
  public:
   Outputs(const RunState& state, Storage& storage);

@@ -62,9 +62,9 @@ class Frame final : public BodyRunner {
     for (const Node& node : graph_.nodes) {
       for (ValueId id : node.in)
         if (id != kNoValue && uses_[id] != kAlways) ++uses_[id];
-      for (const Attribute& attribute : node.attributes)
-        if (const auto* body = std::get_if<std::shared_ptr<Graph>>(&attribute.value))
-          for (const auto& capture : (*body)->captures) keep(capture.outer);
+      for_each_body(node, [&](const Graph& body) {
+        for (const auto& capture : body.captures) keep(capture.outer);
+      });
     }
     for (ValueId id : graph_.outputs) keep(id);
   }

@@ -192,6 +192,39 @@ TEST(ReferenceScan, BatchesOfDifferentLengths) {
   EXPECT_EQ(run8({1}), "error[scan.lengths]");
 }
 
+// An operator with a list of bodies: it adds up what they give.
+std::vector<std::shared_ptr<Graph>> listed_bodies;
+Result<Facts> infer_sum_of_bodies(const Call&, InferContext&) { return Facts{Fact::tensor(DType::i64, {2})}; }
+Status run_sum_of_bodies(const Call&, KernelArgs& args) {
+  TRY(args.outputs[0], Tensor::allocate(DType::i64, {2}));
+  for (const auto& body : listed_bodies) {
+    TRY(const auto made, args.bodies->run(*body, {}));
+    for (int64_t i = 0; i < 2; ++i) args.out(0).set_int(i, args.out(0).int_at(i) + made[0].tensor().int_at(i));
+  }
+  return {};
+}
+constexpr Kernel kSumOfBodies[] = {{"reference", run_sum_of_bodies}};
+constexpr Port kSum[] = {{"sum"}};
+constexpr OpDef kSumOfBodiesOp{
+    .name = "SumOfBodies", .sig = {{}, kSum, ""}, .infer = infer_sum_of_bodies, .kernels = kSumOfBodies};
+
+// What only the bodies of a list read is kept until they have run.
+TEST(ReferenceBodies, CapturesOfAListOfBodies) {
+  GraphMaker main;
+  main.input("x").node("Add", {"x", "x"}, {"w"}).node("Neg", {"w"}, {"v"});
+  listed_bodies.clear();
+  for (const char* type : {"Neg", "Identity", "Identity"}) {
+    GraphMaker body(&main);
+    listed_bodies.push_back(body.node(type, {"w"}, {"o"}).finish({"o"}));
+  }
+  main.node("SumOfBodies", {}, {"y"});
+  const auto graph = main.finish({"y"});
+  graph->nodes.back().op = &kSumOfBodiesOp;
+  graph->nodes.back().attributes.push_back({"bodies", listed_bodies});
+  graph->finish();
+  EXPECT_EQ(run(*graph, {ints({2}, {3, 4})}), "i64[2] = [6, 8]");
+}
+
 TEST(ReferenceSequenceMap, PairsItems) {
   GraphMaker main;
   main.input("a").input("b").node("SequenceConstruct", {"a", "b"}, {"l"});

@@ -7,7 +7,7 @@
 #include "base/os/file.h"
 #include "format/onnx/from_graph.h"
 #include "format/onnx/import.h"
-#include "ir/each_body.h"
+#include "ir/graph.h"
 #include "ops/all.h"
 
 namespace anyshape::lower {

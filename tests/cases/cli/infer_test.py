@@ -19,7 +19,7 @@ except ImportError:
 # Models that are refused, hold an operator without a rule, or a type or an operator that ONNX Runtime does not have.
 REFUSED = {"never", "broken"}
 UNTYPED = {"unranked_list", "opaque", "claimed", "refused_branch"}
-NOT_IN_RUNTIME = {"identity_c64", "target_batch_first", "target_decoder", "target_where_bool"}
+NOT_IN_RUNTIME = {"identity_c64", "mql5_complex", "target_batch_first", "target_decoder", "target_where_bool"}
 UNRANKED = {"no_rank", "unranked_list"}  # onnx.checker wants a shape for every declared type
 
 

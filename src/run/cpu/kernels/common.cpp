@@ -14,9 +14,9 @@ Result<simd::ActivationSpec> read_activation(const Call& call) {
       {"silu", Activation::silu},       {"hard_swish", Activation::hard_swish},
       {"Relu", Activation::relu},       {"Clip", Activation::clip},
       {"Sigmoid", Activation::sigmoid}, {"Tanh", Activation::tanh}};
-  std::string_view text = call.s("activation", "none");
-  const auto* params = call.floats("activation_params");
-  if (text.empty()) text = "none";
+  const auto* given = call.given<std::string>("activation");
+  const auto* params = call.given<std::vector<float>>("activation_params");
+  std::string_view text = given && !given->empty() ? std::string_view(*given) : "none";
   if (text == "LeakyRelu" && params && !params->empty()) text = "leaky_relu";
   if (text == "Clip" && (!params || params->size() < 2)) text = "Clip without bounds";
   const auto* found =

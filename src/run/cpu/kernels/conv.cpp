@@ -39,7 +39,7 @@ Result<std::shared_ptr<const void>> prepare(const Call& call) {
   p->auto_pad = window.auto_pad;
   Conv& c = p->conv;
   TRY(c.activation, read_activation(call));
-  c.groups = std::max<int64_t>(call.i("group", 1), 1);
+  c.groups = std::max<int64_t>(call.i("group"), 1);
   c.out_channels = w.dims()[0] / c.groups;
   c.in_channels = w.dims()[1];
   c.kernel_width = kernel.back();

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "kernels/program.h"
+#include "ops/given.h"
 #include "ops/program_of.h"
 #include "run/cpu/kernels/all.h"
 #include "run/cpu/kernels/common.h"
@@ -18,18 +19,18 @@ struct Prepared {
   DType type = DType::undefined;
 };
 
-DType type_of(const Call& call, const simd::ElementwiseProgram& program) {
+DType type_of(const Call& call, const ElementwiseProgram& program) {
   std::vector<DType> types;
   for (size_t i = 0; i < call.inputs(); ++i) types.push_back(call.has(i) ? call.in(i).dtype : DType::undefined);
-  return simd::compute_type(program, types);
+  return compute_type(program, types);
 }
 
 std::string_view accepts(const Call& call) {
-  if (call.inputs() > simd::kMostElementwiseInputs) return "it has more than 16 inputs";
+  if (call.inputs() > kMostElementwiseInputs) return "it has more than 16 inputs";
   for (size_t i = 0; i < call.inputs(); ++i)
     if (call.has(i) && !call.in(i).is_tensor()) return "an input is no tensor";
   const bool old = call.version() < 7 && call.op()->domain.empty();
-  if (old && (call.i("broadcast", 0) != 0 || call.type() == "PRelu")) return "it broadcasts as before opset 7";
+  if (old && (ops::is_set(call, "broadcast") || call.type() == "PRelu")) return "it broadcasts as before opset 7";
   const auto program = ops::program_of(call);
   if (!program) return "its attributes are not understood";
   if (type_of(call, *program) == DType::undefined)

@@ -58,10 +58,10 @@ Result<std::shared_ptr<const void>> prepare_matmul(const Call& call) {
 Result<std::shared_ptr<const void>> prepare_gemm(const Call& call) {
   auto p = std::make_shared<Prepared>();
   TRY(p->activation, read_activation(call));
-  p->transpose_a = call.i("transA", 0) != 0;
-  p->transpose_b = call.i("transB", 0) != 0;
-  p->alpha = call.f("alpha", 1);
-  p->beta = call.f("beta", 1);
+  p->transpose_a = call.i("transA") != 0;
+  p->transpose_b = call.i("transB") != 0;
+  p->alpha = call.f("alpha");
+  p->beta = call.f("beta");
   if (is_constant(call, 1)) pack_constant(call, *p);
   return p;
 }

@@ -99,11 +99,11 @@ std::string_view accepts_concat(const Call& call) {
 }
 
 Result<std::shared_ptr<const void>> prepare_concat(const Call& call) {
-  return std::make_shared<Axis>(Axis{call.i("axis", 1)});
+  return std::make_shared<Axis>(Axis{call.i("axis")});
 }
 
 Result<std::shared_ptr<const void>> prepare_gather(const Call& call) {
-  return std::make_shared<Axis>(Axis{call.i("axis", 0)});
+  return std::make_shared<Axis>(Axis{call.i("axis")});
 }
 
 Status run_concat(const ViewArgs& args, int64_t, int64_t) {

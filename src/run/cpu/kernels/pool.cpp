@@ -32,7 +32,7 @@ Result<std::shared_ptr<const void>> prepare(const Call& call) {
   TRY(const ops::Window w, ops::read_window(call, Dims(kernel.begin(), kernel.end())));
   p->auto_pad = w.auto_pad;
   p->average = call.type() == "AveragePool";
-  p->pool.count_padding = call.version() >= 7 && call.i("count_include_pad", 0) != 0;
+  p->pool.count_padding = p->average && call.version() >= 7 && call.i("count_include_pad") != 0;
   PoolAxis* axes[] = {&p->pool.y, &p->pool.x};
   for (size_t i = 0; i < w.rank(); ++i) {
     PoolAxis& axis = *axes[2 - w.rank() + i];

@@ -78,11 +78,11 @@ Layer layer_of(const Call& call) {
   layer.input = w[2];
   layer.hidden = r[2];
   layer.directions = std::min<int64_t>(w[0], 2);
-  layer.reverse[0] = call.s("direction", "forward") == "reverse";
+  layer.reverse[0] = call.s("direction") == "reverse";
   layer.reverse[1] = true;
-  layer.clip = call.has_attr("clip") ? call.f("clip", 0) : std::numeric_limits<float>::infinity();
-  layer.input_forget = call.i("input_forget", 0) != 0;
-  layer.linear_before_reset = layer.cell == Cell::gru && call.i("linear_before_reset", 0) != 0;
+  layer.clip = call.has_attr("clip") ? call.f("clip") : std::numeric_limits<float>::infinity();
+  layer.input_forget = layer.cell == Cell::lstm && call.i("input_forget") != 0;
+  layer.linear_before_reset = layer.cell == Cell::gru && call.i("linear_before_reset") != 0;
   return layer;
 }
 
@@ -112,7 +112,7 @@ void pack_direction(const Call& call, Prepared& p, int64_t d) {
 Result<std::shared_ptr<const void>> prepare(const Call& call) {
   auto p = std::make_shared<Prepared>();
   p->layer = layer_of(call);
-  p->batch_first = call.version() >= 14 && call.i("layout", 0) == 1;
+  p->batch_first = call.version() >= 14 && call.i("layout") == 1;
   for (int64_t d = 0; d < p->layer.directions; ++d) pack_direction(call, *p, d);
   return p;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ops/common.h"
+#include "ops/given.h"
 #include "run/cpu/kernels/all.h"
 #include "run/cpu/kernels/common.h"
 
@@ -31,7 +32,7 @@ const Range& range_of(const ViewArgs& args) { return *static_cast<const Range*>(
 std::optional<Range> softmax_range(const Call& call) {
   if (!call.in(0).dims) return std::nullopt;
   const size_t rank = call.in(0).rank();
-  const auto axis = axis_of(call.i("axis", call.version() < 13 ? 1 : -1), rank);
+  const auto axis = axis_of(call.i("axis"), rank);
   if (!axis || (call.version() >= 13 && *axis + 1 != rank)) return std::nullopt;
   return Range{*axis, rank};
 }
@@ -90,9 +91,9 @@ bool fits_row(const Fact& parameter, const Dims& x, size_t axis) {
 std::string_view accepts_norm(const Call& call) {
   for (size_t i = 0; i < call.inputs(); ++i)
     if (call.has(i) && !is_f32(call, i)) return "its element type is not f32";
-  if (call.i("stash_type", 1) != 1) return "its statistics are not f32";
+  if (call.i("stash_type") != 1) return "its statistics are not f32";
   if (!call.in(0).dims) return "the rank of its input is not known";
-  const auto axis = axis_of(call.i("axis", -1), call.in(0).rank());
+  const auto axis = axis_of(call.i("axis"), call.in(0).rank());
   if (!axis) return "its axis is not there";
   for (size_t i = 1; i < call.inputs(); ++i)
     if (call.has(i) && !fits_row(call.in(i), *call.in(0).dims, *axis)) return "scale or bias differ between rows";
@@ -101,9 +102,9 @@ std::string_view accepts_norm(const Call& call) {
 
 Result<std::shared_ptr<const void>> prepare_norm(const Call& call) {
   auto p = std::make_shared<Norm>();
-  TRY(p->range.from, ops::normalize_axis(call.i("axis", -1), call.in(0).rank()));
+  TRY(p->range.from, ops::normalize_axis(call.i("axis"), call.in(0).rank()));
   p->range.to = call.in(0).rank();
-  p->epsilon = call.f("epsilon", 1e-5f);
+  p->epsilon = call.f("epsilon");
   p->subtract_mean = call.type() == "LayerNormalization";
   return p;
 }
@@ -167,10 +168,10 @@ std::optional<Range> reduced_range(const Call& call) {
     const auto known = ops::known_numbers(call, 1);
     if (!known) return std::nullopt;
     written = *known;
-  } else if (const auto* axes = call.ints("axes")) {
+  } else if (const auto* axes = call.given<std::vector<int64_t>>("axes")) {
     written = *axes;
   }
-  if (written.empty()) return call.i("noop_with_empty_axes", 0) == 0 ? std::optional(Range{0, rank}) : std::nullopt;
+  if (written.empty()) return ops::is_set(call, "noop_with_empty_axes") ? std::nullopt : std::optional(Range{0, rank});
   std::vector<bool> gone(rank, false);
   for (int64_t axis : written) {
     const auto normal = axis_of(axis, rank);
