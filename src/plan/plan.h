@@ -55,7 +55,7 @@ struct PlanValue {
   std::shared_ptr<std::byte> resident;  // a constant in the engine's memory
 };
 
-// Predicates, trip counts, sizes that are read, strings and sequences are host values: steps that are not `planned`
+// Predicates, trip counts, sizes that are read, strings and sequences are host values: `reference` and `dynamic` steps
 // work in host memory.
 struct PlanStep {
   enum class Kind : uint8_t {

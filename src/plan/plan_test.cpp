@@ -201,6 +201,23 @@ peak  0, and the values in own memory
         plain);
 }
 
+// Facts of a model are those that plans are made of, unless a rule told apart what it means in empty tensors only.
+TEST(Plan, CornersOfFacts) {
+  const auto has_corners = [](std::string_view text) { return solve(testing::parse_graph(text)).has_corners(); };
+  EXPECT_FALSE(has_corners(R"(
+      input x f32[n, m]
+      constant s i64[2] = [0, -1]
+      y <- Reshape(x, s)
+      output y)"));
+  EXPECT_TRUE(has_corners(R"(
+      input x f32[n, m]
+      s <- Shape(x)
+      constant i i64[2] = [1, 0]
+      t <- Gather(s, i)
+      y <- Reshape(x, t)
+      output y)"));
+}
+
 // A value ends with the last step that reads it or a window on it, outputs never, and one whose size is read not before
 // the stage begins.
 TEST(Plan, Lifetimes) {

@@ -57,6 +57,16 @@ TEST(Refusal, WrongElementType) {
   expect_mlp_works(context);
 }
 
+TEST(Refusal, UnknownEngine) {
+  SessionOptions options;
+  options.engine = "abacus";
+  const auto session = Session::load(model_path("mlp"), options);
+  ASSERT_FALSE(session);
+  EXPECT_EQ(session.error().code, "engine.unknown");
+  EXPECT_TRUE(contains(session.error().message, "anyshape, onnxruntime")) << session.error().text();
+  EXPECT_EQ(engines().front(), Engine::anyshape);
+}
+
 TEST(Refusal, WrongRank) {
   const Session session = load("mlp");
   Context context(session);
