@@ -16,10 +16,6 @@ constexpr size_t kShared = 1024;
 // computation.
 constexpr size_t kFolded = 128 << 10;
 
-const Fact kUnknown;
-
-uint64_t key_of(Ref ref) { return (uint64_t{ref.scope} << 32) | ref.id; }
-
 std::string content_of(const Tensor& tensor) {
   std::string text = fmt::format("{}[{}]", static_cast<int>(tensor.dtype()), fmt::join(tensor.dims(), ","));
   text.append(reinterpret_cast<const char*>(tensor.bytes().data()), tensor.bytes().size());
@@ -37,8 +33,6 @@ Declared annotation(const Fact& fact) {
   return out;
 }
 
-bool has_room(const Fact& fact) { return fact.dims.has_value() && fact.is_tensor(); }
-
 }  // namespace
 
 Attribute attr(std::string_view name, int64_t value) { return {std::string(name), value}; }
@@ -54,9 +48,6 @@ Attribute attr(std::string_view name, std::shared_ptr<Graph> value) { return {st
 Builder::Builder(const OpTable& ops, Assumptions& assumptions, int64_t opset)
     : ops_(ops), assumptions_(assumptions), walk_(assumptions), opset_(opset) {
   domains_[""] = opset;
-  scopes_.push_back(std::make_unique<Scope>());
-  scopes_.back()->id = next_scope_++;
-  scopes_.back()->graph.name = "main_graph";
 }
 
 void Builder::fail(Error error) {
@@ -74,59 +65,7 @@ void Builder::set_place(std::string prefix, std::vector<std::pair<std::string, s
   metadata_ = std::move(metadata);
 }
 
-std::string Builder::unique(std::string name) {
-  const auto [it, first] = taken_.try_emplace(name, 0);
-  if (first) return name;
-  std::string other;
-  do {
-    other = fmt::format("{}_{}", name, ++it->second);
-  } while (taken_.contains(other));
-  taken_.emplace(other, 0);
-  return other;
-}
-
-std::string Builder::node_name(std::string_view type) { return unique(fmt::format("{}/{}", prefix_, type)); }
-
-ValueId Builder::add_value(Scope& scope, std::string name, Fact fact) {
-  Value value;
-  value.name = std::move(name);
-  value.shape_relevant = true;
-  scope.graph.values.push_back(std::move(value));
-  scope.facts.push_back(std::move(fact));
-  return static_cast<ValueId>(scope.graph.values.size() - 1);
-}
-
-Builder::Scope* Builder::scope(uint32_t id) const {
-  for (auto it = scopes_.rbegin(); it != scopes_.rend(); ++it)
-    if ((*it)->id == id) return it->get();
-  return nullptr;
-}
-
-// The value's id in the innermost scope; captured on the way down where it is an outer one.
-ValueId Builder::resolve(Ref ref) {
-  if (!ref) return kNoValue;
-  ANYSHAPE_CHECK(scope(ref.scope) != nullptr);
-  size_t depth = 0;
-  while (scopes_[depth]->id != ref.scope) ++depth;
-  const uint64_t key = key_of(ref);
-  ValueId id = ref.id;
-  for (size_t inner = depth + 1; inner < scopes_.size(); ++inner) {
-    Scope& outer = *scopes_[inner - 1];
-    Scope& body = *scopes_[inner];
-    const auto [it, first] = body.captured.try_emplace(key, kNoValue);
-    if (first) {
-      it->second = add_value(body, outer.graph.values[id].name, outer.facts[id]);
-      body.graph.captures.push_back({id, it->second});
-    }
-    id = it->second;
-  }
-  return id;
-}
-
-const Fact& Builder::fact(Ref ref) const {
-  const Scope* home = ref ? scope(ref.scope) : nullptr;
-  return home ? home->facts[ref.id] : kUnknown;
-}
+std::string Builder::node_name(std::string_view type) { return scopes_.unique(fmt::format("{}/{}", prefix_, type)); }
 
 size_t Builder::rank(Ref ref) const { return dims(ref).size(); }
 
@@ -136,10 +75,10 @@ Dims Builder::dims(Ref ref) const {
 }
 
 void Builder::claim(Ref ref, const Dims& dims) {
-  Scope* home = ref ? scope(ref.scope) : nullptr;
+  Scopes::Scope* home = ref ? scopes_.find(ref.scope) : nullptr;
   if (!home || !home->facts[ref.id].dims || home->facts[ref.id].dims->size() != dims.size()) return;
   home->facts[ref.id].dims = dims;
-  note_sizes(ref);
+  scopes_.note_sizes(ref);
 }
 
 Dim Builder::dim(Ref ref, size_t axis) const {
@@ -149,21 +88,6 @@ Dim Builder::dim(Ref ref, size_t axis) const {
 
 const Tensor* Builder::tensor(Ref ref) const { return fact(ref).constant.get(); }
 
-const Node* Builder::producer(Ref ref) const {
-  const Scope* home = ref ? scope(ref.scope) : nullptr;
-  if (!home || home->graph.values[ref.id].producer == kNoValue) return nullptr;
-  return &home->graph.nodes[home->graph.values[ref.id].producer];
-}
-
-void Builder::note_sizes(Ref ref) {
-  const Fact& known = fact(ref);
-  if (!has_room(known)) return;
-  for (size_t i = 0; i < known.dims->size(); ++i) {
-    const Dim size = (*known.dims)[i];
-    if (!size.is_constant() && !size.is_unknown()) top().axes.try_emplace(size, SizeSource{ref, i});
-  }
-}
-
 // bfloat16 came into most operators with opset 13.
 void Builder::admit(DType dtype) {
   if (dtype == DType::bf16 && opset_ < 13)
@@ -172,24 +96,24 @@ void Builder::admit(DType dtype) {
 
 Ref Builder::input(std::string_view name, Fact fact) {
   admit(fact.dtype);
-  Scope& root = *scopes_.front();
-  const ValueId id = add_value(root, unique(std::string(name)), std::move(fact));
+  Scopes::Scope& root = scopes_.root();
+  const ValueId id = scopes_.add_value(root, scopes_.unique(std::string(name)), std::move(fact));
   root.graph.inputs.push_back(id);
   const Ref ref{root.id, id};
-  note_sizes(ref);
+  scopes_.note_sizes(ref);
   return ref;
 }
 
 Ref Builder::constant(Tensor tensor, std::string_view name) {
   admit(tensor.dtype());
   if (failed()) return {};
-  Scope& root = *scopes_.front();
+  Scopes::Scope& root = scopes_.root();
   const bool shared = name.empty() && tensor.dtype() != DType::string && tensor.bytes().size() <= kShared;
   std::string text = shared ? content_of(tensor) : std::string();
   if (shared)
     if (const auto it = shared_.find(text); it != shared_.end()) return it->second;
-  const ValueId id =
-      add_value(root, unique(name.empty() ? fmt::format("{}/const", prefix_) : std::string(name)), Fact());
+  const ValueId id = scopes_.add_value(
+      root, scopes_.unique(name.empty() ? fmt::format("{}/const", prefix_) : std::string(name)), Fact());
   root.facts[id] = Fact::of_constant(std::move(tensor));
   root.graph.values[id].constant = std::make_shared<const Fact>(root.facts[id]);
   root.graph.values[id].is_initializer = true;
@@ -235,14 +159,14 @@ Refs Builder::folded(const Node& node, const Facts& facts) {
   Refs out;
   for (size_t i = 0; i < known.size(); ++i) {
     const bool small = known[i].bytes().size() <= kShared && known[i].dtype() != DType::string;
-    out.push_back(
-        constant(std::move(known[i]), small ? std::string() : top().graph.values[node.out[i]].name + "_folded"));
+    out.push_back(constant(std::move(known[i]),
+                           small ? std::string() : scopes_.top().graph.values[node.out[i]].name + "_folded"));
   }
   return out;
 }
 
 Refs Builder::append(Node node, Facts* opaque) {
-  Scope& here = top();
+  Scopes::Scope& here = scopes_.top();
   const size_t outputs = node.out.size();
   const uint32_t index = static_cast<uint32_t>(here.graph.nodes.size());
   here.graph.nodes.push_back(std::move(node));
@@ -261,7 +185,7 @@ Refs Builder::append(Node node, Facts* opaque) {
   for (ValueId id : here.graph.nodes[index].out) {
     here.graph.values[id].producer = index;
     refs.push_back({here.id, id});
-    note_sizes(refs.back());
+    scopes_.note_sizes(refs.back());
   }
   return refs;
 }
@@ -284,9 +208,10 @@ Node Builder::new_node(std::string_view domain, std::string_view type) {
 
 void Builder::connect(Node& node, const Refs& in, size_t outputs) {
   node.name = node_name(node.type);
-  for (Ref ref : in) node.in.push_back(resolve(ref));
+  for (Ref ref : in) node.in.push_back(scopes_.resolve(ref));
   for (size_t i = 0; i < outputs; ++i)
-    node.out.push_back(add_value(top(), unique(fmt::format("{}_output_{}", node.name, i)), Fact()));
+    node.out.push_back(
+        scopes_.add_value(scopes_.top(), scopes_.unique(fmt::format("{}_output_{}", node.name, i)), Fact()));
 }
 
 Refs Builder::emit(std::string_view type, const Refs& in, std::vector<Attribute> attributes, size_t outputs,
@@ -299,11 +224,11 @@ Refs Builder::emit(std::string_view type, const Refs& in, std::vector<Attribute>
   }
   node.attributes = std::move(attributes);
   const std::string text = text_of(node, in, outputs);
-  if (const Refs* known = text.empty() ? nullptr : made_before(text)) return *known;
+  if (const Refs* known = text.empty() ? nullptr : scopes_.made_before(text)) return *known;
   connect(node, in, outputs);
   while (!node.in.empty() && node.in.back() == kNoValue) node.in.pop_back();
   Refs out = append(std::move(node), nullptr);
-  if (!text.empty() && !failed()) top().made.emplace(text, out);
+  if (!text.empty() && !failed()) scopes_.top().made.emplace(text, out);
   return out;
 }
 
@@ -333,12 +258,6 @@ std::string Builder::text_of(const Node& node, const Refs& in, size_t outputs) c
   return text;
 }
 
-const Refs* Builder::made_before(const std::string& text) const {
-  for (auto it = scopes_.rbegin(); it != scopes_.rend(); ++it)
-    if (const auto found = (*it)->made.find(text); found != (*it)->made.end()) return &found->second;
-  return nullptr;
-}
-
 Refs Builder::emit_opaque(std::string_view domain, std::string_view type, const Refs& in,
                           std::vector<Attribute> attributes, Facts out) {
   if (failed()) return Refs(out.size());
@@ -355,44 +274,41 @@ Ref Builder::op(std::string_view type, const Refs& in, std::vector<Attribute> at
 
 void Builder::begin_body(std::string_view name, const std::vector<std::pair<std::string, Fact>>& inputs,
                          const Condition& path) {
-  auto body = std::make_unique<Scope>();
-  body->id = next_scope_++;
-  body->graph.name = std::string(name);
-  body->assumed = std::make_unique<Assumptions::Scope>(assumptions_);
+  scopes_.open(name).assumed = std::make_unique<Assumptions::Scope>(assumptions_);
   if (!path.is_always()) assumptions_.assume(path);
-  scopes_.push_back(std::move(body));
   for (const auto& [input_name, fact] : inputs) {
-    const ValueId id = add_value(top(), unique(input_name), fact);
-    top().graph.inputs.push_back(id);
-    top().graph.values[id].declared = annotation(fact);
-    note_sizes({top().id, id});
+    const ValueId id = scopes_.add_value(scopes_.top(), scopes_.unique(input_name), fact);
+    scopes_.top().graph.inputs.push_back(id);
+    scopes_.top().graph.values[id].declared = annotation(fact);
+    scopes_.note_sizes({scopes_.top().id, id});
   }
 }
 
-Ref Builder::body_input(size_t i) const { return {top().id, top().graph.inputs[i]}; }
+Ref Builder::body_input(size_t i) const { return {scopes_.top().id, scopes_.top().graph.inputs[i]}; }
 
 // The same value under a name of its own; never folded.
 Ref Builder::identity(Ref ref) {
   Node node = new_node("", "Identity");
   connect(node, {ref}, 1);
-  top().facts[node.out[0]] = fact(ref).type_only();
-  top().graph.values[node.out[0]].producer = static_cast<uint32_t>(top().graph.nodes.size());
-  top().graph.nodes.push_back(std::move(node));
-  return {top().id, top().graph.nodes.back().out[0]};
+  scopes_.top().facts[node.out[0]] = fact(ref).type_only();
+  scopes_.top().graph.values[node.out[0]].producer = static_cast<uint32_t>(scopes_.top().graph.nodes.size());
+  scopes_.top().graph.nodes.push_back(std::move(node));
+  return {scopes_.top().id, scopes_.top().graph.nodes.back().out[0]};
 }
 
 std::shared_ptr<Graph> Builder::end_body(const Refs& outputs) {
   Refs own;
   for (Ref ref : outputs) {
     // A body gives out values it makes itself: what comes from outside, or twice, goes through an Identity.
-    const bool foreign = ref.scope != top().id || !producer(ref) || std::find(own.begin(), own.end(), ref) != own.end();
+    const bool foreign =
+        ref.scope != scopes_.top().id || !producer(ref) || std::find(own.begin(), own.end(), ref) != own.end();
     own.push_back(foreign && ref ? identity(ref) : ref);
   }
   for (Ref ref : own)
-    if (ref) top().graph.values[ref.id].declared = annotation(top().facts[ref.id]);
-  auto graph = std::make_shared<Graph>(std::move(top().graph));
-  skip_expands(*graph, top().facts);
-  scopes_.pop_back();
+    if (ref) scopes_.top().graph.values[ref.id].declared = annotation(scopes_.top().facts[ref.id]);
+  auto graph = std::make_shared<Graph>(std::move(scopes_.top().graph));
+  skip_expands(*graph, scopes_.top().facts);
+  scopes_.close();
   for (Ref ref : own)
     if (ref) graph->outputs.push_back(ref.id);
   drop_dead(*graph);
@@ -401,15 +317,15 @@ std::shared_ptr<Graph> Builder::end_body(const Refs& outputs) {
 }
 
 Result<std::shared_ptr<Graph>> Builder::finish(const std::vector<std::pair<std::string, Ref>>& outputs) {
-  ANYSHAPE_CHECK(scopes_.size() == 1);
+  ANYSHAPE_CHECK(!scopes_.in_body());
   if (failed()) return tl::unexpected(status_.error());
-  Scope& root = top();
+  Scopes::Scope& root = scopes_.top();
   prefix_.clear();
   for (const auto& [name, ref] : outputs) {
     const auto& taken = root.graph.outputs;
     const bool own = producer(ref) && std::find(taken.begin(), taken.end(), ref.id) == taken.end();
     const Ref value = own ? ref : identity(ref);
-    root.graph.values[value.id].name = unique(name);
+    root.graph.values[value.id].name = scopes_.unique(name);
     root.graph.outputs.push_back(value.id);
   }
   auto graph = std::make_shared<Graph>(std::move(root.graph));

@@ -11,18 +11,9 @@
 
 #include "ir/graph.h"
 #include "ir/infer.h"
+#include "ir/scopes.h"
 
 namespace anyshape {
-
-// A value of the graph that is being built, or of a body inside it. A default one is absent.
-struct Ref {
-  uint32_t scope = 0;
-  ValueId id = kNoValue;
-
-  explicit operator bool() const { return id != kNoValue; }
-  friend bool operator==(const Ref&, const Ref&) = default;
-};
-using Refs = std::vector<Ref>;
 
 Attribute attr(std::string_view name, int64_t value);
 Attribute attr(std::string_view name, double value);
@@ -86,7 +77,7 @@ class Builder {
   Refs emit_opaque(std::string_view domain, std::string_view type, const Refs& in, std::vector<Attribute> attributes,
                    Facts out);
 
-  const Fact& fact(Ref ref) const;
+  const Fact& fact(Ref ref) const { return scopes_.fact(ref); }
   DType dtype(Ref ref) const { return fact(ref).dtype; }
   size_t rank(Ref ref) const;           // 0 where it is not known, and the builder has failed
   Dims dims(Ref ref) const;             // REQUIRES nothing: empty where not known
@@ -94,11 +85,11 @@ class Builder {
   // The value's sizes are these, said in another way than its rule does.
   void claim(Ref ref, const Dims& dims);
   // False for a value of a body that has ended.
-  bool alive(Ref ref) const { return !ref || scope(ref.scope) != nullptr; }
+  bool alive(Ref ref) const { return !ref || scopes_.find(ref.scope) != nullptr; }
   // The value itself, where it is known.
   const Tensor* tensor(Ref ref) const;
   // The node that makes a value; null for inputs, initializers and values of outer scopes.
-  const Node* producer(Ref ref) const;
+  const Node* producer(Ref ref) const { return scopes_.producer(ref); }
   bool proves(const Condition& condition) const { return assumptions_.proves(condition); }
   bool same(Dim a, Dim b) const { return a == b || proves(Condition::eq(a, b)); }
 
@@ -129,6 +120,8 @@ class Builder {
   Ref reshape(Ref x, Dims target);        // one entry may be -1: what is left of the count
   Ref expand(Ref x, Dims target);
   Ref full(const Dims& dims, const Tensor& value);  // value has one element
+  // True where some value gives the size, or has it as an axis: no arithmetic is needed.
+  bool has_size(Dim dim) const { return scopes_.known_size(dim) || scopes_.source_of(dim); }
   // The symbol's value is this integer tensor of one entry.
   void define(Dim symbol, Ref value);
 
@@ -142,35 +135,13 @@ class Builder {
   // REQUIRES: no body is open.
   Result<std::shared_ptr<Graph>> finish(const std::vector<std::pair<std::string, Ref>>& outputs);
   // Facts of the finished graph's values by id.
-  const Facts& facts() const { return scopes_.front()->facts; }
+  const Facts& facts() const { return scopes_.root().facts; }
 
  private:
-  struct SizeSource {
-    Ref value;
-    size_t axis = 0;
-  };
-  struct Scope {
-    uint32_t id = 0;
-    Graph graph;
-    Facts facts;
-    std::unordered_map<uint64_t, ValueId> captured;
-    std::unordered_map<Dim, Ref> sizes;  // i64[1] made already
-    std::unordered_map<Dim, SizeSource> axes;
-    std::unordered_map<std::string, Refs> made;  // by what the node is
-    std::unique_ptr<Assumptions::Scope> assumed;
-  };
-
-  Scope& top() const { return *scopes_.back(); }
-  Scope* scope(uint32_t id) const;
-  ValueId resolve(Ref ref);
-  ValueId add_value(Scope& scope, std::string name, Fact fact);
-  std::string unique(std::string name);
   std::string node_name(std::string_view type);
-  void note_sizes(Ref ref);
   void admit(DType dtype);
   Ref identity(Ref ref);
   std::string text_of(const Node& node, const Refs& in, size_t outputs) const;
-  const Refs* made_before(const std::string& text) const;
   Ref turned_weight(Ref x);
   Refs folded(const Node& node, const Facts& facts);
   Node new_node(std::string_view domain, std::string_view type);
@@ -178,29 +149,14 @@ class Builder {
   Refs append(Node node, Facts* opaque);
   template <class Number>
   Ref rank_zero(Number value, DType dtype);
-  std::optional<SizeSource> source_of(Dim dim) const;
-  std::optional<Ref> known_size(Dim dim) const;
-  Ref size_of_axis(const SizeSource& source, size_t count);
-  Ref arithmetic(Dim dim);
-  Ref atom_value(Dim atom);
-  Ref relation_value(const Relation& relation);
-  std::optional<Ref> reshape_by_ones(Ref x, const Dims& from, const Dims& to);
-  std::optional<Ref> reshape_aligned(Ref x, const Dims& from, const Dims& to, bool same_count);
-  Ref reshape_computed(Ref x, const Dims& from, const Dims& to, bool same_count, size_t open);
-  // Whether an entry of a target can be 0 where the input is not empty, so that it stands for `size`.
-  bool may_copy(const Dims& from, Dim entry, Dim size);
-  size_t close_target(const Dims& from, Dims& to);
-  Ref reshape_to(Ref x, std::vector<int64_t> target);
 
   const OpTable& ops_;
   Assumptions& assumptions_;
   Walk walk_;
   int64_t opset_;
   Status status_;
-  uint32_t next_scope_ = 0;
-  std::vector<std::unique_ptr<Scope>> scopes_;
+  Scopes scopes_{"main_graph"};
   std::unordered_map<std::string, int64_t> domains_;
-  std::unordered_map<std::string, int> taken_;
   std::unordered_map<std::string, Ref> shared_;
   std::string prefix_;
   std::vector<std::pair<std::string, std::string>> metadata_;

@@ -113,7 +113,7 @@ Ref Builder::slice(Ref x, int64_t axis, Dim start, Dim end, int64_t step) {
 // However large: a matrix of weights is turned once, here, and what it was made from may leave memory.
 Ref Builder::turned_weight(Ref x) {
   const std::string text = fmt::format("turned {}:{}", x.scope, x.id);
-  if (const Refs* known = made_before(text)) return known->front();
+  if (const Refs* known = scopes_.made_before(text)) return known->front();
   const Tensor& from = *tensor(x);
   const int64_t rows = from.dims()[0], columns = from.dims()[1];
   auto to = Tensor::allocate(from.dtype(), {columns, rows});
@@ -123,9 +123,9 @@ Ref Builder::turned_weight(Ref x) {
   }
   turn_matrix(from.bytes().data(), to->data(), rows, columns, static_cast<size_t>(bits(from.dtype())) / 8);
   give_back(from.bytes());
-  const std::string& name = scopes_.front()->graph.values[x.id].name;
+  const std::string& name = scopes_.root().graph.values[x.id].name;
   const Ref out = constant(*std::move(to), name.empty() ? std::string() : name + ".T");
-  scopes_.front()->made.emplace(text, Refs{out});
+  scopes_.root().made.emplace(text, Refs{out});
   return out;
 }
 

@@ -25,12 +25,12 @@ std::vector<std::pair<size_t, size_t>> matches(const Dims& from, const Dims& to)
   return out;
 }
 
-}  // namespace
-
-Ref Builder::reshape_to(Ref x, std::vector<int64_t> target) { return op("Reshape", {x, ints(std::move(target))}); }
+Ref reshape_to(Builder& b, Ref x, std::vector<int64_t> target) {
+  return b.op("Reshape", {x, b.ints(std::move(target))});
+}
 
 // Axes of size 1 come and go: no sizes are needed.
-std::optional<Ref> Builder::reshape_by_ones(Ref x, const Dims& from, const Dims& to) {
+std::optional<Ref> reshape_by_ones(Builder& b, Ref x, const Dims& from, const Dims& to) {
   std::vector<int64_t> gone, added;
   size_t i = 0, j = 0;
   while (i < from.size() || j < to.size()) {
@@ -44,12 +44,12 @@ std::optional<Ref> Builder::reshape_by_ones(Ref x, const Dims& from, const Dims&
       return std::nullopt;
     }
   }
-  return unsqueeze(squeeze(x, gone), added);
+  return b.unsqueeze(b.squeeze(x, gone), added);
 }
 
 // A symbolic size is copied (0) from the axis at the same place; axes of size 1 are put in on either side until places
 // agree. One size may be left over for -1.
-std::optional<Ref> Builder::reshape_aligned(Ref x, const Dims& from, const Dims& to, bool same_count) {
+std::optional<Ref> reshape_aligned(Builder& b, Ref x, const Dims& from, const Dims& to, bool same_count) {
   const auto pairs = matches(from, to);
   size_t symbolic = 0;
   for (Dim d : to) symbolic += !d.is_constant();
@@ -74,39 +74,40 @@ std::optional<Ref> Builder::reshape_aligned(Ref x, const Dims& from, const Dims&
       target.push_back(to[j].is_constant() ? *to[j].constant() : -1);
     }
   }
-  return squeeze(reshape_to(unsqueeze(x, put_in), target), take_out);
+  return b.squeeze(reshape_to(b, b.unsqueeze(x, put_in), target), take_out);
 }
 
-bool Builder::may_copy(const Dims& from, Dim entry, Dim size) {
+// Whether an entry of a target can be 0 where the input is not empty, so that it stands for `size`.
+bool may_copy(Builder& b, const Dims& from, Dim entry, Dim size) {
   const Condition zero = Condition::eq(entry, 0);
-  if (assumptions_.proves(!zero || Condition::eq(size, 0))) return false;
-  Assumptions::Scope scope(assumptions_);
-  assumptions_.assume(zero);
-  return !assumptions_.proves(Condition::eq(product(from), 0));
+  if (b.assumptions().proves(!zero || Condition::eq(size, 0))) return false;
+  Assumptions::Scope scope(b.assumptions());
+  b.assumptions().assume(zero);
+  return !b.assumptions().proves(Condition::eq(product(from), 0));
 }
 
-Ref Builder::reshape_computed(Ref x, const Dims& from, const Dims& to, bool same_count, size_t open) {
+Ref reshape_computed(Builder& b, Ref x, const Dims& from, const Dims& to, bool same_count, size_t open) {
   // The size that is dearest to compute is left to the runtime.
   size_t left_over = open;
   for (size_t j = 0; same_count && open == to.size() && j < to.size(); ++j) {
     if (to[j].is_constant() || (j < from.size() && from[j] == to[j])) continue;
-    if (left_over == to.size() || (!known_size(to[j]) && !source_of(to[j]))) left_over = j;
+    if (left_over == to.size() || !b.has_size(to[j])) left_over = j;
   }
   const auto copied = [&](size_t j) { return j < from.size() && from[j] == to[j] && !to[j].is_constant(); };
   // A computed 0 would copy the axis at its place, which is another size unless the input is empty anyway.
   bool copies_by_accident = false;
   for (size_t j = 0; j < std::min(from.size(), to.size()); ++j)
-    copies_by_accident |= !to[j].is_constant() && !copied(j) && j != left_over && may_copy(from, to[j], from[j]);
-  if (copies_by_accident && opset_ >= 14 && open == to.size())
-    return op("Reshape", {x, shape(to)}, {attr("allowzero", 1)});
+    copies_by_accident |= !to[j].is_constant() && !copied(j) && j != left_over && may_copy(b, from, to[j], from[j]);
+  if (copies_by_accident && b.opset() >= 14 && open == to.size())
+    return b.op("Reshape", {x, b.shape(to)}, {attr("allowzero", 1)});
   Dims target;
   for (size_t j = 0; j < to.size(); ++j) target.push_back(j == left_over ? Dim(-1) : copied(j) ? Dim(0) : to[j]);
-  return op("Reshape", {x, shape(target)});
+  return b.op("Reshape", {x, b.shape(target)});
 }
 
 // Puts a size in the place of -1, which asks for the others not to be 0: what they share with the count cancels. The
 // place, where the count need not come out even; else to.size().
-size_t Builder::close_target(const Dims& from, Dims& to) {
+size_t close_target(Builder& b, const Dims& from, Dims& to) {
   const auto hole = std::find(to.begin(), to.end(), Dim(-1));
   if (hole == to.end()) return to.size();
   *hole = 1;
@@ -116,16 +117,18 @@ size_t Builder::close_target(const Dims& from, Dims& to) {
     count = quotient ? *quotient : count;
     rest = quotient ? rest : rest * d;
   }
-  const auto exact = assumptions_.exact_div(count, rest);
+  const auto exact = b.assumptions().exact_div(count, rest);
   *hole = exact ? *exact : floordiv(count, rest);
   return exact ? to.size() : static_cast<size_t>(hole - to.begin());
 }
+
+}  // namespace
 
 Ref Builder::reshape(Ref x, Dims to) {
   if (failed()) return {};
   const Dims from = dims(x);
   const bool asked = std::find(to.begin(), to.end(), Dim(-1)) != to.end();
-  const size_t open = close_target(from, to);
+  const size_t open = close_target(*this, from, to);
   for (Dim& d : to) {
     if (!d.is_constant()) d = assumptions_.simplify(d);
     if (d.is_unknown()) {
@@ -134,7 +137,7 @@ Ref Builder::reshape(Ref x, Dims to) {
     }
   }
   if (from == to) return x;
-  if (auto done = reshape_by_ones(x, from, to)) return *done;
+  if (auto done = reshape_by_ones(*this, x, from, to)) return *done;
   const auto is_number = [](Dim d) { return d.is_constant(); };
   const bool has_zero = std::find(to.begin(), to.end(), Dim(0)) != to.end();
   if (has_zero || std::all_of(to.begin(), to.end(), is_number)) {
@@ -150,8 +153,8 @@ Ref Builder::reshape(Ref x, Dims to) {
     }
   // -1 hides a wrong count, so it is written only where the count is proved or the caller asked for it.
   const bool same_count = asked || same(product(from), product(to));
-  if (auto done = reshape_aligned(x, from, to, same_count)) return *done;
-  return reshape_computed(x, from, to, same_count, open);
+  if (auto done = reshape_aligned(*this, x, from, to, same_count)) return *done;
+  return reshape_computed(*this, x, from, to, same_count, open);
 }
 
 Ref Builder::expand(Ref x, Dims to) {
