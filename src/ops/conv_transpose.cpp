@@ -1,9 +1,10 @@
+#include "ops/conv_transpose.h"
+
 #include <algorithm>
 
 #include "kernels/conv.h"
 #include "ops/records.h"
 #include "ops/wide.h"
-#include "ops/window.h"
 
 namespace anyshape::ops {
 namespace {
@@ -19,12 +20,6 @@ constexpr AttributeDef kAttributes[] = {
     {"output_shape", AttributeDef::integers},
     {"pads", AttributeDef::integers},
     {"strides", AttributeDef::integers},
-};
-
-struct Plan {
-  Window window;
-  Temporary<int64_t> output_padding;
-  Temporary<int64_t> output_shape;  // empty: computed
 };
 
 Status require_operands(const Call& call, InferContext& context, const Dims& x, const Dims& w, int64_t group) {
@@ -47,28 +42,8 @@ Status require_operands(const Call& call, InferContext& context, const Dims& x, 
   return require_vector(call, context, 2, w[1] * Dim(group), "conv.bias", "the bias");
 }
 
-Result<Plan> read_plan(const Call& call, std::span<const Dim> w) {
-  Plan p;
-  TRY(p.window, read_window(call, w.subspan(2)));
-  const size_t n = p.window.rank();
-  const auto* pads = call.ints("pads");
-  if (p.window.auto_pad != AutoPad::explicit_pads && pads && !pads->empty())
-    return refuse("conv.pads", "pads cannot be given together with auto_pad");
-  TRY(p.output_padding, axis_ints(call, "output_padding", n, 0, 0));
-  for (size_t i = 0; i < n; ++i)
-    if (p.output_padding[i] >= p.window.strides[i])
-      return refuse("convtranspose.output_padding", "output_padding {} must be smaller than the stride of {}",
-                    p.output_padding[i], p.window.strides[i]);
-  if (const auto* shape = call.ints("output_shape"); shape && !shape->empty()) {
-    if (shape->size() != n && shape->size() != n + 2)
-      return refuse("convtranspose.output_shape", "output_shape has {} entries for {} spatial axes", shape->size(), n);
-    p.output_shape.assign(shape->end() - static_cast<ptrdiff_t>(n), shape->end());
-  }
-  return p;
-}
-
 // The size asked for: the pads follow from it, none may be left over beyond one step of the window.
-Result<Dim> explicit_size(InferContext& context, const Plan& p, size_t i, Dim in) {
+Result<Dim> explicit_size(InferContext& context, const TransposedWindow& p, size_t i, Dim in) {
   const int64_t size = p.output_shape[i];
   if (size == -1) return refuse("lenient.output_shape", "output_shape has the entry -1");
   if (size < 1) return refuse("convtranspose.output_shape", "output_shape has the entry {}", size);
@@ -81,7 +56,7 @@ Result<Dim> explicit_size(InferContext& context, const Plan& p, size_t i, Dim in
   return Dim(size);
 }
 
-Result<Dim> computed_size(InferContext& context, const Plan& p, size_t i, Dim in) {
+Result<Dim> computed_size(InferContext& context, const TransposedWindow& p, size_t i, Dim in) {
   const Window& w = p.window;
   const Dim stride = w.strides[i];
   if (p.output_padding[i] > 0)
@@ -104,7 +79,7 @@ Result<Facts> infer(const Call& call, InferContext& context) {
   TRY(const Dims w, dims_of_rank(call, 1, x.size()));
   const int64_t group = call.i("group");
   TRY_OK(require_operands(call, context, x, w, group));
-  TRY(const Plan p, read_plan(call, w));
+  TRY(const TransposedWindow p, read_transposed_window(call, w));
   Dims out{x[0], w[1] * Dim(group)};
   for (size_t i = 0; i < p.window.rank(); ++i) {
     TRY(const Dim size,
@@ -114,20 +89,11 @@ Result<Facts> infer(const Call& call, InferContext& context) {
   return Facts{Fact::tensor(call.in(0).dtype, std::move(out))};
 }
 
-// The cells cut off before the first one: as written, or what is left over when the size of the output is settled.
-int64_t cut_before(const Plan& p, size_t i, int64_t in, int64_t out) {
-  const Window& w = p.window;
-  if (p.output_shape.empty() && !w.same()) return w.auto_pad == AutoPad::valid ? 0 : w.pads_begin[i];
-  const int64_t extent = w.extent(i).constant().value_or(1);
-  const int64_t total = std::max<int64_t>(0, w.strides[i] * (in - 1) + extent + p.output_padding[i] - out);
-  return w.auto_pad == AutoPad::same_upper ? total / 2 : total - total / 2;
-}
-
 Status reference(const Call& call, KernelArgs& args) {
   const Tensor &x = args.in(0), &w = args.in(1), &out = args.out(0);
   if (x.rank() < 3 || w.rank() != x.rank() || out.rank() != x.rank())
     return refuse("kernel.shape", "the tensors of a convolution do not fit each other");
-  TRY(const Plan p, read_plan(call, Temporary<Dim>(w.dims().begin(), w.dims().end())));
+  TRY(const TransposedWindow p, read_transposed_window(call, Temporary<Dim>(w.dims().begin(), w.dims().end())));
   kernels::Conv conv{p.window.strides, p.window.dilations, {}, call.i("group")};
   for (size_t i = 0; i < p.window.rank(); ++i)
     conv.pads.push_back(cut_before(p, i, x.dims()[i + 2], out.dims()[i + 2]));
@@ -139,6 +105,34 @@ Status reference(const Call& call, KernelArgs& args) {
 constexpr Kernel kKernels[] = {{"reference", reference}};
 
 }  // namespace
+
+Result<TransposedWindow> read_transposed_window(const Call& call, std::span<const Dim> w) {
+  TransposedWindow p;
+  TRY(p.window, read_window(call, w.subspan(2)));
+  const size_t n = p.window.rank();
+  const auto* pads = call.ints("pads");
+  if (p.window.auto_pad != AutoPad::explicit_pads && pads && !pads->empty())
+    return refuse("conv.pads", "pads cannot be given together with auto_pad");
+  TRY(p.output_padding, axis_ints(call, "output_padding", n, 0, 0));
+  for (size_t i = 0; i < n; ++i)
+    if (p.output_padding[i] >= p.window.strides[i])
+      return refuse("convtranspose.output_padding", "output_padding {} must be smaller than the stride of {}",
+                    p.output_padding[i], p.window.strides[i]);
+  if (const auto* shape = call.ints("output_shape"); shape && !shape->empty()) {
+    if (shape->size() != n && shape->size() != n + 2)
+      return refuse("convtranspose.output_shape", "output_shape has {} entries for {} spatial axes", shape->size(), n);
+    p.output_shape.assign(shape->end() - static_cast<ptrdiff_t>(n), shape->end());
+  }
+  return p;
+}
+
+int64_t cut_before(const TransposedWindow& p, size_t i, int64_t in, int64_t out) {
+  const Window& w = p.window;
+  if (p.output_shape.empty() && !w.same()) return w.auto_pad == AutoPad::valid ? 0 : w.pads_begin[i];
+  const int64_t extent = w.extent(i).constant().value_or(1);
+  const int64_t total = std::max<int64_t>(0, w.strides[i] * (in - 1) + extent + p.output_padding[i] - out);
+  return w.auto_pad == AutoPad::same_upper ? total / 2 : total - total / 2;
+}
 
 constexpr OpDef kConvTranspose1{.name = "ConvTranspose",
                                 .since = 1,

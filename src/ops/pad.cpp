@@ -1,3 +1,5 @@
+#include "kernels/pad.h"
+
 #include <algorithm>
 
 #include "kernels/dispatch.h"
@@ -27,7 +29,7 @@ constexpr AttributeDef kPad11Attributes[] = {
 };
 constexpr size_t kData[] = {0}, kDataAndValue[] = {0, 2};
 
-enum class Mode { constant, reflect, edge, wrap };
+using Mode = kernels::PadMode;
 
 Result<Mode> mode_of(const Call& call) {
   const std::string_view mode = call.s("mode");
@@ -42,10 +44,11 @@ const std::vector<int64_t>* pads_attribute(const Call& call) {
   return call.ints(call.version() == 1 ? "paddings" : "pads");
 }
 
-template <class T>
-struct Pair {
-  T before = 0, after = 0;
+struct DimPads {
+  Dim before = 0, after = 0;
 };
+template <class T>
+using Pair = std::conditional_t<std::is_same_v<T, Dim>, DimPads, kernels::AxisPads>;
 
 // Pads per axis of the data from the list [before..., after...] over `axes` (all when missing).
 template <class T>
@@ -139,18 +142,6 @@ Result<Facts> infer_pad(const Call& call, InferContext& context) {
   return out;
 }
 
-// Where output position p (already moved by the pad before) reads; -1: the fill value.
-int64_t source_position(Mode mode, int64_t p, int64_t size, const Pair<int64_t>& pad) {
-  const int64_t lo = std::max<int64_t>(0, -pad.before), hi = size - std::max<int64_t>(0, -pad.after) - 1;
-  if (mode == Mode::constant) return p >= 0 && p < size ? p : -1;
-  if (hi < lo) return -1;
-  const int64_t length = hi - lo + 1;
-  if (mode == Mode::edge) return std::clamp(p, lo, hi);
-  const int64_t period = mode == Mode::wrap ? length : std::max<int64_t>(1, 2 * (length - 1));
-  const int64_t phase = ((p - lo) % period + period) % period;
-  return lo + (phase < length ? phase : period - phase);
-}
-
 // The tensor that holds the fill value; empty: zeros.
 Result<Tensor> fill_tensor(const Call& call, const KernelArgs& args) {
   if (call.version() >= 11) return args.in(2);
@@ -173,23 +164,42 @@ Result<Temporary<Pair<int64_t>>> kernel_pads(const Call& call, const KernelArgs&
   return pads_per_axis<int64_t>(*pads, std::nullopt, rank);
 }
 
-Status reference_pad(const Call& call, KernelArgs& args) {
-  const Tensor& data = args.in(0);
-  TRY(const Mode mode, mode_of(call));
-  TRY(const auto pads, kernel_pads(call, args));
-  TRY(const Tensor fill, fill_tensor(call, args));
-  Tensor& out = args.out(0);
-  if (!out) return unknown("pad.pads", "the sizes of the output are not known");
+// Strings, and elements that are no whole bytes.
+void pad_elements(Mode mode, const Tensor& data, std::span<const kernels::AxisPads> pads, const Tensor& fill,
+                  Tensor& out) {
   const auto strides = row_strides(data.dims());
   for_each_index(out.dims(), [&](std::span<const int64_t> index, int64_t n) {
     int64_t offset = 0;
     for (size_t i = 0; i < index.size() && offset >= 0; ++i) {
-      const int64_t p = source_position(mode, index[i] - pads[i].before, data.dims()[i], pads[i]);
+      const int64_t p = kernels::pad_source(mode, index[i] - pads[i].before, data.dims()[i], pads[i]);
       offset = p < 0 ? -1 : offset + p * strides[i];
     }
     if (offset >= 0) kernels::copy_elements(out, n, data, offset, 1);
-    if (offset < 0 && fill && fill.count() == 1) kernels::copy_elements(out, n, fill, 0, 1);
+    if (offset < 0 && fill) kernels::copy_elements(out, n, fill, 0, 1);
   });
+}
+
+Status reference_pad(const Call& call, KernelArgs& args) {
+  const Tensor& data = args.in(0);
+  TRY(const Mode mode, mode_of(call));
+  TRY(const auto pads, kernel_pads(call, args));
+  TRY(Tensor fill, fill_tensor(call, args));
+  if (fill.count() != 1) fill = Tensor();
+  Tensor& out = args.out(0);
+  if (!out) return unknown("pad.pads", "the sizes of the output are not known");
+  if (data.dtype() == DType::string || bits(data.dtype()) < 8) {
+    pad_elements(mode, data, pads, fill, out);
+    return {};
+  }
+  const kernels::PadRows rows{mode,
+                              data.dims(),
+                              out.dims(),
+                              pads,
+                              static_cast<size_t>(bits(data.dtype()) / 8),
+                              fill ? fill.bytes().data() : nullptr,
+                              data.bytes().data(),
+                              out.data()};
+  rows.run(0, rows.rows());
   return {};
 }
 

@@ -82,6 +82,7 @@ constexpr const OpDef* kOps[] = {&op...};
 constexpr KernelRow kRows[] = {
     {&kConcat, kOps<ops::kConcat1>},
     {&kConv, kOps<ops::kConv1, ops::kMsFusedConv1>},
+    {&kConvTranspose, kOps<ops::kConvTranspose1>},
     {&kElementwise, kElementwiseOps},
     {&kExpand, kOps<ops::kExpand8>},
     {&kGather, kOps<ops::kGather1>},

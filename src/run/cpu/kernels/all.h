@@ -7,6 +7,7 @@ namespace anyshape::cpu {
 
 extern const EngineKernel kConcat;
 extern const EngineKernel kConv;
+extern const EngineKernel kConvTranspose;
 extern const EngineKernel kElementwise;
 extern const EngineKernel kExpand;
 extern const EngineKernel kGather;

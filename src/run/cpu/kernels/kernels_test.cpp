@@ -51,6 +51,21 @@ TEST(CpuKernels, Gemm) {
   EXPECT_EQ(refusal_of({"Gemm", 13, "f64[2, 2]; f64[2, 2]"}), "its element type is not f32");
 }
 
+TEST(CpuKernels, ConvTranspose) {
+  check_kernels({
+      {"ConvTranspose", 11, "f32[2, 3, 5, 6]; f32[3, 4, 2, 2]; f32[4]", "strides=[2,2]"},
+      {"ConvTranspose", 11, "f32[1, 64, 20, 20]; const f32[64, 32, 2, 2]; f32[32]", "strides=[2,2]"},
+      {"ConvTranspose", 11, "f32[2, 6, 5, 7]; f32[6, 2, 3, 4]; f32[4]", "strides=[2,3] group=2 pads=[1,0,1,2]"},
+      {"ConvTranspose", 11, "f32[1, 3, 5, 7]; f32[3, 2, 3, 3]", "dilations=[2,1] output_padding=[0,0]"},
+      {"ConvTranspose", 11, "f32[1, 3, 5, 7]; f32[3, 2, 3, 3]", "strides=[2,2] pads=[1,1,1,1] output_padding=[1,1]"},
+      {"ConvTranspose", 11, "f32[1, 3, 5, 7]; f32[3, 2, 3, 3]", "strides=[2,2] output_shape=[10,14]"},
+      {"ConvTranspose", 11, "f32[1, 3, 5, 7]; f32[3, 2, 3, 3]", "strides=[2,2] auto_pad=SAME_UPPER"},
+      {"ConvTranspose", 11, "f32[1, 3, 5, 7]; f32[3, 2, 3, 3]", "strides=[2,2] auto_pad=SAME_LOWER"},
+      {"ConvTranspose", 11, "f32[1, 3, 50]; f32[3, 2, 4]", "strides=[3]"},
+      {"ConvTranspose", 11, "f32[0, 3, 5, 7]; f32[3, 2, 3, 3]"},
+  });
+}
+
 TEST(CpuKernels, ElementwiseBroadcasts) {
   for (const char* op : {"Add", "Sub", "Mul", "Div", "Pow"}) {
     const float size = std::string(op) == "Pow" ? 0.5f : 2.0f;
@@ -211,6 +226,8 @@ TEST(CpuKernels, Conv) {
       {"Conv", 11, "f32[0, 3, 8, 9]; const f32[5, 3, 3, 3]"},
   });
   EXPECT_EQ(refusal_of({"Conv", 11, "f32[1, 4, 9]; f32[2, 4, 3]"}), "the weights are not constant");
+  EXPECT_NE(refusal_of({"ConvTranspose", 11, "f64[1, 4, 9]; f64[4, 2, 3]"}), "");
+  EXPECT_NE(refusal_of({"ConvTranspose", 11, "f32[1, 4, 5, 6, 7]; f32[4, 2, 3, 3, 3]"}), "");
 }
 
 TEST(CpuKernels, ConvWithActivation) {

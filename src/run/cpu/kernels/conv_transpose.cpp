@@ -1,0 +1,99 @@
+#include "ops/conv_transpose.h"
+
+#include "kernels/conv_transpose_f32.h"
+#include "run/cpu/kernels/all.h"
+#include "run/cpu/kernels/common.h"
+
+// ConvTranspose of f32 over one or two spatial axes.
+namespace anyshape::cpu {
+namespace {
+
+using simd::ConvTranspose;
+
+struct Prepared {
+  ops::TransposedWindow transposed;
+  int64_t groups = 1;
+};
+
+std::string_view accepts(const Call& call) {
+  for (size_t i = 0; i < call.inputs(); ++i)
+    if (call.has(i) && !is_f32(call, i)) return "its element type is not f32";
+  const Fact& w = call.in(1);
+  if (!w.dims || (w.rank() != 3 && w.rank() != 4)) return "it has neither one nor two spatial axes";
+  return w.numeric_dims() ? "" : "the sizes of the weights are not known";
+}
+
+Result<std::shared_ptr<const void>> prepare(const Call& call) {
+  auto p = std::make_shared<Prepared>();
+  TRY(p->transposed, ops::read_transposed_window(call, *call.in(1).dims));
+  p->groups = call.i("group");
+  return p;
+}
+
+ConvTranspose operation_of(const ViewArgs& args) {
+  const Prepared& p = *static_cast<const Prepared*>(args.prepared);
+  const ops::Window& window = p.transposed.window;
+  const View &in = args.in[0], &w = args.in[1], &out = args.out[0];
+  const size_t x = window.rank() - 1;
+  ConvTranspose c;
+  c.batch = in.dims[0];
+  c.groups = p.groups;
+  c.in_channels = in.dims[1] / p.groups;
+  c.out_channels = w.dims[1];
+  c.in_width = in.dims.back();
+  c.out_width = out.dims.back();
+  c.kernel_width = w.dims.back();
+  c.stride_x = window.strides[x];
+  c.dilation_x = window.dilations[x];
+  c.cut_left = ops::cut_before(p.transposed, x, c.in_width, c.out_width);
+  if (x == 1) {
+    c.in_height = in.dims[2];
+    c.out_height = out.dims[2];
+    c.kernel_height = w.dims[2];
+    c.stride_y = window.strides[0];
+    c.dilation_y = window.dilations[0];
+    c.cut_top = ops::cut_before(p.transposed, 0, c.in_height, c.out_height);
+  }
+  c.in = in.as<const float>();
+  c.weights = w.as<const float>();
+  c.bias = args.in.size() > 2 && args.in[2] ? args.in[2].as<const float>() : nullptr;
+  c.out = out.as<float>();
+  return c;
+}
+
+bool empty(const ConvTranspose& c) { return c.batch * c.groups * c.out_channels * c.out_places() == 0; }
+
+int64_t tasks_of(const ConvTranspose& c) {
+  if (empty(c)) return 1;
+  const int64_t items = simd::conv_transpose_items(c);
+  const double work = static_cast<double>(c.batch * c.groups * c.in_channels) * static_cast<double>(c.out_channels) *
+                      static_cast<double>(c.in_places()) * static_cast<double>(c.area());
+  return tasks_for(items, work / static_cast<double>(items));
+}
+
+int64_t slot_of(const ConvTranspose& c) { return round_up(simd::conv_transpose_scratch(c), 16); }
+
+int64_t tasks(const ViewArgs& args) { return tasks_of(operation_of(args)); }
+
+int64_t scratch(const ViewArgs& args) {
+  const ConvTranspose c = operation_of(args);
+  return empty(c) ? 0 : tasks_of(c) * slot_of(c) * static_cast<int64_t>(sizeof(float));
+}
+
+Status run(const ViewArgs& args, int64_t first, int64_t last) {
+  const ConvTranspose c = operation_of(args);
+  if (empty(c)) return {};
+  const int64_t all = tasks_of(c), items = simd::conv_transpose_items(c);
+  for (int64_t t = first; t < last; ++t) {
+    const Share share = share_of(items, all, t);
+    simd::conv_transpose_run(c, share.first, share.last, reinterpret_cast<float*>(args.scratch) + t * slot_of(c));
+  }
+  return {};
+}
+
+}  // namespace
+
+constexpr EngineKernel kConvTranspose = {
+    .name = "f32 products", .accepts = accepts, .prepare = prepare, .scratch = scratch, .tasks = tasks, .run = run};
+
+}  // namespace anyshape::cpu
