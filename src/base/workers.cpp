@@ -204,10 +204,6 @@ Workers::Workers(int threads) : wanted_(std::clamp(threads, 1, kMostThreads)) {
 
 int Workers::threads() const { return wanted_ > 1 ? std::min(wanted_, Pool::here().helpers() + 1) : 1; }
 
-void Workers::wake() {
-  if (wanted_ > 1) Pool::here().wake(wanted_ - 1);
-}
-
 void Workers::run(int64_t tasks, Work work, void* state) {
   if (tasks <= 0) return;
   if (wanted_ == 1 || tasks == 1 || is_helper) return work(state, 0, tasks);

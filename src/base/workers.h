@@ -22,8 +22,6 @@ class Workers {
   // done. Any number of threads may call it; in a task it works alone. Allocates nothing, but for new threads in the
   // child of a fork, where the old ones are not.
   void run(int64_t tasks, Work work, void* state);
-  // Threads that sleep begin to wake: tasks are about to come.
-  void wake();
 
  private:
   int wanted_;

@@ -110,7 +110,6 @@ TEST(Workers, AfterSleep) {
   Workers workers(3);
   for (int round = 0; round < 20; ++round) {
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
-    if (round % 2) workers.wake();
     Counts counts;
     workers.run(100, count, &counts);
     for (const auto& done : counts.done) ASSERT_EQ(done, 1);
