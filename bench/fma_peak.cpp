@@ -1,12 +1,12 @@
 #include "fma_peak.h"
 
-#include "kernels/simd_targets.h"
+#include "run/cpu/simd/simd_targets.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "fma_peak.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "kernels/simd-inl.h"
+#include "run/cpu/simd/simd-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace anyshape::simd {

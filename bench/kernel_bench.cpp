@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "fma_peak.h"
-#include "kernels/conv_f32.h"
-#include "kernels/gemm.h"
-#include "kernels/recurrent_f32.h"
+#include "run/cpu/simd/conv_f32.h"
+#include "run/cpu/simd/gemm.h"
+#include "run/cpu/simd/recurrent_f32.h"
 
 namespace anyshape::simd {
 namespace {

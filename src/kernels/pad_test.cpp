@@ -5,7 +5,7 @@
 #include <cstring>
 #include <vector>
 
-#include "kernels/simd_testing.h"
+#include "run/cpu/simd/simd_testing.h"
 
 namespace anyshape::kernels {
 namespace {

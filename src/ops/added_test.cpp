@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "ops/all.h"
-#include "ops/elementwise.h"
+#include "ops/elementwise/elementwise.h"
 #include "ops/operator_table.h"
 #include "ops/testing.h"
 

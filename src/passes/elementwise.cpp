@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "ir/call.h"
-#include "ops/program_of.h"
+#include "ops/elementwise/program_of.h"
 #include "passes/draft.h"
 
 namespace anyshape {

@@ -1,7 +1,7 @@
 #include <cmath>
 #include <limits>
 
-#include "ops/attention_kernel.h"
+#include "ops/nn/attention_kernel.h"
 #include "target/rewrites.h"
 
 namespace anyshape::target::rewrites {

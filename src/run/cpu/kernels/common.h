@@ -8,7 +8,7 @@
 
 #include "engine/target/kernel.h"
 #include "ir/call.h"
-#include "kernels/gemm.h"
+#include "run/cpu/simd/gemm.h"
 
 // What the kernels of several families share.
 namespace anyshape::cpu {

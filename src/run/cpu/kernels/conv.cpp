@@ -1,9 +1,9 @@
 #include <algorithm>
 
-#include "kernels/conv_f32.h"
-#include "ops/window.h"
+#include "ops/nn/window.h"
 #include "run/cpu/kernels/all.h"
 #include "run/cpu/kernels/common.h"
+#include "run/cpu/simd/conv_f32.h"
 
 // Conv of f32 over one or two spatial axes, with constant weights.
 namespace anyshape::cpu {

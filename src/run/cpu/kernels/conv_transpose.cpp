@@ -1,8 +1,8 @@
-#include "ops/conv_transpose.h"
+#include "ops/nn/conv_transpose.h"
 
-#include "kernels/conv_transpose_f32.h"
 #include "run/cpu/kernels/all.h"
 #include "run/cpu/kernels/common.h"
+#include "run/cpu/simd/conv_transpose_f32.h"
 
 // ConvTranspose of f32 over one or two spatial axes.
 namespace anyshape::cpu {

@@ -2,11 +2,11 @@
 #include <cmath>
 #include <limits>
 
-#include "kernels/program.h"
+#include "ops/elementwise/program_of.h"
 #include "ops/given.h"
-#include "ops/program_of.h"
 #include "run/cpu/kernels/all.h"
 #include "run/cpu/kernels/common.h"
+#include "run/cpu/simd/program.h"
 
 // Every operator that is a short elementwise program.
 namespace anyshape::cpu {

@@ -1,7 +1,7 @@
 #include "base/bug.h"
 #include "base/temporary.h"
-#include "ops/ml_label_table.h"
-#include "ops/ml_trees.h"
+#include "ops/ml/label_table.h"
+#include "ops/ml/trees.h"
 #include "run/cpu/kernels/all.h"
 #include "run/cpu/kernels/ml_views.h"
 

@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <cstring>
 
-#include "kernels/strided_copy.h"
 #include "ops/common.h"
 #include "run/cpu/kernels/all.h"
 #include "run/cpu/kernels/common.h"
+#include "run/cpu/simd/strided_copy.h"
 
 // Transpose, Expand, Concat and Gather of every element type with whole bytes.
 namespace anyshape::cpu {

@@ -1,7 +1,7 @@
-#include "kernels/pool_f32.h"
-#include "ops/window.h"
+#include "ops/nn/window.h"
 #include "run/cpu/kernels/all.h"
 #include "run/cpu/kernels/common.h"
+#include "run/cpu/simd/pool_f32.h"
 
 // MaxPool and AveragePool of f32 over one or two spatial axes.
 namespace anyshape::cpu {

@@ -2,9 +2,9 @@
 #include <cctype>
 #include <limits>
 
-#include "kernels/recurrent_f32.h"
 #include "run/cpu/kernels/all.h"
 #include "run/cpu/kernels/common.h"
+#include "run/cpu/simd/recurrent_f32.h"
 
 // RNN, GRU and LSTM of f32 with constant weights.
 namespace anyshape::cpu {

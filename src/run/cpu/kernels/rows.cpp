@@ -1,4 +1,4 @@
-#include "kernels/rows.h"
+#include "run/cpu/simd/rows.h"
 
 #include <algorithm>
 

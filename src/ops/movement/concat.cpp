@@ -1,0 +1,129 @@
+#include <limits>
+#include <numeric>
+
+#include "ops/movement/movement.h"
+#include "ops/records.h"
+
+namespace anyshape::ops {
+namespace {
+
+constexpr Port kIn[] = {{"inputs", Port::variadic}};
+constexpr Port kOut[] = {{"concat_result"}};
+constexpr AttributeDef kAttributes[] = {
+    {"axis", 1, {1, 3}},
+    {"axis", AttributeDef::integer, AttributeDef::required, {4}},
+};
+
+// ONNX Runtime skips an input without elements whatever its other sizes are; the operator's text does not.
+std::string_view code_for(InferContext& context, const Dims& a, const Dims& b) {
+  const auto empty = [&](const Dims& dims) { return context.proves(Condition::eq(product(dims), 0)); };
+  return empty(a) || empty(b) ? "lenient.concat" : "concat.dims";
+}
+
+// What ONNX Runtime gives where it skips inputs: the sizes of the first input with elements, and all of them along the
+// axis.
+Dims certain_dims(const Call& call, InferContext& context, size_t axis, Dims joined) {
+  if (!context.certain()) return joined;
+  const Dims* filled = nullptr;
+  for (size_t i = 0; i < call.inputs() && !filled; ++i)
+    if (context.proves(Condition::ge(product(*call.in(i).dims), 1))) filled = &*call.in(i).dims;
+  for (size_t k = 0; k < joined.size(); ++k) {
+    if (k == axis) continue;
+    if (filled) joined[k] = (*filled)[k];
+    for (size_t i = 0; i < call.inputs() && !filled; ++i)
+      joined[k] = context.only_if(Condition::eq(joined[k], (*call.in(i).dims)[k]), joined[k]);
+  }
+  return joined;
+}
+
+Result<Dims> joined_dims(const Call& call, InferContext& context) {
+  TRY(Dims out, call.dims(0));
+  const Dims first = out;
+  TRY(const size_t axis, normalize_axis(call.i("axis"), out.size()));
+  for (size_t i = 1; i < call.inputs(); ++i) {
+    if (!call.has(i)) return refuse("node.arity", "Concat needs its input {}", i);
+    TRY(const Dims next, call.dims(i));
+    if (next.size() != out.size())
+      return refuse("concat.rank", "the ranks of inputs 0 and {} must be equal: {} and {}", i, text(first), text(next));
+    for (size_t k = 0; k < out.size(); ++k) {
+      if (k == axis || out[k] == next[k]) continue;
+      TRY_OK(context.require(Condition::eq(out[k], next[k]), code_for(context, first, next),
+                             "inputs 0 and {}, {} and {}, must agree in every axis but {}: axis {} is {} and {}", i,
+                             text(first), text(next), axis, k, print(out[k]), print(next[k])));
+    }
+    out[axis] = out[axis] + next[axis];
+  }
+  return certain_dims(call, context, axis, std::move(out));
+}
+
+Status require_one_dtype(const Call& call) {
+  for (size_t i = 1; i < call.inputs(); ++i) TRY_OK(require_same_dtype(call, {0, i}));
+  return {};
+}
+
+// One list of sizes put together from parts: an entry nothing is known of becomes a symbol of its own, so that the
+// others keep what is known of them.
+void carry_list(const Call& call, InferContext& context, Fact& out) {
+  if (out.rank() != 1 || !is_integer(out.dtype) || !out.dims->front().is_constant()) return;
+  if (*out.dims->front().constant() > 64) return;
+  bool any = false;
+  for (size_t i = 0; i < call.inputs(); ++i) {
+    any |= call.in(i).elements && !call.in(i).elements->empty();
+    if (!call.in(i).dims->front().is_constant()) return;
+  }
+  if (!any) return;
+  Dims values;
+  for (size_t i = 0; i < call.inputs(); ++i) {
+    const Fact& part = call.in(i);
+    if (part.elements) {
+      values.insert(values.end(), part.elements->begin(), part.elements->end());
+      continue;
+    }
+    const auto bounds = part.value_bounds();
+    const Dim lo = bounds ? bounds->lo : Dim(-std::numeric_limits<int64_t>::max());
+    const auto hi = bounds ? std::optional(bounds->hi) : std::nullopt;
+    for (int64_t n = 0; n < *part.dims->front().constant(); ++n) values.push_back(context.fresh(part, "entry", lo, hi));
+  }
+  out.elements = std::make_shared<const Dims>(std::move(values));
+}
+
+Status reference(const Call& call, KernelArgs& args) {
+  Tensor& out = args.out(0);
+  TRY(const size_t axis, normalize_axis(call.i("axis"), out.rank()));
+  int64_t outer = 1, inner = 1;
+  for (size_t i = 0; i < axis; ++i) outer *= out.dims()[i];
+  for (size_t i = axis + 1; i < out.rank(); ++i) inner *= out.dims()[i];
+  const int64_t row = out.dims()[axis] * inner;
+  int64_t at = 0;
+  for (const Datum& input : args.inputs) {
+    const Tensor& part = input.tensor();
+    const int64_t width = part.dims()[axis] * inner;
+    for (int64_t o = 0; o < outer; ++o) kernels::copy_elements(out, o * row + at, part, o * width, width);
+    at += width;
+  }
+  return {};
+}
+
+constexpr Kernel kKernels[] = {{"reference", reference}};
+
+Result<Facts> infer(const Call& call, InferContext& context) {
+  if (call.version() >= 4 && !call.has_attr("axis")) return refuse("concat.axis", "the attribute axis is missing");
+  TRY_OK(require_one_dtype(call));
+  TRY(Dims dims, joined_dims(call, context));
+  std::vector<size_t> data(call.inputs());
+  std::iota(data.begin(), data.end(), 0);
+  Facts out{Fact::tensor(call.in(0).dtype, std::move(dims))};
+  carry_all(call, kKernels[0], data, out);
+  if (!out[0].elements) carry_list(call, context, out[0]);
+  return out;
+}
+
+}  // namespace
+
+constexpr OpDef kConcat1{.name = "Concat",
+                         .since = 1,
+                         .sig = {kIn, kOut, "tensors joined along one axis", kAttributes},
+                         .infer = infer,
+                         .kernels = kKernels};
+
+}  // namespace anyshape::ops

@@ -1,0 +1,327 @@
+#include "run/cpu/simd/gemm.h"
+
+#include <algorithm>
+
+#include "run/cpu/simd/simd_targets.h"
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "run/cpu/simd/gemm.cpp"
+#include <hwy/foreach_target.h>
+
+#include "run/cpu/simd/gemm_micro-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace anyshape::simd {
+namespace HWY_NAMESPACE {
+
+constexpr int64_t kDepth = 384;       // of a block of A and B: what the rows of A need must stay in the L1 cache
+constexpr int64_t kPackedPanels = 8;  // of B that are packed into scratch at a time
+constexpr int64_t kFewRows = 4;       // need no block of A in the cache
+
+int64_t panel() { return kPanel; }
+int64_t max_rows() { return kMaxRows; }
+
+float read(const std::byte* from, int64_t i) {
+  float x;
+  std::memcpy(&x, from + i * static_cast<int64_t>(sizeof(float)), sizeof(float));
+  return x;
+}
+
+// One panel with n columns.
+void pack_panel(const float* from, int64_t k, int64_t n, int64_t row, int64_t column, float scale, float* to) {
+  if (n < kPanel) std::fill_n(to, k * kPanel, 0.0f);
+  if (column == 1 && n == kPanel) {
+    const V by = splat(scale);
+    for (int64_t i = 0; i < k; ++i, to += kPanel, from += row) {
+      hn::StoreU(hn::Mul(by, hn::LoadU(F(), from)), F(), to);
+      hn::StoreU(hn::Mul(by, hn::LoadU(F(), from + kLanes)), F(), to + kLanes);
+    }
+    return;
+  }
+  if (row == 1) {
+    transpose(from, column, n, k, to, kPanel);
+    if (scale != 1)
+      for (int64_t i = 0; i < k * kPanel; ++i) to[i] *= scale;
+    return;
+  }
+  for (int64_t i = 0; i < k; ++i)
+    for (int64_t j = 0; j < n; ++j) to[i * kPanel + j] = scale * from[i * row + j * column];
+}
+
+void pack(const std::byte* from, int64_t k, int64_t n, int64_t row, int64_t column, float scale, float* to) {
+  const bool aligned = reinterpret_cast<uintptr_t>(from) % alignof(float) == 0;
+  for (int64_t j = 0; j < n; j += kPanel, to += k * kPanel) {
+    const int64_t width = std::min(kPanel, n - j);
+    if (aligned) {
+      pack_panel(reinterpret_cast<const float*>(from) + j * column, k, width, row, column, scale, to);
+      continue;
+    }
+    for (int64_t i = 0; i < k; ++i)
+      for (int64_t c = 0; c < kPanel; ++c)
+        to[i * kPanel + c] = c < width ? scale * read(from, i * row + (j + c) * column) : 0.0f;
+  }
+}
+
+// Rows of A that lie a multiple of the page size apart fall on each other in the L1 cache.
+bool packs_a(const Gemm& g, int64_t rows) {
+  if (g.a_column != 1 && g.a_row != 1) return true;
+  return g.a_column == 1 && rows > kFewRows && g.n > 2 * kPanel && g.a_row % 512 == 0;
+}
+
+bool reads_plain_b(const Gemm& g, int64_t rows) {
+  return !g.b_packed && g.b_column == 1 && g.b_scale == 1 && rows <= 2 * kMaxRows;
+}
+
+int64_t depth_of(const Gemm& g, int64_t rows) {
+  if (g.b_packed && rows <= kFewRows && !packs_a(g, rows)) return std::max<int64_t>(g.k, 1);
+  const int64_t blocks = std::max<int64_t>((g.k + kDepth - 1) / kDepth, 1);
+  return std::min(kDepth, (g.k + blocks - 1) / blocks + 7) / 8 * 8;
+}
+
+int64_t packed_a_floats(const Gemm& g) { return packs_a(g, g.m) ? kDepth * kMaxRows : 0; }
+
+int64_t scratch(const Gemm& g) {
+  const int64_t panels = std::min(kPackedPanels, (g.n + kPanel - 1) / kPanel);
+  return packed_a_floats(g) + (g.b_packed ? 0 : kDepth * panels * kPanel);
+}
+
+Addend moved(Addend add, int64_t i, int64_t j) {
+  if (add.data) add.data += i * add.row + j * add.column;
+  return add;
+}
+
+void limits_of(const ActivationSpec& activation, float& low, float& high) {
+  low = -std::numeric_limits<float>::infinity();
+  high = -low;
+  if (activation.kind == Activation::relu) low = 0;
+  if (activation.kind == Activation::clip) low = activation.a, high = activation.b;
+}
+
+bool only_limits(Activation kind) {
+  return kind == Activation::none || kind == Activation::relu || kind == Activation::clip;
+}
+
+// A depth of k0..k1 of some columns, for all rows of a tile.
+struct Slab {
+  int64_t k0 = 0, k1 = 0, j0 = 0, j1 = 0;
+  const float* b = nullptr;  // entry (k0, j0)
+  int64_t step = 0, panel = 0;
+};
+
+// One call of the innermost loop with its epilogue, at row i and column j.
+Block block_of(const Gemm& g, const Slab& s, int64_t i, int64_t j, int64_t columns) {
+  Block t;
+  t.k = s.k1 - s.k0;
+  t.b = s.b + (j - s.j0) / kPanel * s.panel;
+  t.b_step = s.step;
+  t.b_panel = s.panel;
+  t.c = g.c + i * g.c_row + j;
+  t.c_row = g.c_row;
+  t.columns = columns;
+  t.first = s.k0 == 0;
+  const bool last = s.k1 == g.k;
+  limits_of(last ? g.epilogue.activation : ActivationSpec(), t.low, t.high);
+  t.bias = moved(g.epilogue.bias, i, j);
+  t.residual = moved(g.epilogue.residual, i, j);
+  return t;
+}
+
+// Full stores with a plain bias need no masks and no second pass.
+void set_simple(Block& t, int panels) {
+  const Addend& bias = t.bias;
+  if (!t.first || t.residual.data || t.columns != panels * kPanel) return;
+  if (bias.data && bias.scale != 1) return;
+  if (!bias.data || (bias.row == 0 && bias.column == 1)) {
+    t.row = kZeros;
+    t.column = bias.data ? bias.data : kZeros;
+  } else if (bias.row == 1 && bias.column == 0) {
+    t.row = bias.data;
+    t.column = kZeros;
+  }
+}
+
+void multiply_slab_rows(const Gemm& g, const Slab& s, int64_t i, int rows, float* packed_a) {
+  const float* a = g.a + i * g.a_row + s.k0 * g.a_column;
+  int64_t a_step = g.a_column == 1 ? g.a_row : g.a_column;
+  bool by_columns = g.a_column != 1;
+  if (packed_a) {
+    if (g.a_column == 1) {
+      transpose(a, g.a_row, rows, s.k1 - s.k0, packed_a, rows);
+    } else {
+      for (int64_t k = 0; k < s.k1 - s.k0; ++k)
+        for (int64_t r = 0; r < rows; ++r) packed_a[k * rows + r] = a[r * g.a_row + k * g.a_column];
+    }
+    a = packed_a;
+    a_step = rows;
+    by_columns = true;
+  }
+  for (int64_t j = s.j0; j < s.j1;) {
+    const int64_t left = s.j1 - j;
+    const int panels = panels_at_once(rows, left / kPanel);
+    Block t = block_of(g, s, i, j, std::min(left, panels * kPanel));
+    t.a = a;
+    t.a_step = a_step;
+    set_simple(t, panels);
+    if (by_columns)
+      multiply_rows<true>(t, rows, panels);
+    else
+      multiply_rows<false>(t, rows, panels);
+    j += panels * kPanel;
+  }
+}
+
+void multiply_slab(const Gemm& g, const Slab& s, int64_t i0, int64_t i1, float* packed_a) {
+  // Blocks of nearly equal height: one of a single row would waste the loads of B.
+  for (int64_t i = i0; i < i1;) {
+    const int64_t left = i1 - i, blocks = (left + kMaxRows - 1) / kMaxRows;
+    const int64_t rows = (left + blocks - 1) / blocks;
+    multiply_slab_rows(g, s, i, static_cast<int>(rows), packed_a);
+    i += rows;
+  }
+}
+
+// Columns j0..j1 of B at one depth: read in place as far as whole panels go, or packed into `packed`.
+void multiply_unpacked(const Gemm& g, Slab s, int64_t i0, int64_t i1, float* packed_a, float* packed) {
+  const int64_t j1 = s.j1, depth = s.k1 - s.k0;
+  if (reads_plain_b(g, i1 - i0)) {
+    s.j1 = s.j0 + (j1 - s.j0) / kPanel * kPanel;
+    s.b = g.b + s.k0 * g.b_row + s.j0;
+    s.step = g.b_row;
+    s.panel = kPanel;
+    if (s.j1 > s.j0) multiply_slab(g, s, i0, i1, packed_a);
+    s.j0 = s.j1;
+  }
+  s.step = kPanel;
+  s.panel = depth * kPanel;
+  s.b = packed;
+  for (; s.j0 < j1; s.j0 = s.j1) {
+    s.j1 = std::min(j1, s.j0 + kPackedPanels * kPanel);
+    const float* from = g.b + s.k0 * g.b_row + s.j0 * g.b_column;
+    pack(reinterpret_cast<const std::byte*>(from), depth, s.j1 - s.j0, g.b_row, g.b_column, g.b_scale, packed);
+    multiply_slab(g, s, i0, i1, packed_a);
+  }
+}
+
+void activate_rows(const ActivationSpec& activation, float* data, int64_t rows, int64_t n, int64_t row);
+
+void tile(const Gemm& g, int64_t i0, int64_t i1, int64_t j0, int64_t j1, float* scratch_floats) {
+  if (i0 >= i1 || j0 >= j1) return;
+  float* packed_a = packs_a(g, i1 - i0) ? scratch_floats : nullptr;
+  const int64_t depth = depth_of(g, i1 - i0);
+  int64_t k0 = 0;
+  do {
+    const int64_t k1 = std::min(g.k, k0 + depth);
+    Slab s{k0, k1, j0, j1};
+    if (g.b_packed) {
+      s.b = g.b + j0 * g.k + k0 * kPanel;
+      s.step = kPanel;
+      s.panel = g.k * kPanel;
+      multiply_slab(g, s, i0, i1, packed_a);
+    } else {
+      multiply_unpacked(g, s, i0, i1, packed_a, scratch_floats + packed_a_floats(g));
+    }
+    k0 = k1;
+  } while (k0 < g.k);
+  if (!only_limits(g.epilogue.activation.kind))
+    activate_rows(g.epilogue.activation, g.c + i0 * g.c_row + j0, i1 - i0, j1 - j0, g.c_row);
+}
+
+template <class Fn>
+HWY_INLINE void on_rows(float* data, int64_t rows, int64_t n, int64_t row, Fn fn) {
+  for (int64_t r = 0; r < rows; ++r) {
+    float* at = data + r * row;
+    int64_t i = 0;
+    for (; i + kLanes <= n; i += kLanes) hn::StoreU(fn(hn::LoadU(F(), at + i)), F(), at + i);
+    if (i < n) store_part(fn(load_part(at + i, n - i)), at + i, n - i);
+  }
+}
+
+void activate_rows(const ActivationSpec& activation, float* data, int64_t rows, int64_t n, int64_t row) {
+  float low, high;
+  limits_of(activation, low, high);
+  const float slope = activation.a;
+  switch (activation.kind) {
+    case Activation::none:
+      return;
+    case Activation::relu:
+    case Activation::clip:
+      return on_rows(data, rows, n, row, [=](V x) HWY_ATTR { return at_most(at_least(x, splat(low)), splat(high)); });
+    case Activation::leaky_relu:
+      return on_rows(data, rows, n, row,
+                     [=](V x) HWY_ATTR { return hn::IfThenElse(hn::Lt(x, splat(0)), hn::Mul(x, splat(slope)), x); });
+    case Activation::sigmoid:
+      return on_rows(data, rows, n, row, [](V x) HWY_ATTR { return sigmoid_v(x); });
+    case Activation::tanh:
+      return on_rows(data, rows, n, row, [](V x) HWY_ATTR { return tanh_v(x); });
+    case Activation::gelu:
+      return on_rows(data, rows, n, row, [](V x) HWY_ATTR { return gelu_v(x); });
+    case Activation::gelu_tanh:
+      return on_rows(data, rows, n, row, [](V x) HWY_ATTR { return gelu_tanh_v(x); });
+    case Activation::silu:
+      return on_rows(data, rows, n, row, [](V x) HWY_ATTR { return silu_v(x); });
+    case Activation::hard_swish:
+      return on_rows(data, rows, n, row, [](V x) HWY_ATTR { return hard_swish_v(x); });
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace anyshape::simd
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace anyshape::simd {
+
+HWY_EXPORT(panel);
+HWY_EXPORT(max_rows);
+HWY_EXPORT(pack);
+HWY_EXPORT(scratch);
+HWY_EXPORT(tile);
+HWY_EXPORT(activate_rows);
+
+int64_t gemm_panel() { return HWY_DYNAMIC_DISPATCH(panel)(); }
+int64_t gemm_rows() { return HWY_DYNAMIC_DISPATCH(max_rows)(); }
+
+int64_t gemm_packed_size(int64_t k, int64_t n) {
+  const int64_t width = gemm_panel();
+  return (n + width - 1) / width * width * k;
+}
+
+void gemm_pack(const std::byte* from, int64_t k, int64_t n, int64_t row, int64_t column, float scale, float* to) {
+  HWY_DYNAMIC_DISPATCH(pack)(from, k, n, row, column, scale, to);
+}
+
+int64_t gemm_scratch(const Gemm& g) { return HWY_DYNAMIC_DISPATCH(scratch)(g); }
+
+GemmTiles gemm_tiles(int64_t m, int64_t n, int64_t k, bool b_packed) {
+  // Below this many multiplications a task is not worth its hand-over.
+  constexpr double kLeast = 1 << 16;
+  constexpr int64_t kMost = 32;
+  const int64_t width = gemm_panel(), height = gemm_rows();
+  const double work = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
+  const int64_t wanted = std::clamp<int64_t>(static_cast<int64_t>(std::min(work / kLeast, 1e6)), 1, kMost);
+  GemmTiles t{m, n, 1, 1};
+  if (m <= 0 || n <= 0 || wanted == 1) return t;
+  const auto cut = [](int64_t size, int64_t parts, int64_t unit) {
+    const int64_t units = (size + unit - 1) / unit;
+    return (units + parts - 1) / parts * unit;
+  };
+  // Packing a B is work of its own, so its columns are not shared by tiles unless A is tall.
+  const int64_t tall = b_packed ? 8 * height : 64 * height;
+  const int64_t across = std::min(wanted, (n + 4 * width - 1) / (4 * width));
+  t.columns = cut(n, across, width * (m <= 4 && n >= 8 * width ? 4 : 1));
+  t.across = (n + t.columns - 1) / t.columns;
+  const int64_t down = std::min(std::max<int64_t>(wanted / t.across, 1), (m + tall - 1) / tall);
+  t.rows = cut(m, down, height);
+  t.down = (m + t.rows - 1) / t.rows;
+  return t;
+}
+
+void gemm_tile(const Gemm& g, int64_t i0, int64_t i1, int64_t j0, int64_t j1, float* scratch_floats) {
+  HWY_DYNAMIC_DISPATCH(tile)(g, i0, i1, j0, j1, scratch_floats);
+}
+
+void activate(const ActivationSpec& activation, float* data, int64_t rows, int64_t n, int64_t row) {
+  HWY_DYNAMIC_DISPATCH(activate_rows)(activation, data, rows, n, row);
+}
+
+}  // namespace anyshape::simd
+#endif

@@ -1,0 +1,183 @@
+#include "run/cpu/simd/recurrent_f32.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "run/cpu/simd/simd_testing.h"
+
+namespace anyshape::simd {
+namespace {
+
+double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+
+// A random layer, tensors in the order of ONNX with time first.
+struct Case {
+  Layer layer;
+  LayerRun run;
+  std::vector<float> x, w, r, bias, peep, first_h, first_c, y, last_h, last_c, scratch;
+  std::vector<float> packed[2][5];
+  std::vector<int32_t> lengths;
+  bool has_bias, has_peep;
+
+  explicit Case(Dice& dice) {
+    layer.cell = static_cast<Cell>(dice.between(0, 2));
+    layer.function = static_cast<RnnFunction>(dice.between(0, 2));
+    layer.input = dice.between(1, 9), layer.hidden = dice.between(1, dice.coin() ? 9 : 50);
+    layer.directions = dice.between(1, 2);
+    layer.reverse[0] = layer.directions == 1 && dice.coin();
+    layer.clip = dice.coin() ? std::numeric_limits<float>::infinity() : 0.5f;
+    layer.input_forget = dice.between(0, 3) == 0;
+    layer.linear_before_reset = dice.coin();
+    run.steps = dice.coin() ? dice.size(6) : dice.size(70), run.batch = dice.between(1, dice.coin() ? 3 : 19);
+    const int64_t d = layer.directions, n = layer.hidden, rows = layer.gates() * n;
+    x = dice.numbers(run.steps * run.batch * layer.input);
+    w = dice.numbers(d * rows * layer.input), r = dice.numbers(d * rows * n, 0.5f), bias = dice.numbers(d * 2 * rows);
+    peep = dice.numbers(d * 3 * n), first_h = dice.numbers(d * run.batch * n),
+    first_c = dice.numbers(d * run.batch * n);
+    has_bias = dice.coin(), has_peep = layer.cell == Cell::lstm && dice.coin();
+    for (int64_t i = 0; i < run.batch; ++i) lengths.push_back(static_cast<int32_t>(dice.between(0, run.steps)));
+    set_run(dice);
+    for (int64_t i = 0; i < d; ++i) pack(i);
+    scratch.assign(static_cast<size_t>(recurrent_scratch(layer, run) + 16), std::nanf(""));
+  }
+
+  void set_run(Dice& dice) {
+    const int64_t d = layer.directions, n = layer.hidden, state = run.batch * n;
+    y.assign(static_cast<size_t>(run.steps * d * state + 1), 77.0f);
+    last_h.assign(static_cast<size_t>(d * state + 1), 77.0f), last_c = last_h;
+    run.x = x.data(), run.x_step = run.batch * layer.input, run.x_row = layer.input;
+    if (dice.coin()) run.lengths = lengths.data();
+    run.y = y.data(), run.y_step = d * state, run.y_direction = state, run.y_row = n;
+    run.first_h = dice.coin() ? first_h.data() : nullptr;
+    run.first_c = layer.cell == Cell::lstm && dice.coin() ? first_c.data() : nullptr;
+    run.last_h = last_h.data();
+    if (layer.cell == Cell::lstm) run.last_c = last_c.data();
+    run.state_direction = state, run.state_row = n;
+  }
+
+  void pack(int64_t d) {
+    const PackedSizes s = packed_sizes(layer);
+    const int64_t sizes[] = {s.input, s.hidden, s.bias, s.hidden_bias, s.peepholes};
+    for (size_t i = 0; i < 5; ++i) packed[d][i].assign(static_cast<size_t>(sizes[i]), std::nanf(""));
+    const auto bytes = [&](const std::vector<float>& v) {
+      return reinterpret_cast<const std::byte*>(v.data() + v.size() / static_cast<size_t>(layer.directions) *
+                                                               static_cast<size_t>(d));
+    };
+    auto& p = packed[d];
+    pack_recurrent(layer, bytes(w), bytes(r), has_bias ? bytes(bias) : nullptr, has_peep ? bytes(peep) : nullptr,
+                   {p[0].data(), p[1].data(), p[2].data(), p[3].data(), p[4].data()});
+    layer.weights[d] = {p[0].data(), p[1].data(), p[2].data(), p[3].data(), has_peep ? p[4].data() : nullptr};
+  }
+};
+
+// The same by plain loops in double: one sequence of one direction.
+struct Plain {
+  const Case& k;
+  int64_t d, b;
+  std::vector<double> h, c;
+
+  double get(const std::vector<float>& v, int64_t i) const { return v[static_cast<size_t>(i)]; }
+  double limited(double x) const { return std::min<double>(std::max<double>(x, -k.layer.clip), k.layer.clip); }
+  double input(int64_t t, int64_t row) const {
+    const int64_t rows = k.layer.gates() * k.layer.hidden;
+    double sum = k.has_bias ? get(k.bias, d * 2 * rows + row) : 0;
+    for (int64_t i = 0; i < k.layer.input; ++i)
+      sum += get(k.x, (t * k.run.batch + b) * k.layer.input + i) * get(k.w, (d * rows + row) * k.layer.input + i);
+    return sum;
+  }
+  double hidden(const std::vector<double>& from, int64_t row) const {
+    const int64_t n = k.layer.hidden, rows = k.layer.gates() * n;
+    double sum = k.has_bias ? get(k.bias, d * 2 * rows + rows + row) : 0;
+    for (int64_t i = 0; i < n; ++i) sum += from[static_cast<size_t>(i)] * get(k.r, (d * rows + row) * n + i);
+    return sum;
+  }
+  double gate(int64_t t, int64_t g, int64_t u) const {
+    return input(t, g * k.layer.hidden + u) + hidden(h, g * k.layer.hidden + u);
+  }
+  double peep(int64_t which, int64_t u, double cell) const {
+    return k.has_peep ? get(k.peep, (d * 3 + which) * k.layer.hidden + u) * cell : 0;
+  }
+
+  double lstm(int64_t t, int64_t u) {
+    double& cell = c[static_cast<size_t>(u)];
+    const double in = sigmoid(limited(gate(t, 0, u) + peep(0, u, cell)));
+    const double forget = k.layer.input_forget ? 1 - in : sigmoid(limited(gate(t, 2, u) + peep(2, u, cell)));
+    cell = forget * cell + in * std::tanh(limited(gate(t, 3, u)));
+    return sigmoid(limited(gate(t, 1, u) + peep(1, u, cell))) * std::tanh(limited(cell));
+  }
+  double gru(int64_t t, int64_t u) const {
+    const int64_t n = k.layer.hidden;
+    const double update = sigmoid(limited(gate(t, 0, u)));
+    std::vector<double> scaled(h.size());
+    for (int64_t i = 0; i < n; ++i)
+      scaled[static_cast<size_t>(i)] = sigmoid(limited(gate(t, 1, i))) * h[static_cast<size_t>(i)];
+    const double part = k.layer.linear_before_reset ? sigmoid(limited(gate(t, 1, u))) * hidden(h, 2 * n + u)
+                                                    : hidden(scaled, 2 * n + u);
+    return (1 - update) * std::tanh(limited(input(t, 2 * n + u) + part)) + update * h[static_cast<size_t>(u)];
+  }
+  double rnn(int64_t t, int64_t u) const {
+    const double x = limited(gate(t, 0, u));
+    if (k.layer.function == RnnFunction::relu) return std::max(x, 0.0);
+    return k.layer.function == RnnFunction::sigmoid ? sigmoid(x) : std::tanh(x);
+  }
+  void step(int64_t t) {
+    std::vector<double> next(h.size());
+    for (int64_t u = 0; u < k.layer.hidden; ++u)
+      next[static_cast<size_t>(u)] = k.layer.cell == Cell::lstm  ? lstm(t, u)
+                                     : k.layer.cell == Cell::gru ? gru(t, u)
+                                                                 : rnn(t, u);
+    h = next;
+  }
+  void start() {
+    const int64_t n = k.layer.hidden;
+    for (int64_t u = 0; u < n; ++u) {
+      h.push_back(k.run.first_h ? get(k.first_h, (d * k.run.batch + b) * n + u) : 0);
+      c.push_back(k.run.first_c ? get(k.first_c, (d * k.run.batch + b) * n + u) : 0);
+    }
+  }
+  void check() {
+    start();
+    const int64_t n = k.layer.hidden, length = k.run.lengths ? k.lengths[static_cast<size_t>(b)] : k.run.steps;
+    for (int64_t s = 0; s < k.run.steps; ++s) {
+      const bool over = s >= length;
+      const int64_t t = over ? s : k.layer.reverse[d] ? length - 1 - s : s;
+      if (!over) step(t);
+      for (int64_t u = 0; u < n; ++u)
+        ASSERT_NEAR(get(k.y, ((t * k.layer.directions + d) * k.run.batch + b) * n + u),
+                    over ? 0 : h[static_cast<size_t>(u)], 3e-5);
+    }
+    for (int64_t u = 0; u < n; ++u) {
+      ASSERT_NEAR(get(k.last_h, (d * k.run.batch + b) * n + u), h[static_cast<size_t>(u)], 3e-5);
+      if (!k.run.last_c) continue;
+      ASSERT_NEAR(get(k.last_c, (d * k.run.batch + b) * n + u), c[static_cast<size_t>(u)], 1e-4);
+    }
+  }
+};
+
+TEST(Recurrent, AgainstLoops) {
+  for_each_target([] {
+    for (uint64_t seed = 1; seed <= 60; ++seed) {
+      SCOPED_TRACE(testing::Message() << "seed " << seed);
+      Dice dice(seed);
+      Case k(dice);
+      float* aligned = k.scratch.data();
+      while (reinterpret_cast<uintptr_t>(aligned) % 64 != 0) ++aligned;
+      const int64_t items = recurrent_items(k.layer, k.run), cut = dice.between(0, items);
+      recurrent_run(k.layer, k.run, cut, items, aligned);
+      recurrent_run(k.layer, k.run, 0, cut, aligned);
+      for (int64_t d = 0; d < k.layer.directions; ++d)
+        for (int64_t b = 0; b < k.run.batch; ++b) {
+          Plain{k, d, b, {}, {}}.check();
+          if (testing::Test::HasFatalFailure()) return;
+        }
+      ASSERT_EQ(k.y.back(), 77.0f);
+      ASSERT_EQ(k.last_h.back(), 77.0f);
+    }
+  });
+}
+
+}  // namespace
+}  // namespace anyshape::simd

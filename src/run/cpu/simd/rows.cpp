@@ -1,0 +1,221 @@
+#include "run/cpu/simd/rows.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "run/cpu/simd/simd_targets.h"
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "run/cpu/simd/rows.cpp"
+#include <hwy/foreach_target.h>
+
+#include "run/cpu/simd/simd-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace anyshape::simd {
+namespace HWY_NAMESPACE {
+
+HWY_INLINE float total(V v) { return hn::GetLane(hn::SumOfLanes(F(), v)); }
+
+HWY_INLINE V max_nan(V a, V b) { return hn::IfThenElse(hn::Eq(a, a), at_least(b, a), a); }
+HWY_INLINE V min_nan(V a, V b) { return hn::IfThenElse(hn::Eq(a, a), at_most(b, a), a); }
+
+template <class Join>
+HWY_INLINE float joined(V v, Join join) {
+  HWY_ALIGN float lanes[kLanes];
+  hn::Store(v, F(), lanes);
+  V all = splat(lanes[0]);
+  for (int64_t i = 1; i < kLanes; ++i) all = join(all, splat(lanes[i]));
+  return hn::GetLane(all);
+}
+
+// The first n entries of v, `rest` in the other lanes.
+HWY_INLINE V only(V v, int64_t n, V rest) {
+  return n >= kLanes ? v : hn::IfThenElse(hn::FirstN(F(), static_cast<size_t>(n)), v, rest);
+}
+
+// join over map(x) of n entries, four sums at a time.
+template <class Map, class Join>
+HWY_INLINE V fold(const float* x, int64_t n, V start, Map map, Join join) {
+  V s0 = start, s1 = start, s2 = start, s3 = start;
+  int64_t i = 0;
+  for (; i + 4 * kLanes <= n; i += 4 * kLanes) {
+    s0 = join(s0, map(hn::LoadU(F(), x + i)));
+    s1 = join(s1, map(hn::LoadU(F(), x + i + kLanes)));
+    s2 = join(s2, map(hn::LoadU(F(), x + i + 2 * kLanes)));
+    s3 = join(s3, map(hn::LoadU(F(), x + i + 3 * kLanes)));
+  }
+  for (; i < n; i += kLanes) s0 = join(s0, only(map(load_n(x + i, n - i)), n - i, start));
+  return join(join(s0, s1), join(s2, s3));
+}
+
+float largest(const float* x, int64_t n) {
+  const auto join = [](V a, V b) HWY_ATTR { return max_nan(a, b); };
+  const V start = splat(-std::numeric_limits<float>::infinity());
+  return joined(fold(
+                    x, n, start, [](V v) HWY_ATTR { return v; }, join),
+                join);
+}
+
+float smallest(const float* x, int64_t n) {
+  const auto join = [](V a, V b) HWY_ATTR { return min_nan(a, b); };
+  const V start = splat(std::numeric_limits<float>::infinity());
+  return joined(fold(
+                    x, n, start, [](V v) HWY_ATTR { return v; }, join),
+                join);
+}
+
+template <class Map>
+HWY_INLINE float sum_of(const float* x, int64_t n, Map map) {
+  return total(fold(x, n, hn::Zero(F()), map, [](V a, V b) HWY_ATTR { return hn::Add(a, b); }));
+}
+
+template <class Map>
+HWY_INLINE void map_row(const float* in, float* out, int64_t n, Map map) {
+  int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) hn::StoreU(map(hn::LoadU(F(), in + i), i), F(), out + i);
+  if (i < n) store_part(map(load_part(in + i, n - i), i), out + i, n - i);
+}
+
+void softmax_row(const float* in, float* out, int64_t n) {
+  const V top = splat(largest(in, n));
+  V sum = hn::Zero(F());
+  int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) {
+    const V e = exp_v(hn::Sub(hn::LoadU(F(), in + i), top));
+    sum = hn::Add(sum, e);
+    hn::StoreU(e, F(), out + i);
+  }
+  if (i < n) {
+    const V e = only(exp_v(hn::Sub(load_part(in + i, n - i), top)), n - i, hn::Zero(F()));
+    sum = hn::Add(sum, e);
+    store_part(e, out + i, n - i);
+  }
+  const V by = splat(1 / total(sum));
+  map_row(out, out, n, [by](V x, int64_t) HWY_ATTR { return hn::Mul(x, by); });
+}
+
+void log_softmax_row(const float* in, float* out, int64_t n) {
+  const float top = largest(in, n);
+  const float sum = sum_of(in, n, [top](V x) HWY_ATTR { return exp_v(hn::Sub(x, splat(top))); });
+  const V log_sum = splat(std::log(sum)), vtop = splat(top);
+  map_row(in, out, n, [=](V x, int64_t) HWY_ATTR { return hn::Sub(hn::Sub(x, vtop), log_sum); });
+}
+
+void softmax(const float* in, float* out, int64_t first, int64_t last, int64_t n, bool logarithm) {
+  if (n == 0) return;
+  for (int64_t r = first; r < last; ++r) {
+    if (logarithm)
+      log_softmax_row(in + r * n, out + r * n, n);
+    else
+      softmax_row(in + r * n, out + r * n, n);
+  }
+}
+
+HWY_INLINE V parameter(const float* data, int64_t step, int64_t i, int64_t n) {
+  return step ? load_n(data + i, n) : splat(*data);
+}
+
+void layer_norm(const LayerNorm& x, int64_t first, int64_t last) {
+  const float count = static_cast<float>(x.n);
+  for (int64_t r = first; r < last; ++r) {
+    const float* in = x.in + r * x.n;
+    const float mean = x.subtract_mean ? sum_of(in, x.n, [](V v) HWY_ATTR { return v; }) / count : 0.0f;
+    const V middle = splat(mean);
+    const float squares = sum_of(in, x.n, [middle](V v) HWY_ATTR {
+      const V d = hn::Sub(v, middle);
+      return hn::Mul(d, d);
+    });
+    const float inverse = 1 / std::sqrt(squares / count + x.epsilon);
+    const V by = splat(inverse);
+    map_row(in, x.out + r * x.n, x.n, [&, middle, by](V v, int64_t i) HWY_ATTR {
+      V y = hn::Mul(hn::Sub(v, middle), by);
+      if (x.scale) y = hn::Mul(y, parameter(x.scale, x.scale_step, i, x.n - i));
+      return x.bias ? hn::Add(y, parameter(x.bias, x.bias_step, i, x.n - i)) : y;
+    });
+    if (x.mean) x.mean[r] = mean;
+    if (x.deviation) x.deviation[r] = inverse;
+  }
+}
+
+float reduced(Reduction reduction, const float* in, int64_t n) {
+  switch (reduction) {
+    case Reduction::max:
+      return largest(in, n);
+    case Reduction::min:
+      return smallest(in, n);
+    case Reduction::sum_square:
+    case Reduction::l2:
+      return sum_of(in, n, [](V v) HWY_ATTR { return hn::Mul(v, v); });
+    case Reduction::l1:
+      return sum_of(in, n, [](V v) HWY_ATTR { return hn::Abs(v); });
+    default:
+      return sum_of(in, n, [](V v) HWY_ATTR { return v; });
+  }
+}
+
+HWY_INLINE V mapped(Reduction reduction, V x) {
+  if (reduction == Reduction::sum_square || reduction == Reduction::l2) return hn::Mul(x, x);
+  return reduction == Reduction::l1 ? hn::Abs(x) : x;
+}
+
+HWY_INLINE V accumulate(Reduction reduction, V a, V b) {
+  if (reduction == Reduction::max) return max_nan(a, b);
+  if (reduction == Reduction::min) return min_nan(a, b);
+  return hn::Add(a, mapped(reduction, b));
+}
+
+HWY_INLINE V finished(Reduction reduction, V x, int64_t n) {
+  if (reduction == Reduction::l2) return hn::Sqrt(x);
+  return reduction == Reduction::mean && n > 0 ? hn::Div(x, splat(static_cast<float>(n))) : x;
+}
+
+float start_of(Reduction reduction) {
+  const float infinity = std::numeric_limits<float>::infinity();
+  return reduction == Reduction::max ? -infinity : reduction == Reduction::min ? infinity : 0.0f;
+}
+
+// Columns of n entries that are `inner` apart, a vector of columns at a time.
+void reduce_columns(Reduction reduction, const float* in, float* out, int64_t n, int64_t inner) {
+  for (int64_t j = 0; j < inner; j += kLanes) {
+    V sum = splat(start_of(reduction));
+    for (int64_t i = 0; i < n; ++i) sum = accumulate(reduction, sum, load_n(in + i * inner + j, inner - j));
+    store_n(finished(reduction, sum, n), out + j, inner - j);
+  }
+}
+
+void reduce(Reduction reduction, const float* in, float* out, int64_t first, int64_t last, int64_t n, int64_t inner) {
+  for (int64_t r = first; r < last; ++r) {
+    if (inner == 1)
+      out[r] = hn::GetLane(finished(reduction, splat(reduced(reduction, in + r * n, n)), n));
+    else
+      reduce_columns(reduction, in + r * n * inner, out + r * inner, n, inner);
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace anyshape::simd
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace anyshape::simd {
+
+HWY_EXPORT(softmax);
+HWY_EXPORT(layer_norm);
+HWY_EXPORT(reduce);
+
+void softmax_rows(const float* in, float* out, int64_t first, int64_t last, int64_t n, bool logarithm) {
+  HWY_DYNAMIC_DISPATCH(softmax)(in, out, first, last, n, logarithm);
+}
+
+void layer_norm_rows(const LayerNorm& norm, int64_t first, int64_t last) {
+  HWY_DYNAMIC_DISPATCH(layer_norm)(norm, first, last);
+}
+
+void reduce_rows(Reduction reduction, const float* in, float* out, int64_t first, int64_t last, int64_t n,
+                 int64_t inner) {
+  HWY_DYNAMIC_DISPATCH(reduce)(reduction, in, out, first, last, n, inner);
+}
+
+}  // namespace anyshape::simd
+#endif
