@@ -130,7 +130,7 @@ Status InferContext::settle(Tri answer, const Condition& condition, std::string_
   const auto classify = [&](const Condition& c) {
     for (Dim symbol : c.symbols()) {
       r.on_data |= walk_.kind(symbol) == SymbolKind::data;
-      r.opaque |= walk_.kind(symbol) == SymbolKind::opaque;
+      r.opaque |= walk_.kind(symbol) == SymbolKind::opaque || walk_.mixed_.contains(symbol);
     }
   };
   classify(everywhere);
@@ -154,7 +154,9 @@ void InferContext::add_undecided(std::string_view code, std::string sentence) {
 }
 
 Dim InferContext::fresh(const Fact& source, std::string_view stem, Dim lo, std::optional<Dim> hi) {
-  return walk_.add_symbol(stem, source.from_shapes ? SymbolKind::opaque : SymbolKind::data, lo, hi);
+  const Dim symbol = walk_.add_symbol(stem, source.from_shapes ? SymbolKind::opaque : SymbolKind::data, lo, hi);
+  if (!numeric() && !source.from_shapes && source.from_sizes) walk_.mixed_.insert(symbol);
+  return symbol;
 }
 
 Dim InferContext::data_dim(std::string_view stem, Dim lo, std::optional<Dim> hi) {
@@ -284,19 +286,21 @@ bool InferContext::can_split(const Condition& condition) const {
 }
 
 void InferContext::offer_split(const Condition& condition) {
-  if (can_split(condition)) walk_.splits_.push_back({condition, std::nullopt});
+  if (can_split(condition)) walk_.splits_.push_back({condition});
 }
 
-bool InferContext::tells_apart(const Condition& plain, std::string_view code, std::string_view sentence) {
-  if (!walk_.options_.corners) return false;
+void InferContext::tell_apart(const Condition& plain) {
+  if (walk_.options_.corners != Walk::Options::Corners::told_apart) return;
   walk_.met_corners_ = true;
-  Reason left_open = reason(code, std::string(sentence));
-  if (can_split(plain)) {
-    walk_.splits_.push_back({plain, std::move(left_open)});
-  } else {
-    walk_.undecided_.push_back(std::move(left_open));
-  }
-  return true;
+  walk_.splits_.push_back({plain, true});
+}
+
+bool InferContext::can_tell_apart(const Condition& plain) const {
+  using Corners = Walk::Options::Corners;
+  const Corners corners = walk_.options_.corners;
+  if (corners == Corners::refused || (corners == Corners::told_apart && can_split(plain))) return true;
+  walk_.met_corners_ = true;
+  return false;
 }
 
 SymbolKind Walk::kind(Dim symbol) const {
@@ -408,8 +412,12 @@ Result<Facts> Walk::call_rule(const Graph& graph, const Node& node, const std::v
       });
     };
     const bool all = node.op->pure && std::all_of(in.begin(), in.end(), from_shapes);
-    const bool sized = node.op->reads_shapes_only ||
-                       std::any_of(in.begin(), in.end(), [](const Fact* fact) { return fact && fact->from_sizes; });
+    // Bounds by sizes may tell an entry, too.
+    const auto has_sizes = [](const Fact* fact) {
+      const auto is_size = [](Dim d) { return !d.is_constant(); };
+      return fact && (fact->from_sizes || (fact->bounds && (is_size(fact->bounds->lo) || is_size(fact->bounds->hi))));
+    };
+    const bool sized = node.op->reads_shapes_only || std::any_of(in.begin(), in.end(), has_sizes);
     for (Fact& fact : *out) {
       fact.from_shapes = all;
       fact.from_sizes = sized;
@@ -471,7 +479,9 @@ Result<Facts> Walk::call_function(const Graph& graph, const Node& node, const Fa
 Status Walk::fold(const Graph& graph, const Node& node, const Facts& facts, Facts& out) {
   if (node.op->kernels.empty() || !node.op->pure || node.has_graph_attribute()) return {};
   const auto relevant = [&](ValueId id) { return id != kNoValue && graph.values[id].shape_relevant; };
-  if (std::none_of(node.out.begin(), node.out.end(), relevant)) return {};
+  // Sizes that entries tell are there once they are computed.
+  const auto sized = [](const Fact& f) { return f.numeric_dims().has_value(); };
+  if (std::none_of(node.out.begin(), node.out.end(), relevant) && std::all_of(out.begin(), out.end(), sized)) return {};
   const auto known = [](const Fact& f) { return f.constant || (f.elements && f.numbers()); };
   if (std::all_of(out.begin(), out.end(), known)) return {};
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -106,8 +107,10 @@ class InferContext {
   // sides apart.
   void offer_split(const Condition& condition);
   // The operator means another thing where the condition does not hold, in empty tensors only, and that is to be told
-  // apart: solve() walks both sides. Otherwise the rule refuses what is not plain.
-  bool tells_apart(const Condition& plain, std::string_view code, std::string_view sentence);
+  // apart: solve() walks both sides. Otherwise the rule refuses what is not plain. REQUIRES: can_tell_apart.
+  void tell_apart(const Condition& plain);
+  // False: that is to be told apart, but both sides cannot be walked. Only numbers tell then.
+  bool can_tell_apart(const Condition& plain) const;
 
   // True in a walk over one concrete shape, where loops with known counts are iterated.
   bool numeric() const;
@@ -149,7 +152,12 @@ class Walk {
     int64_t loop_limit = 4096;
     int64_t node_limit = 5'000'000;  // node visits, bodies included
     int depth_limit = 64;            // nesting of bodies
-    bool corners = false;            // what operators mean in empty tensors only is told apart
+    // What operators mean in empty tensors only.
+    enum class Corners : uint8_t {
+      refused,
+      told_apart,  // by splits(), so that both sides are walked
+      left_open,   // nothing is known of such a size
+    } corners = Corners::refused;
     // Facts that hold wherever ONNX Runtime runs the model: no requirement is relied on by later rules, nor what a file
     // says of a value that no rule knows.
     bool certain = false;
@@ -158,7 +166,7 @@ class Walk {
   // A condition on axis symbols that a rule would like to have decided.
   struct Split {
     Condition condition;
-    std::optional<Reason> corner;  // both sides are told apart; or else this is left open
+    bool corner = false;  // what both sides say is put together
   };
 
   explicit Walk(Assumptions& assumptions) : Walk(assumptions, Options()) {}
@@ -225,6 +233,8 @@ class Walk {
   std::vector<Requirement> requirements_;
   std::vector<Reason> data_conditions_, undecided_;
   std::unordered_map<Dim, SymbolKind> kinds_;
+  // Symbols of data that a concrete shape may pin all the same, being made of sizes, too.
+  std::unordered_set<Dim> mixed_;
   std::vector<Iteration> iterations_;
   std::vector<Condition> path_, fresh_bounds_;
   std::vector<Split> splits_;

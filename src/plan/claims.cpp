@@ -49,6 +49,8 @@ void Planner::claim_sizes(uint32_t index) {
   for (const Requirement& r : walk.requirements())
     if (!r.condition.is_opaque() && plan_->formulas.knows(r.condition))
       claims.push_back({plan_->formulas.compile(r.condition), index});
+  // Without an answer of the rule a fact is what the file declares.
+  if (!walk.undecided().empty()) return;
   for (ValueId id : node.out)
     if (id != kNoValue) claim_equal(local_facts_[id], id, index);
 }

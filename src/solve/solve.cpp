@@ -30,8 +30,7 @@ std::unique_ptr<Assumptions> Typed::ground() const {
 namespace {
 
 bool same_requirement(const Requirement& a, const Requirement& b) {
-  // Conditions on data are told by the run, whichever side it is on.
-  return a.node == b.node && a.code == b.code && ((a.on_data && b.on_data) || a.condition == b.condition);
+  return a.node == b.node && a.code == b.code && a.condition == b.condition && a.path == b.path;
 }
 
 bool asked_in(const std::vector<Requirement>& all, const Requirement& r) {
@@ -99,7 +98,7 @@ class Solver {
   // that refuses everything leaves the other one, with the condition required.
   Typed run(const std::vector<Condition>& assumed) {
     std::vector<Walk::Split> splits;
-    Typed typed = walk(assumed, splits);
+    Typed typed = walk(assumed, splits, corners());
     if (splits.empty() || options_.certain) return typed;
     const auto corner = std::find_if(splits.begin(), splits.end(), [](const auto& split) { return split.corner; });
     if (assumed.size() < kMaxSplits) {
@@ -109,10 +108,12 @@ class Solver {
       if (yes.refusal_) return requiring(std::move(no), !split.condition, yes.refused_by_);
       if (split.corner) return either(split.condition, std::move(yes), no);
     }
-    for (const Walk::Split& split : splits)
-      if (split.corner) typed.undecided_.push_back(*split.corner);
-    return typed;
+    return corner == splits.end() ? typed : walk(assumed, splits, Corners::left_open);
   }
+
+  using Corners = Walk::Options::Corners;
+
+  Corners corners() const { return options_.corners && !options_.certain ? Corners::told_apart : Corners::refused; }
 
   static constexpr size_t kMaxSplits = 4;
 
@@ -159,12 +160,12 @@ class Solver {
     }
   }
 
-  Typed walk(const std::vector<Condition>& assumed, std::vector<Walk::Split>& splits) {
+  Typed walk(const std::vector<Condition>& assumed, std::vector<Walk::Split>& splits, Corners corners) {
     Typed typed = start_;
     const auto assumptions = typed.ground();
     for (const Condition& condition : assumed) assumptions->assume(condition);
     Walk::Options options;
-    options.corners = options_.corners && !options_.certain;
+    options.corners = corners;
     options.certain = options_.certain;
     Walk walk(*assumptions, options);
     auto facts = walk.run(*typed.graph_, typed.input_facts_);

@@ -84,13 +84,15 @@ class Seen:
         return together(self.results(graph, []))
 
     def loop(self, graph, inputs):
-        """None where data decides how often it runs. States are what they are after any number of rounds."""
+        """None where data decides how often it runs, or what sizes it collects, which must be equal. States are what they are
+        after any number of rounds."""
         given = [ALL, *inputs[1:]]
         while True:
             results = self.results(graph, given)
             after = [ALL, *(old & new for old, new in zip(given[1:], results))]
             if after == given:
-                return together(results) if given[1].entries else None
+                collected = results[len(given) - 1:]
+                return together(results) if given[1].entries and all(known.shape for known in collected) else None
             given = after
 
     def scan(self, graph, inputs):
@@ -98,8 +100,8 @@ class Seen:
         while True:
             results = self.results(graph, given)
             after = [old & new for old, new in zip(given[:states], results)] + given[states:]
-            if after == given:
-                return together(results)
+            if after == given:  # states and what is collected keep their sizes
+                return together(results) if all(known.shape for known in results) else None
             given = after
 
     def data(self, names):

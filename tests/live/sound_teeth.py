@@ -86,6 +86,7 @@ ROWS = [
     (engine_problems(report([YES, lax("loop.scan", "iterations give [1, 2] and [2, 1]: axis 0")]), case()), []),
     (engine_problems(report([YES, lax("loop.scan", "iterations give [1, 2] and [3, 1]: axis 0")]), case()),
      ["refused, ONNX Runtime runs"]),
+    (engine_problems(report([YES, lax("loop.scan", "iterations give [1, 2] and [trips, 1]: axis 0")]), case()), []),
     (engine_problems(report([YES, lax("concat.dims", "inputs 0 and 1, [1, 2] and [2, 1], differ")]), case()),
      ["refused, ONNX Runtime runs"]),
     (engine_problems(report([YES, lax("lenient.concat", "")]), case()), []),
@@ -118,6 +119,14 @@ def loop(count, operator):
     return helper.make_node("Loop", [count, "", "x"], ["l"], name="loop", body=body)
 
 
+def scan(after):
+    """A scan over x whose state becomes a value from outside."""
+    names = [helper.make_empty_tensor_value_info(n) for n in ("before", "row", "after")]
+    nodes = [helper.make_node("Identity", [after], ["after"])]
+    body = helper.make_graph(nodes, "body", names[:2], names[2:])
+    return helper.make_node("Scan", ["x", "x"], ["s"], name="s", body=body, num_scan_inputs=1)
+
+
 SIZE = ("size", "Shape", "x")
 # (nodes, those that see data); x is an input
 DATA_ROWS = [
@@ -130,6 +139,8 @@ DATA_ROWS = [
     ([*chain(SIZE), loop("size", "Concat"), *chain(("y", "Add", "l l"))], []),
     ([loop("x", "Add"), *chain(("y", "Add", "l l"))], ["inner", "loop", "y"]),
     ([*chain(SIZE), loop("size", "Expand")], ["inner"]),
+    (chain(("z", "NonZero", "x")) + [scan("z")], ["s", "z"]),
+    ([scan("x")], []),
 ]
 
 

@@ -16,9 +16,9 @@ Facts scans_of(const Iteration& iteration, const Facts& outputs) {
   return Facts(outputs.begin() + static_cast<ptrdiff_t>(iteration.carried_at + iteration.carried), outputs.end());
 }
 
-// `condition`, needed only where `ran` holds.
-Condition unless(const InferContext& context, const Condition& ran, const Condition& condition) {
-  return context.proves(ran) ? condition : !ran || condition;
+// `ran` where it is not certain. To be asked outside of the scope in which an iteration is assumed to take place.
+Condition unless_certain(const InferContext& context, const Condition& ran) {
+  return context.proves(ran) ? Condition::always() : ran;
 }
 
 // `ran`: the iteration that turns `before` into `after` takes place.
@@ -38,7 +38,7 @@ Status check_carried(InferContext& context, const Iteration& iteration, const Fa
       return refuse(fmt::format("{}.state", iteration.code), "state {} starts as {} and becomes {}", i, text(*a.dims),
                     text(*b.dims));
     for (size_t axis = 0; axis < a.dims->size(); ++axis)
-      TRY_OK(context.require(unless(context, ran, Condition::eq((*a.dims)[axis], (*b.dims)[axis])),
+      TRY_OK(context.require(!ran || Condition::eq((*a.dims)[axis], (*b.dims)[axis]),
                              fmt::format("{}.state", iteration.code),
                              "state {} starts as {} and becomes {}: its shape must stay", i, text(*a.dims),
                              text(*b.dims)));
@@ -222,7 +222,7 @@ Status settle_scans(InferContext& context, const Iteration& iteration, const Fac
     if (fact.dims->size() != start.dims->size())
       return refuse(fmt::format("{}.scan", iteration.code), "iterations give {} and {}", print(start), print(fact));
     for (size_t axis = 0; axis < fact.dims->size(); ++axis)
-      TRY_OK(context.require(unless(context, ran, Condition::eq((*fact.dims)[axis], (*start.dims)[axis])),
+      TRY_OK(context.require(!ran || Condition::eq((*fact.dims)[axis], (*start.dims)[axis]),
                              fmt::format("{}.scan", iteration.code),
                              "iterations give {} and {}: axis {} must be the same in all of them", text(*start.dims),
                              text(*fact.dims), axis));
@@ -286,13 +286,19 @@ class Rest {
       to_the_end = general && iteration_.goes_on(first_) == Tri::yes && iteration_.goes_on(*general) == Tri::yes;
     }
     const Count count = count_of(context_, trips_, counted_by_shapes_, to_the_end);
-    const Condition ran = count.exact ? trips_.at_least(2) : Condition::ge(count.value, 2);
-    TRY(Facts scans, walk_for_real(*invariant, number, count.exact, ran));
-    assume_sizes(context_, scans);
-    return Iterated{invariant->after(count.value), std::move(scans), false, count.value};
+    const Condition ran =
+        unless_certain(context_, count.exact ? trips_.at_least(2) : Condition::ge(count.value, 2));
+    auto scans = walk_for_real(*invariant, number, count.exact, ran);
+    if (!scans) {
+      TRY_OK(forbid(context_, ran, std::move(scans).error()));
+      scans = scans_of(iteration_, first_);
+    }
+    assume_sizes(context_, *scans);
+    return Iterated{invariant->after(count.value), *std::move(scans), false, count.value};
   }
 
  private:
+  // An error: no second iteration may take place.
   Result<Facts> walk_for_real(const Invariant& invariant, Dim number, bool exact, const Condition& ran) {
     Assumptions::Scope scope(context_.assumptions());
     Assumptions& known = context_.assumptions();
@@ -312,15 +318,11 @@ class Rest {
     Facts state;
     for (const Fact& fact : invariant.state())
       state.push_back(map_dims(fact, [&](Dim d) { return substitute(d, {{number, at}}); }));
-    auto outputs = context_.infer_body(*iteration_.body, iteration_.inputs(at, state), ran);
-    if (!outputs) {
-      TRY_OK(forbid(context_, ran, std::move(outputs).error()));
-      return scans_of(iteration_, first_);
-    }
-    assume_sizes(context_, *outputs);
+    TRY(const Facts outputs, context_.infer_body(*iteration_.body, iteration_.inputs(at, state), ran));
+    assume_sizes(context_, outputs);
     if (iteration_.fixed_dims)
-      TRY_OK(check_carried(context_, iteration_, initial_, carried_of(iteration_, *outputs), ran));
-    Facts scans = scans_of(iteration_, *outputs);
+      TRY_OK(check_carried(context_, iteration_, initial_, carried_of(iteration_, outputs), ran));
+    Facts scans = scans_of(iteration_, outputs);
     TRY_OK(settle_scans(context_, iteration_, scans_of(iteration_, first_), scans, ran));
     return scans;
   }
@@ -335,6 +337,8 @@ class Rest {
 
 // Sizes of scan outputs where there may be no iteration: what the body makes of them may hold in an iteration only.
 void join_empty(InferContext& context, const Trips& trips, const Facts& empty, Facts& scans) {
+  Fact source = source_of_sizes(trips.from_shapes);
+  source.from_sizes = true;
   for (size_t i = 0; i < scans.size(); ++i) {
     std::optional<Dims>& dims = scans[i].dims;
     const std::optional<Dims>& none = empty[i].dims;
@@ -346,7 +350,7 @@ void join_empty(InferContext& context, const Trips& trips, const Facts& empty, F
       Dim& size = (*dims)[axis];
       if (size == (*none)[axis]) continue;
       size = trips.from_shapes ? select(trips.at_least(1), size, (*none)[axis]) : Dim::unknown();
-      if (size.is_unknown()) size = context.fresh(source_of_sizes(trips.from_shapes), "scan");
+      if (size.is_unknown()) size = context.fresh(source, "scan");
     }
   }
 }
@@ -397,7 +401,7 @@ Result<Iterated> iterate_any(InferContext& context, const Iteration& iteration, 
     return none();
   }
   assume_sizes(context, *first);
-  TRY_OK(check_carried(context, iteration, initial, carried_of(iteration, *first), enters));
+  TRY_OK(check_carried(context, iteration, initial, carried_of(iteration, *first), unless_certain(context, enters)));
   const bool single = iteration.goes_on(*first) == Tri::no || context.assumptions().prove(trips.at_least(2)) == Tri::no;
   const bool makes_data = context.data_dims() != data_dims;
   auto out = single ? Result<Iterated>(after_one(context, iteration, trips, initial, *first))

@@ -69,6 +69,8 @@ void carry_list(const Call& call, InferContext& context, Fact& out) {
   bool any = false;
   for (size_t i = 0; i < call.inputs(); ++i) {
     any |= call.in(i).elements && !call.in(i).elements->empty();
+    // What follows from shapes and what does not are told apart entry by entry.
+    any |= call.in(i).from_shapes != call.in(0).from_shapes;
     if (!call.in(i).dims->front().is_constant()) return;
   }
   if (!any) return;

@@ -62,11 +62,10 @@ Result<Dim> infer_hole(InferContext& context, const Dims& data, const Dims& othe
 
 // An entry that is 0 only in empty tensors: told apart, or refused where it is not the size of an empty axis.
 Status settle_corner(InferContext& context, Dim entry, Dim copied, const Dims& target, size_t axis) {
-  const std::string sentence =
-      fmt::format("the target {} must not become 0 or negative at axis {}", text(target), axis);
   const Condition plain = Condition::ge(entry, 1);
-  if (!context.proves(plain || Condition::eq(copied, 0))) context.tells_apart(plain, "reshape.target", sentence);
-  return context.require(plain || Condition::eq(copied, 0), "reshape.target", "{}", sentence);
+  if (!context.proves(plain || Condition::eq(copied, 0))) context.tell_apart(plain);
+  return context.require(plain || Condition::eq(copied, 0), "reshape.target",
+                         "the target {} must not become 0 or negative at axis {}", text(target), axis);
 }
 
 // The size an entry that is no plain number stands for: itself where it is positive, the input's size where it is 0.
@@ -93,7 +92,8 @@ Result<Dim> own_size(InferContext& context, Dim entry, const Dims& data, const D
   }
   const Dim copied = zero_is_zero ? entry : data[axis];
   const Condition plain = Condition::ge(entry, 1) || Condition::eq(copied, 0);
-  if (!context.on_axes(entry + copied) && !context.proves(plain)) return Dim::unknown();
+  const bool told = context.on_axes(entry + copied) && context.can_tell_apart(Condition::ge(entry, 1));
+  if (!told && !context.proves(plain)) return Dim::unknown();
   TRY_OK(settle_corner(context, entry, copied, target, axis));
   return context.only_if(plain, entry);
 }

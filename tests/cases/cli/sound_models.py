@@ -1,0 +1,115 @@
+"""Small graphs about which something wrong was said once, as text of onnx.parser; sound.case says what is right."""
+
+import onnx
+from onnx import parser
+
+HEAD = '<ir_version: 8, opset_import: ["": 18]>\n'
+
+GRAPHS = {
+    # Rounds are as many as x is longer than 6; what they stack has the same size in all of them, if there are two.
+    "rounds_that_are_not": """
+g (float[batch] x, int64[12, 5] w) => (int64[r, a, b] y)
+<int64[1] five = {5}, int64[1] much = {100}, int64[1] axis = {0}, int64[1] one = {1}, bool yes = {1}> {
+  late = Slice (x, five, much, axis)
+  size = Shape (late)
+  rounds = Squeeze (size)
+  rows = CenterCropPad <axes: ints = [0]> (w, size)
+  last, y = Loop (rounds, yes, w) <body = body (int64 i, bool more, int64[p, q] before) => (bool go_on, int64[s, t] after, int64[u, v] row) {
+    go_on = Identity (more)
+    after = Identity (rows)
+    row = Identity (rows)
+  }>
+}""",
+    # A round takes five entries away, but there is more than one round from m == 4 on only.
+    "round_that_shrinks": """
+g (float[8, 9] x, float[m] z) => (int64[n] y)
+<int64 five = {5}, int64[1] first = {0}, int64 none = {0}, bool yes = {1}, float half = {0.5}> {
+  u, where, back, count = Unique <sorted = 1> (x)
+  sizes = Shape (z)
+  size = Gather (sizes, none)
+  real = Cast <to = 1> (size)
+  scaled = Mul (real, half)
+  rounded = Floor (scaled)
+  rounds = Cast <to = 7> (rounded)
+  y, all = Loop (rounds, yes, where) <body = body (int64 i, bool more, int64[p] before) => (bool go_on, int64[q] after, int64[r] row) {
+    length = Shape (before)
+    left = Sub (length, five)
+    head = Unsqueeze (five, first)
+    parts = Concat <axis = 0> (head, left)
+    dropped, after = Split <axis = 0> (before, parts)
+    go_on = Identity (more)
+    row = Identity (before)
+  }>
+}""",
+    # One size of the target follows from the shape of v, the other one is data.
+    "resized_by_both": """
+g (float[2, 2, h, 3] x, int64[1] w, float[n] v) => (float[a, b, c, d] y)
+<int64[1] first = {0}, int64[1] second = {2}, float third = {0.3333}> {
+  sizes = Shape (x)
+  kept = Slice (sizes, first, second)
+  size = Shape (v)
+  real = Cast <to = 1> (size)
+  scaled = Mul (real, third)
+  whole = Cast <to = 7> (scaled)
+  last = Concat <axis = 0> (whole, w)
+  target = Concat <axis = 0> (kept, last)
+  y = Resize <mode = "nearest"> (x, , , target)
+}""",
+    # The file declares one axis for an item of which the rules know four.
+    "declared_item": """
+g (float[2, 2, 1] x, float[2, 2, 2] v) => (float[n] y)
+<int64 none = {0}, bool yes = {1}> {
+  last, items = Loop (none, yes, v) <body = body (int64 i, bool more, float[p, q, r] before) => (bool go_on, float[s, t, u] after, float[a, b, c] item) {
+    go_on = Identity (more)
+    after = Identity (before)
+    item = Identity (x)
+  }>
+  list = SequenceConstruct (items)
+  y = SequenceAt (list, none)
+}""",
+    # A list of the target is empty, and then its 0 copies an axis that is not.
+    "copied_by_nothing": """
+g (float[3, 6, 1] x, float[n] v) => (float[a, b] y)
+<int64[1] first = {0}, int64[1] two = {2}, int64[1] axis = {2}, int64[1] rest = {-1}> {
+  size = Shape (v)
+  half = Div (size, two)
+  part = Slice (x, first, half, axis)
+  width = Shape <start = 2> (part)
+  target = Concat <axis = 0> (rest, width)
+  y = Reshape (part, target)
+}""",
+    # At most n - 1 is never over 2 where n is at most 3: the other branch runs, and takes 1 or 4 rows only.
+    "branch_by_bounds": """
+g (float[n, 4] x) => (float[a, b] y)
+<int64 two = {2}, float[4, 2] w = {1, 1, 1, 1, 1, 1, 1, 1}, float[4, 1] bias = {1, 1, 1, 1}> {
+  where = ArgMax <axis = 0> (x)
+  most = ReduceMax <keepdims = 0> (where)
+  over = Greater (most, two)
+  y = If (over) <then_branch = then () => (float[c, d] yes) {
+    yes = MatMul (x, w)
+  }, else_branch = otherwise () => (float[e, f] no) {
+    no = Gemm (x, w, bias)
+  }>
+}""",
+    # Both branches refuse an empty x; what a 0 of the target means is told apart beside that.
+    "refused_either_way": """
+g (float[p, q, r] x, bool c) => (float[a, b] y, float[d, e, f] z)
+<int64[6] pads = {2, 1, 2, 1, 1, 1}, int64[5, 5, 1] places = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, int64[1] copy = {0}> {
+  z = If (c) <then_branch = then () => (float[g, h, i] yes) {
+    picked = GatherElements <axis = 2> (x, places)
+    yes = Identity (picked)
+  }, else_branch = otherwise () => (float[j, k, l] no) {
+    no = Pad <mode = "edge"> (x, pads)
+  }>
+  rows = Shape <start = 1, end = 2> (x)
+  columns = Shape <start = 2, end = 3> (x)
+  both = Mul (rows, columns)
+  target = Concat <axis = 0> (copy, both)
+  y = Reshape (x, target)
+}""",
+}
+
+
+def write_all(folder):
+    for name, text in GRAPHS.items():
+        onnx.save(parser.parse_model(HEAD + text), folder / f"{name}.onnx")
