@@ -237,6 +237,21 @@ TEST(Passes, Activation) {
                            "output y",
                            "constant k f32[3, 2, 1]\n"
                            "y <- com.microsoft.FusedConv(x, k) activation=\"Clip\" activation_params=[0.5, 6.5]"},
+                          {"input x f32[n, 2, w]\n"
+                           "constant k f32[3, 2, 1]\n"
+                           "a <- Conv(x, k)\n"
+                           "s <- Sigmoid(a)\n"
+                           "y <- Mul(s, a)\n"
+                           "output y",
+                           "constant k f32[3, 2, 1]\n"
+                           "y <- com.microsoft.FusedConv(x, k) activation=\"Silu\""},
+                          // Somebody else reads the gate.
+                          {"input x f32[n, 2, w]\n"
+                           "constant k f32[3, 2, 1]\n"
+                           "a <- Conv(x, k)\n"
+                           "s <- Sigmoid(a)\n"
+                           "y <- Mul(s, a)\n"
+                           "output y, s"},
                           // Bounds that cross.
                           {"input x f32[n, 2, w]\n"
                            "constant k f32[3, 2, 1]\n"
