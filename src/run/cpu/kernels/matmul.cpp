@@ -76,9 +76,7 @@ struct Products {
   int64_t slot = 0;  // floats of scratch per task
 
   int64_t items() const { return batches * tiles.count(); }
-  double cost() const {
-    return static_cast<double>(tiles.rows) * static_cast<double>(tiles.columns) * static_cast<double>(g.k + 1);
-  }
+  double cost() const { return simd::gemm_cost(tiles.rows, tiles.columns, g.k); }
   int64_t tasks() const { return g.m == 0 || g.n == 0 ? 1 : tasks_for(items(), cost()); }
   void finish() {
     // One row or one step of k: the stride of that axis means nothing.
