@@ -265,6 +265,8 @@ constexpr const OpDef* kAll[] = {
     &ops::kTrainingGradient1,
     &ops::kTrainingMomentum1,
     &ops::kFusedElementwise1,
+    &ops::kFusedGemm1,
+    &ops::kFusedMatMul1,
     &ops::kMsAttention1,
     &ops::kMsBiasAdd1,
     &ops::kMsBiasDropout1,

@@ -1,9 +1,13 @@
 #include "ops/microsoft/kernel.h"
 
+#include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "kernels/elementwise.h"
+#include "kernels/program_scalar.h"
 #include "kernels/quantize.h"
+#include "kernels/recurrent.h"
 #include "ops/movement/movement.h"
 
 namespace anyshape::ops {
@@ -84,6 +88,44 @@ Result<Tensor> dequantized(const Tensor& x, const Tensor& scale, const Tensor& z
 
 Status quantize_to(const Tensor& x, const Tensor& scale, const Tensor& zero, Tensor& out) {
   return kernels::quantize(x, scale, zero, {}, {}, out);
+}
+
+namespace {
+
+double silu(double x) { return x / (1 + std::exp(-x)); }
+
+// Those that recurrent layers do not have.
+constexpr std::pair<std::string_view, double (*)(double)> kOtherActivations[] = {
+    {"Gelu", kernels::element::gelu<double>},
+    {"GeluTanh", kernels::element::gelu_tanh<double>},
+    {"HardSwish", kernels::element::hard_swish<double>},
+    {"Silu", silu},
+};
+
+}  // namespace
+
+Status activate(std::string_view name, std::optional<double> alpha, std::optional<double> beta, Tensor& out) {
+  if (name.empty()) return {};
+  if (name == "Clip") {
+    const double lo = alpha.value_or(-INFINITY), hi = beta.value_or(INFINITY);
+    return map_reals(out, [=](double x) { return std::min(std::max(x, lo), hi); });
+  }
+  for (const auto& [other, function] : kOtherActivations)
+    if (name == other) return map_reals(out, function);
+  auto activation = kernels::Activation::named(name);
+  if (!activation) return unknown("fused.activation", "the activation {:?} is not known", name);
+  if (alpha && activation->takes_alpha()) activation->alpha = *alpha;
+  if (beta && activation->takes_beta()) activation->beta = *beta;
+  return map_reals(out, *activation);
+}
+
+Status activate_by_list(const Call& call, Tensor& out) {
+  const auto* name = call.given<std::string>("activation");
+  const auto* list = call.given<std::vector<float>>("activation_params");
+  const auto parameter = [&](size_t i) {
+    return list && i < list->size() ? std::optional(static_cast<double>((*list)[i])) : std::nullopt;
+  };
+  return activate(name ? *name : "", parameter(0), parameter(1), out);
 }
 
 }  // namespace anyshape::ops

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <optional>
+#include <string_view>
+
 #include "base/temporary.h"
 #include "ir/call.h"
 #include "ir/op.h"
@@ -30,6 +33,12 @@ Status map_reals(Tensor& tensor, Fn fn);
 
 // tensor += addend, which broadcasts to it; floats.
 Status add_to(Tensor& tensor, const Tensor& addend);
+
+// What a fused node does at the end, with the parameters ONNX's operator of that name has; "": nothing. Error
+// "fused.activation".
+Status activate(std::string_view name, std::optional<double> alpha, std::optional<double> beta, Tensor& out);
+// The same by the attributes `activation` and `activation_params`.
+Status activate_by_list(const Call& call, Tensor& out);
 
 // (x - zero) * scale as f32. One parameter, or one per entry of `axis`. `zero` may be absent. Codes "quantize.scale",
 // "quantize.zero_point".

@@ -21,36 +21,12 @@
 namespace anyshape::ops {
 namespace {
 
-// What a fused node does at the end, with the parameters ONNX's operator of that name has.
-Status activate(std::string_view name, std::optional<double> alpha, std::optional<double> beta, Tensor& out) {
-  if (name.empty()) return {};
-  if (name == "Clip") {
-    const double lo = alpha.value_or(-INFINITY), hi = beta.value_or(INFINITY);
-    return map_reals(out, [=](double x) { return std::min(std::max(x, lo), hi); });
-  }
-  auto activation = kernels::Activation::named(name);
-  if (!activation) return unknown("fused.activation", "the activation {:?} is not known", name);
-  if (alpha && activation->takes_alpha()) activation->alpha = *alpha;
-  if (beta && activation->takes_beta()) activation->beta = *beta;
-  return map_reals(out, *activation);
-}
-
 std::optional<double> attribute(const Call& call, std::string_view name) {
   return call.has_attr(name) ? std::optional(static_cast<double>(call.f(name))) : std::nullopt;
 }
 
 Status activate_by_names(const Call& call, Tensor& out) {
   return activate(call.s("activation"), attribute(call, "activation_alpha"), attribute(call, "activation_beta"), out);
-}
-
-// Of convolutions: the parameters stand in one list.
-Status activate_by_list(const Call& call, Tensor& out) {
-  const auto* name = call.given<std::string>("activation");
-  const auto* list = call.given<std::vector<float>>("activation_params");
-  const auto parameter = [&](size_t i) {
-    return list && i < list->size() ? std::optional(static_cast<double>((*list)[i])) : std::nullopt;
-  };
-  return activate(name ? *name : "", parameter(0), parameter(1), out);
 }
 
 // As the rule arranges the dims: the first axis behind the other batch axes, then the last two swapped.

@@ -13,7 +13,9 @@ Result<simd::ActivationSpec> read_activation(const Call& call) {
       {"gelu", Activation::gelu},       {"gelu_tanh", Activation::gelu_tanh},
       {"silu", Activation::silu},       {"hard_swish", Activation::hard_swish},
       {"Relu", Activation::relu},       {"Clip", Activation::clip},
-      {"Sigmoid", Activation::sigmoid}, {"Tanh", Activation::tanh}};
+      {"Sigmoid", Activation::sigmoid}, {"Tanh", Activation::tanh},
+      {"Gelu", Activation::gelu},       {"GeluTanh", Activation::gelu_tanh},
+      {"Silu", Activation::silu},       {"HardSwish", Activation::hard_swish}};
   const auto* given = call.given<std::string>("activation");
   const auto* params = call.given<std::vector<float>>("activation_params");
   std::string_view text = given && !given->empty() ? std::string_view(*given) : "none";

@@ -291,26 +291,31 @@ void gemm_pack(const std::byte* from, int64_t k, int64_t n, int64_t row, int64_t
 
 int64_t gemm_scratch(const Gemm& g) { return HWY_DYNAMIC_DISPATCH(scratch)(g); }
 
+double gemm_cost(int64_t m, int64_t n, int64_t k) {
+  // Few rows wait for B.
+  constexpr double kFewest = 2.5;
+  return std::max(static_cast<double>(m), kFewest) * static_cast<double>(n) * static_cast<double>(k + 1);
+}
+
 GemmTiles gemm_tiles(int64_t m, int64_t n, int64_t k, bool b_packed) {
-  // Below this many multiplications a task is not worth its hand-over.
+  // A tile of fewer multiplications is not worth its hand-over.
   constexpr double kLeast = 1 << 16;
-  constexpr int64_t kMost = 32;
-  const int64_t width = gemm_panel(), height = gemm_rows();
-  const double work = static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
-  const int64_t wanted = std::clamp<int64_t>(static_cast<int64_t>(std::min(work / kLeast, 1e6)), 1, kMost);
+  constexpr int64_t kMost = 32, kLeastRows = 24;
   GemmTiles t{m, n, 1, 1};
-  if (m <= 0 || n <= 0 || wanted == 1) return t;
+  const int64_t wanted = static_cast<int64_t>(std::min(gemm_cost(m, n, k) / kLeast, static_cast<double>(kMost)));
+  if (m <= 0 || n <= 0 || wanted <= 1) return t;
   const auto cut = [](int64_t size, int64_t parts, int64_t unit) {
     const int64_t units = (size + unit - 1) / unit;
     return (units + parts - 1) / parts * unit;
   };
-  // Packing a B is work of its own, so its columns are not shared by tiles unless A is tall.
-  const int64_t tall = b_packed ? 8 * height : 64 * height;
-  const int64_t across = std::min(wanted, (n + 4 * width - 1) / (4 * width));
-  t.columns = cut(n, across, width * (m <= 4 && n >= 8 * width ? 4 : 1));
+  // As many panels as the innermost loop takes at once; more where all of A would be read or copied for a few columns.
+  const int64_t panels = m == 1 || k % 512 == 0 || m >= 8 * kLeastRows ? 4 : m <= 3 ? 2 : 1;
+  const int64_t unit = panels * gemm_panel();
+  t.columns = cut(n, std::min(wanted, (n + unit - 1) / unit), unit);
   t.across = (n + t.columns - 1) / t.columns;
-  const int64_t down = std::min(std::max<int64_t>(wanted / t.across, 1), (m + tall - 1) / tall);
-  t.rows = cut(m, down, height);
+  // Packing a B is work of its own, so its columns are not shared by tiles unless A is tall.
+  const int64_t least_rows = b_packed ? kLeastRows : 64 * gemm_rows();
+  t.rows = std::min(m, cut(m, std::max<int64_t>(std::min(wanted / t.across, m / least_rows), 1), 4));
   t.down = (m + t.rows - 1) / t.rows;
   return t;
 }

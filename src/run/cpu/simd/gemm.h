@@ -56,6 +56,9 @@ void gemm_pack(const std::byte* from, int64_t k, int64_t n, int64_t row, int64_t
 // Floats of scratch that gemm_tile needs at these m, n, k and strides.
 int64_t gemm_scratch(const Gemm& g);
 
+// About how many multiplications a product takes as long as.
+double gemm_cost(int64_t m, int64_t n, int64_t k);
+
 // How the output is cut into tiles that are worth a task: tile t has rows from t % down * rows on and columns from
 // t / down * columns on, so that neighbours share columns of B.
 struct GemmTiles {
