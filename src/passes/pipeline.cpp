@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <chrono>
+#include <utility>
 
 #include "base/among.h"
 #include "base/bug.h"
@@ -21,6 +22,7 @@ constexpr Pass kPasses[] = {
     {"activation", "activations after a convolution are computed with it", fuse_activations},
     {"elementwise", "chains of elementwise operators become one step", fuse_elementwise},
     {"dead", "nodes nobody reads are dropped", remove_dead_nodes},
+    {"layout", "chains of convolutions work on blocked channels", choose_layouts},
 };
 
 // Every value is made before it is read, by one node.
@@ -80,7 +82,8 @@ Result<Program> rewritten(const Typed& typed, const Target& target, const PassOp
     const int64_t start = now_ns();
     TRY_OK(Work::check());
     TRY_OK(pass.run(draft));
-    program.passes.push_back({std::string(pass.name), before, draft.graph.nodes.size(), now_ns() - start});
+    program.passes.push_back({std::string(pass.name), before, draft.graph.nodes.size(), now_ns() - start,
+                              std::exchange(draft.note, std::string())});
     if (options.verify || options.dump) verify(draft);
     if (options.dump) options.dump(pass.name, print_graph(draft.graph, draft.facts));
   }
