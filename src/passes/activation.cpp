@@ -217,8 +217,7 @@ std::optional<FoundActivation> find_activation(const Draft& draft, const Readers
   Expression e(draft, readers);
   e.take(last);
   FoundActivation out{std::string(operator_name(node)), {}, node.in[0], {}, 0};
-  if (out.name.empty() && (is_op(node, "Mul") || is_op(node, "Div")))
-    out.name = gated(e, draft, readers, node, out.in);
+  if (out.name.empty() && (is_op(node, "Mul") || is_op(node, "Div"))) out.name = gated(e, draft, readers, node, out.in);
   if (out.name.empty() || !read_params(draft, node, out.params) || !is_f32_like(draft, out.in, node.out[0]))
     return std::nullopt;
   out.nodes = e.nodes();

@@ -47,7 +47,8 @@ TEST(Activation, Operators) {
 
 TEST(Activation, Gates) {
   EXPECT_EQ(found("a <- Abs(x)\ns <- Sigmoid(a)\ny <- Mul(a, s)\noutput y"), "Silu 2 nodes 2 x a");
-  EXPECT_EQ(found("s <- HardSigmoid(x) alpha=0.16666667 beta=0.5\ny <- Mul(s, x)\noutput y"), "HardSwish 2 nodes 2 x x");
+  EXPECT_EQ(found("s <- HardSigmoid(x) alpha=0.16666667 beta=0.5\ny <- Mul(s, x)\noutput y"),
+            "HardSwish 2 nodes 2 x x");
   EXPECT_EQ(found("a <- Add(three, x)\nc <- Clip(a, zero, six)\nm <- Mul(x, c)\ny <- Div(m, six)\noutput y"),
             "HardSwish 4 nodes 2 x x");
   EXPECT_EQ(found("a <- Add(three, x)\nc <- Clip(a, zero, six)\nm <- Div(c, six)\ny <- Mul(x, m)\noutput y"),
@@ -75,8 +76,7 @@ TEST(Activation, Gelu) {
 
 // A product of more entries than x has.
 TEST(Activation, SizesStay) {
-  EXPECT_EQ(found("constant ones f32[1, 1, 1]\ns <- Sigmoid(x)\nm <- Mul(s, ones)\ny <- Mul(x, m)\noutput y"),
-            "");
+  EXPECT_EQ(found("constant ones f32[1, 1, 1]\ns <- Sigmoid(x)\nm <- Mul(s, ones)\ny <- Mul(x, m)\noutput y"), "");
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ struct Form {
   std::vector<Operand> in;
   // Of a convolution. It may begin a chain: its input is reordered, or where `stem` read as it is.
   bool stem = false, pointwise = false;
-  int64_t depth = 0;  // multiply-adds for each entry of the output
+  int64_t depth = 0;               // multiply-adds for each entry of the output
   std::vector<int64_t> axes = {};  // that are reduced
 };
 

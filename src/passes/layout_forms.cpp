@@ -56,8 +56,8 @@ std::optional<Operand> operand_of(const Fact& fact, const Dims& whole) {
   if (dims == whole && fact.rank() == whole.size()) return Operand::blocked;
   if (!is_one(dims[0]) && dims[0] != whole[0]) return std::nullopt;
   if (dims[1] == whole[1] && std::all_of(dims.begin() + 2, dims.end(), is_one)) return Operand::channels;
-  const bool spatial = std::equal(dims.begin() + 2, dims.end(), whole.begin() + 2,
-                                  [](Dim d, Dim all) { return is_one(d) || d == all; });
+  const bool spatial =
+      std::equal(dims.begin() + 2, dims.end(), whole.begin() + 2, [](Dim d, Dim all) { return is_one(d) || d == all; });
   return is_one(dims[1]) && spatial ? std::optional(Operand::places) : std::nullopt;
 }
 
@@ -72,7 +72,8 @@ std::optional<Form> elementwise(const Draft& draft, const Node& node) {
     if (!operand) return std::nullopt;
     if (*operand == Operand::blocked && draft.constant(id)) return std::nullopt;
     // [c, 1...] would first have to get an axis for the batch.
-    if (*operand == Operand::channels && !draft.constant(id) && draft.facts[id].rank() < out.rank()) return std::nullopt;
+    if (*operand == Operand::channels && !draft.constant(id) && draft.facts[id].rank() < out.rank())
+      return std::nullopt;
     form.in.push_back(*operand);
   }
   const Call call(node, node.name, facts);

@@ -57,7 +57,8 @@ constexpr int64_t kPoolVersion = 22, kConvVersion = 11;
 
 Result<int64_t> lanes_of(const Call& call) {
   const int64_t lanes = call.i("lanes");
-  if (lanes < 1 || lanes > kMostLanes) return refuse("blocked.lanes", "lanes is {}, 1..{} are possible", lanes, kMostLanes);
+  if (lanes < 1 || lanes > kMostLanes)
+    return refuse("blocked.lanes", "lanes is {}, 1..{} are possible", lanes, kMostLanes);
   return lanes;
 }
 
@@ -248,12 +249,11 @@ constexpr OpDef kBlockedAveragePool1{.name = "BlockedAveragePool",
                                      .sig = {kX, kY, "AveragePool of blocked channels", kAveragePoolAttributes},
                                      .infer = infer_average,
                                      .kernels = kAverageKernels};
-constexpr OpDef kBlockedConv1{
-    .name = "BlockedConv",
-    .domain = kOwn,
-    .sig = {kConvIn, kY, "Conv, sum and activation into blocked channels", kConvAttributes},
-    .infer = infer_conv,
-    .kernels = kConvKernels};
+constexpr OpDef kBlockedConv1{.name = "BlockedConv",
+                              .domain = kOwn,
+                              .sig = {kConvIn, kY, "Conv, sum and activation into blocked channels", kConvAttributes},
+                              .infer = infer_conv,
+                              .kernels = kConvKernels};
 constexpr OpDef kBlockedMaxPool1{.name = "BlockedMaxPool",
                                  .domain = kOwn,
                                  .sig = {kX, kY, "MaxPool of blocked channels", kMaxPoolAttributes},

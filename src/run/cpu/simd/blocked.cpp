@@ -41,9 +41,12 @@ void blocked_conv_run(const BlockedConv& c, int64_t first, int64_t last, float*)
               const int64_t ch = g * c.in_channels + i, p = iy * c.in_width + ix;
               const float v = c.plain_input ? c.in[(n * inc + ch) * places + p]
                                             : c.in[((n * ib + ch / lanes) * places + p) * lanes + ch % lanes];
-              sum += static_cast<double>(v) * static_cast<double>(c.weights[((o * c.in_channels + i) * c.kernel_height + ky) * c.kernel_width + kx]);
+              sum += static_cast<double>(v) *
+                     static_cast<double>(
+                         c.weights[((o * c.in_channels + i) * c.kernel_height + ky) * c.kernel_width + kx]);
             }
-        const int64_t at = ((n * ob + o / lanes) * c.out_height * c.out_width + y * c.out_width + x) * lanes + o % lanes;
+        const int64_t at =
+            ((n * ob + o / lanes) * c.out_height * c.out_width + y * c.out_width + x) * lanes + o % lanes;
         float f = static_cast<float>(sum) + (c.residual ? c.residual[at] : 0);
         activate(c.activation, &f, 1, 1, 1);
         c.out[at] = f;
@@ -71,7 +74,8 @@ void blocked_pool_run(const BlockedPool& p, int64_t first, int64_t last) {
               if (static_cast<double>(v) > most || std::isnan(v)) most = static_cast<double>(v);
             }
           p.out[((plane * p.out_height + y) * p.out_width + x) * lanes + l] =
-              p.kind == BlockedPool::Kind::max ? static_cast<float>(most) : static_cast<float>(sum / static_cast<double>(count));
+              p.kind == BlockedPool::Kind::max ? static_cast<float>(most)
+                                               : static_cast<float>(sum / static_cast<double>(count));
         }
 }
 void to_blocked(const float* in, int64_t channels, int64_t plane, int64_t first, int64_t last, float* out) {

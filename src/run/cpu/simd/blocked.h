@@ -6,9 +6,9 @@
 
 #include "run/cpu/simd/gemm.h"
 
-// Convolutions and pools of f32 over blocked channels: a tensor [n, c, h, w] lies as [n, blocks, h, w, lanes], channel c in
-// lane c % lanes of block c / lanes. Lanes past the last channel hold anything finite or not; they never reach a result.
-// One spatial axis: height and all about it is 1.
+// Convolutions and pools of f32 over blocked channels: a tensor [n, c, h, w] lies as [n, blocks, h, w, lanes], channel
+// c in lane c % lanes of block c / lanes. Lanes past the last channel hold anything finite or not; they never reach a
+// result. One spatial axis: height and all about it is 1.
 namespace anyshape::simd {
 
 // Channels of a block: 16 with AVX-512, 8 with AVX2, else 4.
@@ -28,14 +28,15 @@ struct BlockedConv {
   const float* bias = nullptr;      // per output channel (not padded), null: none
   const float* residual = nullptr;  // laid out like the output; may be it
   float* out = nullptr;
-  ActivationSpec activation = {};   // out = activation(sum + bias + residual)
+  ActivationSpec activation = {};  // out = activation(sum + bias + residual)
 };
 
-// Empty: there is a kernel for these channels, groups, kernel, strides and dilations (whatever the other sizes are). Else why not.
-// groups == 1, depthwise (1 channel in, 1 out per group), and groups whose channels fill whole blocks.
+// Empty: there is a kernel for these channels, groups, kernel, strides and dilations (whatever the other sizes are).
+// Else why not. groups == 1, depthwise (1 channel in, 1 out per group), and groups whose channels fill whole blocks.
 std::string_view blocked_conv_refuses(const BlockedConv& c);
 
-// Floats of the packed weights: all forms that some size of map may want. Depends on channels, groups, kernel, strides, dilations, exact only.
+// Floats of the packed weights: all forms that some size of map may want. Depends on channels, groups, kernel, strides,
+// dilations, exact only.
 int64_t blocked_conv_packed_size(const BlockedConv& c);
 // `from`: f32 of any alignment in the order of ONNX [groups * out_channels, in_channels, kh, kw].
 void blocked_conv_pack(const BlockedConv& c, const std::byte* from, float* to);
