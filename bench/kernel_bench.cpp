@@ -3,9 +3,11 @@
 
 #include <cmath>
 #include <random>
+#include <string>
 #include <vector>
 
 #include "fma_peak.h"
+#include "run/cpu/simd/blocked.h"
 #include "run/cpu/simd/conv_f32.h"
 #include "run/cpu/simd/gemm.h"
 #include "run/cpu/simd/recurrent_f32.h"
@@ -101,6 +103,89 @@ BENCHMARK(conv)
     ->Args({256, 256, 14, 3, 1})
     ->Args({64, 256, 28, 1, 1})
     ->Args({96, 96, 56, 3, 96});
+
+// Over blocked channels; `exact` leaves out Winograd's ways.
+void blocked_conv(benchmark::State& state) {
+  BlockedConv c;
+  c.batch = 1;
+  c.groups = state.range(5);
+  c.in_channels = state.range(0) / c.groups, c.out_channels = state.range(1) / c.groups;
+  c.in_height = c.in_width = state.range(2);
+  c.kernel_height = c.kernel_width = state.range(3);
+  c.stride_y = c.stride_x = state.range(4);
+  c.out_height = c.out_width = (c.in_width - 1) / c.stride_x + 1;
+  c.pad_top = c.pad_left = state.range(3) / 2;
+  c.exact = state.range(6) != 0;
+  c.plain_input = state.range(0) < 4;
+  const int64_t lanes = block_lanes(), places = c.out_height * c.out_width;
+  const int64_t depth = c.in_channels * c.kernel_height * c.kernel_width;
+  const auto in = numbers((state.range(0) + lanes) * c.in_height * c.in_width), plain = numbers(state.range(1) * depth);
+  std::vector<float> packed(static_cast<size_t>(blocked_conv_packed_size(c)));
+  blocked_conv_pack(c, reinterpret_cast<const std::byte*>(plain.data()), packed.data());
+  std::vector<float> out(static_cast<size_t>((state.range(1) + lanes) * places));
+  c.in = in.data(), c.out = out.data(), c.weights = packed.data();
+  c.activation = {Activation::relu};
+  std::vector<float> scratch(static_cast<size_t>(blocked_conv_scratch(c)));
+  for (auto _ : state) {
+    blocked_conv_run(c, 0, blocked_conv_items(c), scratch.data());
+    benchmark::ClobberMemory();
+  }
+  state.SetLabel(std::string(blocked_conv_way(c)));
+  count_flops(state, 2.0 * static_cast<double>(state.range(1) * places * depth));
+}
+BENCHMARK(blocked_conv)
+    ->ArgNames({"in", "out", "size", "kernel", "stride", "groups", "exact"})
+    ->Args({64, 64, 56, 3, 1, 1, 1})
+    ->Args({64, 64, 28, 3, 1, 1, 1})
+    ->Args({64, 64, 28, 3, 1, 1, 0})
+    ->Args({256, 256, 14, 3, 1, 1, 1})
+    ->Args({256, 256, 14, 3, 1, 1, 0})
+    ->Args({32, 32, 56, 3, 1, 1, 1})
+    ->Args({32, 32, 56, 3, 1, 1, 0})
+    ->Args({64, 64, 8, 3, 1, 1, 1})
+    ->Args({64, 64, 8, 3, 1, 1, 0})
+    ->Args({128, 128, 4, 3, 1, 1, 1})
+    ->Args({128, 128, 4, 3, 1, 1, 0})
+    ->Args({64, 128, 28, 3, 2, 1, 1})
+    ->Args({64, 256, 28, 1, 1, 1, 1})
+    ->Args({256, 64, 56, 1, 1, 1, 1})
+    ->Args({3, 64, 224, 7, 2, 1, 1})
+    ->Args({3, 16, 224, 3, 2, 1, 1})
+    ->Args({96, 96, 56, 3, 1, 96, 1})
+    ->Args({96, 96, 56, 3, 2, 96, 1})
+    ->Args({256, 256, 7, 3, 1, 256, 1});
+
+void blocked_max_pool(benchmark::State& state) {
+  BlockedPool p;
+  const int64_t lanes = block_lanes(), size = state.range(0);
+  p.planes = 64 / lanes;
+  p.in_height = p.in_width = size, p.out_height = p.out_width = size / 2;
+  p.kernel_height = p.kernel_width = 3, p.stride_y = p.stride_x = 2;
+  p.pad_top = p.pad_left = p.pad_bottom = p.pad_right = 1;
+  const auto in = numbers(64 * size * size);
+  std::vector<float> out(static_cast<size_t>(16 * size * size));
+  p.in = in.data(), p.out = out.data();
+  for (auto _ : state) {
+    blocked_pool_run(p, 0, p.planes);
+    benchmark::ClobberMemory();
+  }
+}
+BENCHMARK(blocked_max_pool)->Arg(56)->Arg(112);
+
+void into_blocks(benchmark::State& state) {
+  const int64_t channels = state.range(0), plane = state.range(1);
+  const auto in = numbers((channels + block_lanes()) * plane);
+  std::vector<float> out(static_cast<size_t>((channels + block_lanes()) * plane));
+  const int64_t items = (channels + block_lanes() - 1) / block_lanes();
+  for (auto _ : state) {
+    if (state.range(2) == 0)
+      to_blocked(in.data(), channels, plane, 0, items, out.data());
+    else
+      from_blocked(in.data(), channels, plane, 0, items, out.data());
+    benchmark::ClobberMemory();
+  }
+}
+BENCHMARK(into_blocks)->ArgNames({"channels", "plane", "back"})->Args({64, 3136, 0})->Args({64, 3136, 1});
 
 void lstm(benchmark::State& state) {
   Layer layer;

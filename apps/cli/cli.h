@@ -71,6 +71,7 @@ struct EngineArguments {
   std::string engine = "anyshape", library;
   int threads = 0;
   bool reference = false;                 // no passes, reference kernels only
+  bool exact = false;                     // no convolution by other sums than the plain ones
   std::vector<std::string> without = {};  // passes to leave out
 };
 
@@ -89,6 +90,8 @@ struct PlanArguments {
   std::string model;
   std::vector<std::string> shapes;
   std::vector<std::string> without, dump;  // passes; the second also "source" and "all"
+  std::optional<int64_t> lanes = {};       // of blocked layouts
+  bool exact = false;
 };
 
 struct TestArguments {

@@ -245,11 +245,16 @@ void add_without(CLI::App* sub, std::vector<std::string>& without) {
   add_repeated(sub, "--without", without, "leave out a pass over the graph")->check(CLI::IsMember(pass_names()));
 }
 
+void add_exact(CLI::App* sub, bool& exact) {
+  sub->add_flag("--exact", exact, "convolutions add up the plain products only");
+}
+
 void add_engine(CLI::App* sub, EngineArguments& arguments) {
   sub->add_option("--engine", arguments.engine, "which engine runs the model")->check(CLI::IsMember(engines()));
   sub->add_option("--ort-lib", arguments.library, "ONNX Runtime's library, or a folder with it");
   sub->add_flag("--reference", arguments.reference)->group("");
   add_without(sub, arguments.without);
+  add_exact(sub, arguments.exact);
 }
 
 CLI::Option* add_threads(CLI::App* sub, int& threads) {
@@ -282,6 +287,9 @@ void Program::add_plan() {
   sub->add_option("MODEL", plan.model, "an ONNX file")->required();
   add_repeated(sub, "--shape", plan.shapes, "NAME=1x120x1, NAME=scalar: the formulas as numbers, too");
   add_without(sub, plan.without);
+  add_exact(sub, plan.exact);
+  sub->add_option("--lanes", plan.lanes, "channels of a block in blocked layouts; 0: none are blocked")
+      ->check(CLI::Range(0, 64));
   add_repeated(sub, "--dump", plan.dump, "print the graph after this pass instead of the plan")
       ->check(CLI::IsMember(pass_names({"all", "source"})));
   add_budget(sub);

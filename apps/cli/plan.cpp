@@ -18,6 +18,8 @@ int run_plan(const PlanArguments& arguments) {
   if (!model_fed) return report_error(model_fed.error());
   SessionOptions options;
   options.without = arguments.without;
+  options.exact = arguments.exact;
+  options.lanes = arguments.lanes;
   std::string dumps;
   const auto asked_for = [&](std::string_view pass) {
     return std::any_of(arguments.dump.begin(), arguments.dump.end(),

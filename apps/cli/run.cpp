@@ -138,6 +138,7 @@ SessionOptions session_options(const EngineArguments& arguments) {
   options.engine = arguments.engine;
   options.optimize = !arguments.reference;
   options.without = arguments.without;
+  options.exact = arguments.exact;
   options.ort_library = arguments.library;
   options.ort_threads = arguments.threads;
   return options;

@@ -40,6 +40,9 @@ ANYSHAPE_API std::vector<PassInfo> passes();
 struct SessionOptions {
   bool optimize = true;              // false: reference kernels only
   std::vector<std::string> without;  // names of passes to leave out
+  bool exact = false;                // convolutions add up the plain products: no transforms that round otherwise
+  // Channels of a block in blocked layouts as on another machine: such a session shows its plan and does not run.
+  std::optional<int64_t> lanes = {};
   // Gets the graph as text: as read ("source"), and after each pass; those of bodies follow. Called while loading.
   std::function<void(std::string_view pass, std::string_view graph)> dump = {};
   // One line at a time: what each pass did while loading, and shapes that run slowly because they are beyond what the

@@ -93,6 +93,8 @@ EngineOptions engine_options(const SessionOptions& options) {
   EngineOptions out;
   out.optimize = options.optimize;
   out.without = options.without;
+  out.exact = options.exact;
+  out.lanes = options.lanes;
   out.dump = options.dump;
   out.log = options.log;
   out.library = options.ort_library;

@@ -62,17 +62,11 @@ void set_bias(Node& conv, ValueId bias) {
   conv.in[2] = bias;
 }
 
-// conv takes over the output of the node after it.
-void take_over(Draft& draft, Node& conv, Node& next, std::vector<bool>& dead) {
-  conv.out[0] = next.out[0];
-  dead[static_cast<size_t>(&next - draft.graph.nodes.data())] = true;
-}
-
 // Rewrites every pair of a Conv and the only reader of its output for which `rewrite` says so.
 template <class Rewrite>
 Status for_each_pair(Draft& draft, Rewrite rewrite) {
   const auto uses = draft.uses();
-  const auto producers = draft.producers();
+  auto producers = draft.producers();
   const auto pinned = draft.pinned();
   std::vector<bool> dead(draft.graph.nodes.size(), false);
   for (size_t i = 0; i < draft.graph.nodes.size(); ++i) {
@@ -85,7 +79,11 @@ Status for_each_pair(Draft& draft, Rewrite rewrite) {
       const auto parts = parts_of(draft, conv);
       if (!parts) continue;
       TRY(const bool done, rewrite(conv, next, *parts));
-      if (done) take_over(draft, conv, next, dead);
+      if (!done) continue;
+      conv.out[0] = next.out[0];
+      producers[next.out[0]] = producers[id];
+      dead[i] = true;
+      break;
     }
   }
   draft.drop(dead);
@@ -116,27 +114,124 @@ Status fold_batch_norm(Draft& draft) {
   });
 }
 
+namespace {
+
+// A constant operand with one entry for each of `count` channels of a tensor of that rank, or one for all.
+std::optional<std::vector<double>> per_channel(const Draft& draft, ValueId id, int64_t count, size_t rank) {
+  const Tensor* tensor = draft.constant(id);
+  if (!tensor || tensor->dtype() != DType::f32) return std::nullopt;
+  const bool each = tensor->count() == count && tensor->rank() + 1 >= rank && tensor->rank() <= rank &&
+                    tensor->dims()[tensor->rank() + 1 - rank] == count;
+  if (!each && tensor->count() != 1) return std::nullopt;
+  std::vector<double> out;
+  for (int64_t i = 0; i < count; ++i) out.push_back(tensor->at<float>(each ? i : 0));
+  return out;
+}
+
+bool is_finite(const std::vector<double>& values) {
+  return std::all_of(values.begin(), values.end(), [](double v) { return std::isfinite(v); });
+}
+
+// What a node does with the channels it gets: x * scale + shift. Nothing for all other nodes.
+struct Affine {
+  std::vector<double> scale, shift;
+};
+std::optional<Affine> affine_of(const Node& node, bool first, const std::vector<double>& operand) {
+  const size_t n = operand.size();
+  if (is_op(node, "Add")) return Affine{std::vector<double>(n, 1), operand};
+  Affine out{operand, std::vector<double>(n, 0)};
+  if (is_op(node, "Mul")) return out;
+  if (is_op(node, "Div") && first) {
+    for (double& s : out.scale) s = 1 / s;
+    return out;
+  }
+  if (!is_op(node, "Sub")) return std::nullopt;
+  out = {std::vector<double>(n, first ? 1 : -1), operand};
+  for (double& s : out.shift) s = first ? -s : s;
+  return out;
+}
+
+}  // namespace
+
 Status fold_bias(Draft& draft) {
-  return for_each_pair(draft, [&](Node& conv, const Node& add, const ConvParts& parts) -> Result<bool> {
-    if (!is_op(add, "Add") || add.version < 7 || add.in.size() != 2) return false;
-    const ValueId other = add.in[add.in[0] == conv.out[0] ? 1 : 0];
-    const Tensor* addend = draft.constant(other);
-    const Fact& out = draft.facts[add.out[0]];
-    const Fact& in = draft.facts[conv.out[0]];
-    if (!addend || addend->dtype() != DType::f32 || !in.dims || !out.dims || *in.dims != *out.dims) return false;
-    // One entry per channel, or one for all, and no other axis.
-    const int64_t count = parts.weights->dims()[0];
-    const size_t rank = in.rank();
-    const bool per_channel = addend->count() == count && addend->rank() + 1 >= rank && addend->rank() <= rank &&
-                             addend->dims()[addend->rank() + 1 - rank] == count;
-    if (!per_channel && addend->count() != 1) return false;
-    std::vector<double> bias = parts.bias;
-    for (size_t i = 0; i < bias.size(); ++i)
-      bias[i] += addend->at<float>(addend->count() == 1 ? 0 : static_cast<int64_t>(i));
+  return for_each_pair(draft, [&](Node& conv, const Node& next, const ConvParts& parts) -> Result<bool> {
+    if (next.version < 7 || next.in.size() != 2 || next.out.size() != 1 || next.in[0] == next.in[1]) return false;
+    const bool first = next.in[0] == conv.out[0];
+    const Fact &in = draft.facts[conv.out[0]], &out = draft.facts[next.out[0]];
+    if (!in.dims || !out.dims || *in.dims != *out.dims) return false;
+    const auto operand = per_channel(draft, next.in[first ? 1 : 0], parts.weights->dims()[0], in.rank());
+    const auto affine = operand ? affine_of(next, first, *operand) : std::nullopt;
+    if (!affine || !is_finite(affine->scale)) return false;
+    std::vector<double> bias = affine->shift;
+    for (size_t i = 0; i < bias.size(); ++i) bias[i] += parts.bias[i] * affine->scale[i];
+    if (std::any_of(affine->scale.begin(), affine->scale.end(), [](double s) { return s != 1; })) {
+      TRY(Tensor weights, scaled(*parts.weights, affine->scale));
+      conv.in[1] = draft.add_constant(conv.name + ".folded_weights", std::move(weights));
+    }
     TRY(Tensor shift, to_tensor(bias));
     set_bias(conv, draft.add_constant(conv.name + ".folded_bias", std::move(shift)));
     return true;
   });
+}
+
+namespace {
+
+// One entry per channel, with the axes that follow the channels.
+Result<ValueId> channel_constant(Draft& draft, const std::string& name, const std::vector<double>& values,
+                                 size_t rank) {
+  TRY(const Tensor flat, to_tensor(values));
+  std::vector<int64_t> dims(rank - 1, 1);
+  dims[0] = flat.count();
+  return draft.add_constant(name, flat.reshaped(dims));
+}
+
+Node binary(const Node& norm, std::string_view type, ValueId a, ValueId b, ValueId out) {
+  Node node;
+  node.name = norm.name;
+  set_op(node, "", type, 14);
+  node.in = {a, b};
+  node.out = {out};
+  return node;
+}
+
+// (x - mean) * scale + shift in place of the node. Nothing where it is not that, or nobody computes it faster.
+Result<std::vector<Node>> spelled_out(Draft& draft, const Node& norm) {
+  std::vector<Node> out;
+  const auto present = std::count_if(norm.out.begin(), norm.out.end(), [](ValueId id) { return id != kNoValue; });
+  if (!is_op(norm, "BatchNormalization") || present != 1 || trains(norm) || draft.is_demanding(norm)) return out;
+  const Fact x = draft.facts[norm.in[0]];
+  if (!x.is_tensor() || x.dtype != DType::f32 || !x.dims || x.rank() < 2) return out;
+  const auto count = (*x.dims)[1].constant().value_or(-1);
+  const auto gamma = channels(draft, norm.in[1], count), beta = channels(draft, norm.in[2], count);
+  const auto mean = channels(draft, norm.in[3], count), variance = channels(draft, norm.in[4], count);
+  if (!gamma || !beta || !mean || !variance) return out;
+  std::vector<double> scale;
+  for (size_t i = 0; i < gamma->size(); ++i)
+    scale.push_back((*gamma)[i] / std::sqrt((*variance)[i] + norm.real("epsilon")));
+  if (!is_finite(scale)) return out;
+  TRY(const ValueId middle, channel_constant(draft, norm.name + ".mean", *mean, x.rank()));
+  TRY(const ValueId by, channel_constant(draft, norm.name + ".scale", scale, x.rank()));
+  TRY(const ValueId shift, channel_constant(draft, norm.name + ".shift", *beta, x.rank()));
+  const ValueId centred = draft.add_value(norm.name + ".centred", Fact::tensor(DType::f32, *x.dims));
+  const ValueId stretched = draft.add_value(norm.name + ".scaled", Fact::tensor(DType::f32, *x.dims));
+  out.push_back(binary(norm, "Sub", norm.in[0], middle, centred));
+  out.push_back(binary(norm, "Mul", centred, by, stretched));
+  out.push_back(binary(norm, "Add", stretched, shift, norm.out[0]));
+  return out;
+}
+
+}  // namespace
+
+Status spell_out_batch_norm(Draft& draft) {
+  if (!takes_op(draft.target, "anyshape", "Elementwise", 1)) return {};
+  std::vector<Node> nodes;
+  for (Node& node : draft.graph.nodes) {
+    TRY(std::vector<Node> instead, spelled_out(draft, node));
+    if (instead.empty()) instead.push_back(std::move(node));
+    std::move(instead.begin(), instead.end(), std::back_inserter(nodes));
+  }
+  draft.graph.nodes = std::move(nodes);
+  return {};
 }
 
 }  // namespace anyshape

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <unordered_set>
 #include <vector>
@@ -25,6 +26,7 @@ struct Draft {
   Graph graph;
   Facts facts;
   std::unordered_set<ValueId> demanding;  // first outputs of nodes whose rule must be asked at run time
+  std::string note;                       // what the pass did, for `anyshape plan`; empty: nothing worth it
   // A folded value may take this much more memory than what it is made of.
   int64_t fold_growth = int64_t{1} << 20;
 
@@ -35,6 +37,7 @@ struct Draft {
   // The node that makes each value, by index; kNoValue for others.
   std::vector<uint32_t> producers() const;
   ValueId add_constant(std::string_view name, Tensor tensor);
+  ValueId add_value(std::string_view name, Fact fact);
   // The rule of the node must be asked at run time: it stays as it is.
   bool is_demanding(const Node& node) const { return demanding.contains(node.first_output()); }
   // The tensor of a value that is constant, else null.
@@ -64,9 +67,13 @@ Status remove_no_ops(Draft& draft);
 Status share_equal_nodes(Draft& draft);
 Status fold_batch_norm(Draft& draft);
 Status fold_bias(Draft& draft);
+Status fold_pads(Draft& draft);
+Status spell_out_batch_norm(Draft& draft);
+Status fuse_residuals(Draft& draft);
 Status fuse_activations(Draft& draft);
 Status fuse_products(Draft& draft);
 Status fuse_elementwise(Draft& draft);
+Status choose_layouts(Draft& draft);
 Status remove_dead_nodes(Draft& draft);
 
 }  // namespace anyshape

@@ -3,9 +3,12 @@
 namespace anyshape {
 namespace {
 
+// A convolution that has no activation yet.
 bool takes_epilogue(const Draft& draft, const Node& node) {
-  return is_op(node, "Conv") && node.out.size() == 1 && node.in.size() >= 2 && draft.constant(node.in[1]) &&
-         draft.facts[node.out[0]].is_tensor() && draft.facts[node.out[0]].dtype == DType::f32;
+  const bool fused = node.op && node.op->domain == "com.microsoft" && node.op->name == "FusedConv";
+  return (is_op(node, "Conv") || (fused && !node.attribute("activation"))) && node.out.size() == 1 &&
+         node.in.size() >= 2 && draft.constant(node.in[1]) && draft.facts[node.out[0]].is_tensor() &&
+         draft.facts[node.out[0]].dtype == DType::f32;
 }
 
 Node fused(const Node& conv, const Node& activation, FoundActivation found) {

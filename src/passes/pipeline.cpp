@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <chrono>
+#include <utility>
 
 #include "base/among.h"
 #include "base/bug.h"
@@ -16,12 +17,16 @@ constexpr Pass kPasses[] = {
     {"fold", "what depends on constants only is computed once", fold_constants},
     {"no-ops", "nodes that hand their input on are left out", remove_no_ops},
     {"share", "nodes that compute the same are computed once", share_equal_nodes},
+    {"pad", "zeros put around the input of a convolution become its padding", fold_pads},
     {"batch-norm", "scale and shift after a convolution go into its weights", fold_batch_norm},
-    {"bias", "constants added after a convolution become its bias", fold_bias},
+    {"bias", "constants added to channels of a convolution, or multiplied with them, go into its weights", fold_bias},
+    {"scale", "scale and shift that are left are computed entry by entry", spell_out_batch_norm},
+    {"residual", "values added after a convolution are added with it", fuse_residuals},
     {"activation", "activations after a convolution are computed with it", fuse_activations},
     {"products", "what follows a matrix product is computed with it", fuse_products},
     {"elementwise", "chains of elementwise operators become one step", fuse_elementwise},
     {"dead", "nodes nobody reads are dropped", remove_dead_nodes},
+    {"layout", "chains of convolutions work on blocked channels", choose_layouts},
 };
 
 // Every value is made before it is read, by one node.
@@ -81,7 +86,8 @@ Result<Program> rewritten(const Typed& typed, const Target& target, const PassOp
     const int64_t start = now_ns();
     TRY_OK(Work::check());
     TRY_OK(pass.run(draft));
-    program.passes.push_back({std::string(pass.name), before, draft.graph.nodes.size(), now_ns() - start});
+    program.passes.push_back({std::string(pass.name), before, draft.graph.nodes.size(), now_ns() - start,
+                              std::exchange(draft.note, std::string())});
     if (options.verify || options.dump) verify(draft);
     if (options.dump) options.dump(pass.name, print_graph(draft.graph, draft.facts));
   }

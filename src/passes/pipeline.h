@@ -20,6 +20,7 @@ struct Program {
     std::string pass;
     size_t nodes_before, nodes_after;
     int64_t nanoseconds;
+    std::string note;  // Draft::note
   };
   std::shared_ptr<const Graph> graph;
   Facts facts;

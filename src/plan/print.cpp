@@ -39,8 +39,9 @@ class Printer {
     for (const PlanInput& input : plan_.inputs) line("input", input.name, input.value);
     for (size_t i = 0; i < plan_.outputs.size(); ++i) line("output", plan_.output_names[i], plan_.outputs[i]);
     for (const auto& ran : plan_.passes)
-      if (ran.nodes_before != ran.nodes_after)
-        out_ += fmt::format("pass {}: {} -> {} nodes\n", ran.pass, ran.nodes_before, ran.nodes_after);
+      if (ran.nodes_before != ran.nodes_after || !ran.note.empty())
+        out_ += fmt::format("pass {}: {} -> {} nodes{}{}\n", ran.pass, ran.nodes_before, ran.nodes_after,
+                            ran.note.empty() ? "" : ", ", ran.note);
     print_enforced();
     out_ += fmt::format("\n{} steps\n", plan_.steps.size());
     size_t stage = 0;
@@ -77,8 +78,10 @@ class Printer {
   }
 
   void print_step(size_t index, const PlanStep& step) {
-    out_ +=
-        anyshape::line("  {:4}  {} {:?}  kernel {} ({})", index, step.type, step.label, kernel_name(step), step.reason);
+    const std::string way =
+        numbers_ && !numbers_->ways[index].empty() ? fmt::format(", {}", numbers_->ways[index]) : "";
+    out_ += anyshape::line("  {:4}  {} {:?}  kernel {}{} ({})", index, step.type, step.label, kernel_name(step), way,
+                           step.reason);
     for (uint32_t value : step.out)
       if (value != kNone) out_ += fmt::format("        -> {}  in {}\n", shape(value), place_of(plan_.values[value]));
   }

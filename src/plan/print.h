@@ -13,6 +13,7 @@ namespace anyshape {
 struct PlanNumbers {
   std::vector<std::optional<std::vector<int64_t>>> dims;  // by value
   std::vector<std::optional<int64_t>> slots;              // bytes
+  std::vector<std::string_view> ways;                     // EngineKernel::way, by step
   int64_t peak = 0;
 };
 

@@ -40,9 +40,11 @@ struct EngineOptions {
   std::vector<std::string> without;  // passes to leave out
   std::function<void(std::string_view pass, std::string_view graph)> dump;
   std::function<void(std::string_view line)> log;
-  bool verify = false;            // passes are verified in release builds, too
-  std::filesystem::path library;  // of engines that are loaded
-  int threads = 0;                // of engines whose threads belong to the model; 0: as they see fit
+  bool exact = false;                 // no convolution by other sums than the plain ones
+  std::optional<int64_t> lanes = {};  // of blocked layouts, to look at plans for other machines
+  bool verify = false;                // passes are verified in release builds, too
+  std::filesystem::path library;      // of engines that are loaded
+  int threads = 0;                    // of engines whose threads belong to the model; 0: as they see fit
 };
 
 // What happened in one step, for profiles.

@@ -142,6 +142,19 @@ Result<OutputSizes> Executor::output_sizes(std::span<const Datum> inputs) {
   return out;
 }
 
+namespace {
+
+// Which way the kernel of a step takes at the sizes of the binding.
+std::string_view way_of(const PlanStep& step, const BoundPlan& binding) {
+  if (step.kind != PlanStep::Kind::planned || !step.kernel->way) return {};
+  std::vector<View> in, out;
+  for (uint32_t value : step.in) in.push_back(value == kNone ? View() : binding.view(value));
+  for (uint32_t value : step.out) out.push_back(value == kNone ? View() : binding.view(value));
+  return step.kernel->way({in, out, step.prepared.get()});
+}
+
+}  // namespace
+
 Result<std::optional<PlanNumbers>> Executor::plan_numbers(std::span<const Datum> inputs) {
   TRY(const BoundPlan* binding, bind(inputs));
   if (!binding) return std::nullopt;
@@ -160,6 +173,8 @@ Result<std::optional<PlanNumbers>> Executor::plan_numbers(std::span<const Datum>
     for (Register reg : plan.slots[i].bytes) bytes = std::max(bytes, binding->at(reg));
     numbers.slots[i] = bytes;
   }
+  numbers.ways.resize(plan.steps.size());
+  for (size_t i = 0; i < steps_of(plan, 0).second; ++i) numbers.ways[i] = way_of(plan.steps[i], *binding);
   numbers.peak = binding->stage_bytes(0, Space::host) + binding->stage_bytes(0, Space::engine);
   return numbers;
 }

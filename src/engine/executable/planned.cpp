@@ -158,7 +158,10 @@ Result<std::unique_ptr<Executable>> load_planned(const PlanEngine& engine, const
   plan_options.assumed = model.assumed;
   // All bodies together are solved within it.
   const Effort effort(budget::with_nodes(budget::kSolve, model.graph->nodes.size()));
-  TRY(PlannedModel planned, PlannedModel::make(engine.target, model, plan_options));
+  Target target = engine.target;
+  target.exact = options.exact;
+  if (target.lanes > 0) target.lanes = options.lanes.value_or(target.lanes);
+  TRY(PlannedModel planned, PlannedModel::make(target, model, plan_options));
   log_passes(*planned.plan(), options.log);
   return std::make_unique<PlannedExecutable>(engine, std::move(planned), options.log);
 }

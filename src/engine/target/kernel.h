@@ -35,6 +35,8 @@ struct EngineKernel {
   int64_t (*tasks)(const ViewArgs&) = nullptr;
   // Tasks first..last - 1. Allocates nothing. Outputs are not zero-filled.
   Status (*run)(const ViewArgs&, int64_t first, int64_t last);
+  // Which of several ways is taken at these sizes, for people; null or empty: there is one.
+  std::string_view (*way)(const ViewArgs&) = nullptr;
   // Bit i: input i may have any strides; others are dense.
   uint32_t strided = 0;
   // Bit i: output 0 may take the buffer of input i when that has the same dtype and dims.

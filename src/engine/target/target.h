@@ -19,6 +19,8 @@ struct KernelRow {
 struct Target {
   std::span<const KernelRow> rows = {};  // of one operator the best first
   const EngineMemory* memory = nullptr;  // null: the host's
+  int64_t lanes = 0;                     // channels of a block in blocked layouts; 0: there are none
+  bool exact = false;                    // no convolution by other sums than the plain ones
 
   // Where the engine's kernels work.
   Space space() const { return memory ? Space::engine : Space::host; }

@@ -2,6 +2,7 @@
 
 #include "ops/records.h"
 #include "run/cpu/kernels/all.h"
+#include "run/cpu/simd/blocked.h"
 
 namespace anyshape::cpu {
 namespace {
@@ -80,11 +81,14 @@ template <const OpDef&... op>
 constexpr const OpDef* kOps[] = {&op...};
 
 constexpr KernelRow kRows[] = {
+    {&kBlockedConv, kOps<ops::kBlockedConv1>},
+    {&kBlockedPool, kOps<ops::kBlockedAveragePool1, ops::kBlockedMaxPool1>},
     {&kConcat, kOps<ops::kConcat1>},
     {&kConv, kOps<ops::kConv1, ops::kMsFusedConv1>},
     {&kConvTranspose, kOps<ops::kConvTranspose1>},
     {&kElementwise, kElementwiseOps},
     {&kExpand, kOps<ops::kExpand8>},
+    {&kFromBlocked, kOps<ops::kFromBlocked1>},
     {&kGather, kOps<ops::kGather1>},
     {&kGemm, kOps<ops::kFusedGemm1, ops::kGemm1, ops::kGemm11>},
     {&kLabelEncoder, kOps<ops::kMlLabelEncoder1>},
@@ -95,6 +99,7 @@ constexpr KernelRow kRows[] = {
     {&kRecurrent, kOps<ops::kGRU1, ops::kLSTM1, ops::kRNN1>},
     {&kReduce, kReduceOps},
     {&kSoftmax, kOps<ops::kSoftmax1>},
+    {&kToBlocked, kOps<ops::kToBlocked1>},
     {&kTranspose, kOps<ops::kTranspose1>},
     {&kTreeEnsemble, kOps<ops::kMlTreeEnsemble5>},
     {&kTreeClassifier, kOps<ops::kMlTreeEnsembleClassifier1>},
@@ -104,7 +109,7 @@ constexpr KernelRow kRows[] = {
 }  // namespace
 
 const Target& target() {
-  static constexpr Target kTarget{.rows = kRows};
+  static const Target kTarget{.rows = kRows, .lanes = simd::block_lanes()};
   return kTarget;
 }
 

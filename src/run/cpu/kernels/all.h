@@ -5,11 +5,14 @@
 // The optimised kernels; run/cpu/target.cpp says which operators they are for.
 namespace anyshape::cpu {
 
+extern const EngineKernel kBlockedConv;
+extern const EngineKernel kBlockedPool;
 extern const EngineKernel kConcat;
 extern const EngineKernel kConv;
 extern const EngineKernel kConvTranspose;
 extern const EngineKernel kElementwise;
 extern const EngineKernel kExpand;
+extern const EngineKernel kFromBlocked;
 extern const EngineKernel kGather;
 extern const EngineKernel kGemm;
 extern const EngineKernel kLabelEncoder;
@@ -20,6 +23,7 @@ extern const EngineKernel kPool;
 extern const EngineKernel kReduce;
 extern const EngineKernel kRecurrent;
 extern const EngineKernel kSoftmax;
+extern const EngineKernel kToBlocked;
 extern const EngineKernel kTranspose;
 extern const EngineKernel kTreeClassifier;
 extern const EngineKernel kTreeEnsemble;

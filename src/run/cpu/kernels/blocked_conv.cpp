@@ -1,0 +1,136 @@
+#include <algorithm>
+
+#include "run/cpu/kernels/all.h"
+#include "run/cpu/kernels/common.h"
+#include "run/cpu/kernels/window_axes.h"
+#include "run/cpu/simd/blocked.h"
+
+// Convolutions into blocked channels, with constant weights. Of another number of lanes than the machine's they are
+// planned, never run.
+namespace anyshape::cpu {
+namespace {
+
+using simd::BlockedConv;
+
+struct Prepared {
+  BlockedConv conv;  // all that does not depend on the input's sizes
+  WindowAxes window;
+  Floats weights;
+  bool here = false;  // the lanes are the machine's
+};
+
+// Channels, groups, kernel, strides and dilations. REQUIRES: the weights are constant, with one or two spatial axes.
+Result<Prepared> read(const Call& call) {
+  Prepared p;
+  const Tensor& w = *call.in(1).constant;
+  TRY(p.window, WindowAxes::read(call, std::span(w.dims()).subspan(2)));
+  p.here = call.i("lanes") == simd::block_lanes();
+  BlockedConv& c = p.conv;
+  TRY(c.activation, read_activation(call));
+  c.groups = std::max<int64_t>(call.i("group"), 1);
+  c.out_channels = w.dims()[0] / c.groups;
+  c.in_channels = w.dims()[1];
+  c.kernel_height = p.window.y.kernel;
+  c.kernel_width = p.window.x.kernel;
+  c.stride_y = p.window.y.stride;
+  c.stride_x = p.window.x.stride;
+  c.dilation_y = p.window.y.dilation;
+  c.dilation_x = p.window.x.dilation;
+  c.plain_input = call.in(0).dims && call.in(0).rank() == w.rank();
+  c.exact = call.i("exact") != 0;
+  return p;
+}
+
+std::string_view accepts(const Call& call) {
+  for (size_t i = 0; i < call.inputs(); ++i)
+    if (call.has(i) && !is_f32(call, i)) return "its element type is not f32";
+  if (!is_constant(call, 1)) return "the weights are not constant";
+  const size_t rank = call.in(1).constant->rank();
+  if (rank != 3 && rank != 4) return "it has neither one nor two spatial axes";
+  const auto p = read(call);
+  if (!p) return "its attributes are not understood";
+  return p->here ? simd::blocked_conv_refuses(p->conv) : std::string_view();
+}
+
+Result<std::shared_ptr<const void>> prepare(const Call& call) {
+  TRY(Prepared read_of_call, read(call));
+  auto p = std::make_shared<Prepared>(std::move(read_of_call));
+  if (!p->here) return p;
+  p->weights.resize(static_cast<size_t>(simd::blocked_conv_packed_size(p->conv)));
+  simd::blocked_conv_pack(p->conv, call.in(1).constant->bytes().data(), p->weights.data());
+  p->conv.weights = p->weights.data();
+  return p;
+}
+
+const Prepared& prepared_of(const ViewArgs& args) { return *static_cast<const Prepared*>(args.prepared); }
+
+const float* optional(const ViewArgs& args, size_t i) {
+  return i < args.in.size() && args.in[i] ? args.in[i].as<const float>() : nullptr;
+}
+
+BlockedConv conv_of(const ViewArgs& args) {
+  const Prepared& p = prepared_of(args);
+  BlockedConv c = p.conv;
+  const auto in = args.in[0].dims, out = args.out[0].dims;
+  const bool plane = out.size() == 5;
+  c.batch = in[0];
+  c.in_height = plane ? in[2] : 1;
+  c.in_width = plane ? in[3] : in[2];
+  c.out_height = plane ? out[2] : 1;
+  c.out_width = plane ? out[3] : out[2];
+  c.pad_top = p.window.at(p.window.y, c.in_height, c.out_height, false).pad;
+  c.pad_left = p.window.at(p.window.x, c.in_width, c.out_width, false).pad;
+  c.in = args.in[0].as<const float>();
+  c.out = args.out[0].as<float>();
+  c.bias = optional(args, 2);
+  c.residual = optional(args, 3);
+  return c;
+}
+
+// Nothing to compute, or not here.
+bool idle(const ViewArgs& args) { return !prepared_of(args).here || args.out[0].count() == 0; }
+
+int64_t tasks_of(const BlockedConv& c) {
+  const int64_t items = simd::blocked_conv_items(c);
+  const double work = static_cast<double>(c.batch * c.groups * c.out_channels) *
+                      static_cast<double>(c.out_height * c.out_width) * static_cast<double>(c.in_channels) *
+                      static_cast<double>(c.kernel_height * c.kernel_width);
+  return tasks_for(items, work / static_cast<double>(items));
+}
+
+int64_t slot_of(const BlockedConv& c) { return round_up(simd::blocked_conv_scratch(c), 16); }
+
+int64_t tasks(const ViewArgs& args) { return idle(args) ? 1 : tasks_of(conv_of(args)); }
+
+int64_t scratch(const ViewArgs& args) {
+  if (idle(args)) return 0;
+  const BlockedConv c = conv_of(args);
+  return tasks_of(c) * slot_of(c) * static_cast<int64_t>(sizeof(float));
+}
+
+std::string_view way(const ViewArgs& args) { return idle(args) ? "" : simd::blocked_conv_way(conv_of(args)); }
+
+Status run(const ViewArgs& args, int64_t first, int64_t last) {
+  if (!prepared_of(args).here) return usage("plan.lanes", "the plan is for another machine");
+  if (idle(args)) return {};
+  const BlockedConv c = conv_of(args);
+  const int64_t all = tasks_of(c), items = simd::blocked_conv_items(c);
+  for (int64_t t = first; t < last; ++t) {
+    const Share share = share_of(items, all, t);
+    simd::blocked_conv_run(c, share.first, share.last, reinterpret_cast<float*>(args.scratch) + t * slot_of(c));
+  }
+  return {};
+}
+
+}  // namespace
+
+constexpr EngineKernel kBlockedConv = {.name = "f32 blocked",
+                                       .accepts = accepts,
+                                       .prepare = prepare,
+                                       .scratch = scratch,
+                                       .tasks = tasks,
+                                       .run = run,
+                                       .way = way,
+                                       .in_place = 1u << 3};
+
+}  // namespace anyshape::cpu

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "ops/nn/window.h"
+
+namespace anyshape::cpu {
+
+// One spatial axis of a window.
+struct WindowAxis {
+  int64_t kernel = 1, stride = 1, dilation = 1, pad = 0, pad_end = 0;
+};
+
+// The height and the width of a window; with one spatial axis the height is 1.
+struct WindowAxes {
+  WindowAxis y, x;
+  ops::AutoPad auto_pad = ops::AutoPad::explicit_pads;
+
+  static Result<WindowAxes> read(const Call& call, std::span<const int64_t> kernel) {
+    TRY(const ops::Window w, ops::read_window(call, Dims(kernel.begin(), kernel.end())));
+    WindowAxes out;
+    out.auto_pad = w.auto_pad;
+    for (size_t i = 0; i < w.rank(); ++i)
+      (i + 1 == w.rank() ? out.x : out.y) = {kernel[i], w.strides[i], w.dilations[i], w.pads_begin[i], w.pads_end[i]};
+    return out;
+  }
+
+  // With the padding that auto_pad asks for at these sizes. A window smaller than its stride may leave cells over: with
+  // `crop` they are cut off on both sides, otherwise all at the end.
+  WindowAxis at(const WindowAxis& axis, int64_t in, int64_t out, bool crop) const {
+    WindowAxis a = axis;
+    if (auto_pad == ops::AutoPad::valid) a.pad = a.pad_end = 0;
+    if (auto_pad != ops::AutoPad::same_upper && auto_pad != ops::AutoPad::same_lower) return a;
+    int64_t total = (out - 1) * a.stride + (a.kernel - 1) * a.dilation + 1 - in;
+    if (!crop) total = std::max<int64_t>(total, 0);
+    a.pad = (auto_pad == ops::AutoPad::same_upper ? total : total + 1) / 2;
+    a.pad_end = total - a.pad;
+    return a;
+  }
+};
+
+}  // namespace anyshape::cpu
