@@ -26,10 +26,10 @@
   ROW(exp, 1, number, reals, within(2))                                         \
   ROW(log, 1, number, reals, within(2))                                         \
   ROW(tanh, 1, number, reals, within(2))                                        \
-  ROW(sigmoid, 1, number, reals, within(2.5))                                   \
+  ROW(sigmoid, 1, number, reals, within(2))                                     \
   ROW(erf, 1, number, reals, within(2))                                         \
-  ROW(gelu, 1, number, reals, cancels(2))                                       \
-  ROW(gelu_tanh, 1, number, reals, cancels(2))                                  \
+  ROW(gelu, 1, number, reals, cancels(3.5))                                     \
+  ROW(gelu_tanh, 1, number, reals, cancels(3.5))                                \
   ROW(relu, 1, number, numbers, within(0))                                      \
   ROW(leaky_relu, 2, number, reals, within(0.5)) /* x, slope */                 \
   ROW(elu, 2, number, reals, within(4))          /* x, alpha */                 \

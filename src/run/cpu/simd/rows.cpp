@@ -77,29 +77,47 @@ HWY_INLINE void map_row(const float* in, float* out, int64_t n, Map map) {
   if (i < n) store_part(map(load_part(in + i, n - i), i), out + i, n - i);
 }
 
+// The largest of n entries in every lane; any number where one is NaN. REQUIRES: n > 0.
+HWY_INLINE V top_of(const float* x, int64_t n) {
+  if (n < kLanes) {
+    const V low = splat(-std::numeric_limits<float>::infinity());
+    return hn::MaxOfLanes(F(), only(load_part(x, n), n, low));
+  }
+  V a = hn::LoadU(F(), x), b = hn::LoadU(F(), x + n - kLanes);
+  int64_t i = kLanes;
+  for (; i + 2 * kLanes <= n; i += 2 * kLanes) {
+    a = hn::Max(a, hn::LoadU(F(), x + i));
+    b = hn::Max(b, hn::LoadU(F(), x + i + kLanes));
+  }
+  if (i + kLanes <= n) a = hn::Max(a, hn::LoadU(F(), x + i));
+  return hn::MaxOfLanes(F(), hn::Max(a, b));
+}
+
+// A NaN needs no care: its own term makes the sum NaN, whatever the largest entry is found to be.
 void softmax_row(const float* in, float* out, int64_t n) {
-  const V top = splat(largest(in, n));
+  const V top = top_of(in, n);
   V sum = hn::Zero(F());
   int64_t i = 0;
   for (; i + kLanes <= n; i += kLanes) {
-    const V e = exp_v(hn::Sub(hn::LoadU(F(), in + i), top));
+    const V e = exp_below_zero(hn::Sub(hn::LoadU(F(), in + i), top));
     sum = hn::Add(sum, e);
     hn::StoreU(e, F(), out + i);
   }
   if (i < n) {
-    const V e = only(exp_v(hn::Sub(load_part(in + i, n - i), top)), n - i, hn::Zero(F()));
+    const V e = only(exp_below_zero(hn::Sub(load_part(in + i, n - i), top)), n - i, hn::Zero(F()));
     sum = hn::Add(sum, e);
     store_part(e, out + i, n - i);
   }
-  const V by = splat(1 / total(sum));
-  map_row(out, out, n, [by](V x, int64_t) HWY_ATTR { return hn::Mul(x, by); });
+  const V by = hn::Div(splat(1.0f), hn::SumOfLanes(F(), sum));
+  for (i = 0; i + kLanes <= n; i += kLanes) hn::StoreU(hn::Mul(hn::LoadU(F(), out + i), by), F(), out + i);
+  if (i < n) store_part(hn::Mul(load_part(out + i, n - i), by), out + i, n - i);
 }
 
 void log_softmax_row(const float* in, float* out, int64_t n) {
-  const float top = largest(in, n);
-  const float sum = sum_of(in, n, [top](V x) HWY_ATTR { return exp_v(hn::Sub(x, splat(top))); });
-  const V log_sum = splat(std::log(sum)), vtop = splat(top);
-  map_row(in, out, n, [=](V x, int64_t) HWY_ATTR { return hn::Sub(hn::Sub(x, vtop), log_sum); });
+  const V top = top_of(in, n);
+  const float sum = sum_of(in, n, [top](V x) HWY_ATTR { return exp_below_zero(hn::Sub(x, top)); });
+  const V log_sum = splat(std::log(sum));
+  map_row(in, out, n, [=](V x, int64_t) HWY_ATTR { return hn::Sub(hn::Sub(x, top), log_sum); });
 }
 
 void softmax(const float* in, float* out, int64_t first, int64_t last, int64_t n, bool logarithm) {

@@ -103,6 +103,21 @@ HWY_INLINE V exp_v(V x) {
   return hn::IfThenElse(hn::Eq(x, x), p, x);
 }
 
+// exp(x) for x <= 0, with a relative error of 2.2e-7: what softmax takes of differences to the largest entry. Results
+// below the smallest normal number are 0.
+HWY_INLINE V exp_below_zero(V x) {
+  constexpr float kQ[] = {0.499992311f, 0.166671157f, 0.0418903977f, 0.00831249449f};
+  // The last bits of `shifted` are the exponent of the power of two, biased.
+  const V magic = splat(12582912.0f + 127);
+  const V shifted = hn::MulAdd(x, splat(1.44269504f), magic);
+  const V n = hn::Sub(shifted, magic);
+  V r = hn::NegMulAdd(n, splat(0.693359375f), x);
+  r = hn::NegMulAdd(n, splat(-2.12194440e-4f), r);
+  const V p = hn::MulAdd(polynomial(kQ, r), hn::Mul(r, r), hn::Add(r, splat(1.0f)));
+  const V scale = hn::BitCast(F(), hn::ShiftLeft<23>(hn::BitCast(I(), shifted)));
+  return hn::IfThenZeroElse(hn::Lt(x, splat(-87.3f)), hn::Mul(p, scale));
+}
+
 // The natural logarithm of positive normal numbers.
 HWY_INLINE V log_normal(V x, V extra_exponent) {
   constexpr float kQ[] = {0.333333105f,  -0.249999866f, 0.200022265f,  -0.166692495f, 0.142186552f,
@@ -142,8 +157,34 @@ HWY_INLINE V log1p_v(V x) {
 HWY_INLINE V sigmoid_v(V x) {
   // exp(-|x|) never overflows; small results keep their relative accuracy.
   const V e = exp_v(hn::Neg(hn::Abs(x)));
-  const V up = hn::IfThenElse(hn::Lt(x, splat(0.0f)), e, splat(1.0f));
-  return hn::Div(up, hn::Add(splat(1.0f), e));
+  const auto negative = hn::Lt(x, splat(0.0f));
+  const V sum = hn::Add(splat(1.0f), e);
+  const V y = hn::Div(hn::IfThenElse(negative, e, splat(1.0f)), sum);
+  // What rounding the sum lost is put back, as a part of the sum.
+  const V lost = hn::Sub(e, hn::Sub(sum, splat(1.0f)));
+  const V inverse = hn::IfThenElse(negative, hn::Sub(splat(1.0f), y), y);
+  return hn::NegMulAdd(hn::Mul(lost, y), inverse, y);
+}
+
+// x P(x^2) / Q(x^2) up to |x| = end, 1 or -1 from there on. Of NaN: NaN.
+template <int N, int M>
+HWY_INLINE V odd_ratio(const float (&p)[N], const float (&q)[M], float end, V x) {
+  const V u = hn::Mul(x, x);
+  const V y = hn::Div(hn::Mul(x, polynomial(p, u)), polynomial(q, u));
+  return hn::IfThenElse(hn::Ge(hn::Abs(x), splat(end)), hn::CopySign(splat(1.0f), x), y);
+}
+
+// tanh(x) with an absolute error of 4e-7: a rational function instead of an exponential.
+HWY_INLINE V tanh_fast(V x) {
+  constexpr float kP[] = {1.0f, 0.133810222f, 0.00349558401f, 2.06090172e-05f, 1.33545743e-08f};
+  constexpr float kQ[] = {1.0f, 0.467143387f, 0.0258769672f, 0.000328562834f, 7.7765219e-07f};
+  return odd_ratio(kP, kQ, 9.0f, x);
+}
+
+// 1 / (1 + exp(-x)) with an absolute error of 2.5e-7.
+HWY_INLINE V sigmoid_fast(V x) {
+  const V half = splat(0.5f);
+  return hn::MulAdd(tanh_fast(hn::Mul(x, half)), half, half);
 }
 
 HWY_INLINE V tanh_v(V x) {
@@ -168,15 +209,22 @@ HWY_INLINE V erf_v(V x) {
   return hn::IfThenElse(hn::Eq(x, x), y, x);
 }
 
+// erf(x) with an absolute error of 4.5e-7: a rational function instead of an exponential.
+HWY_INLINE V erf_fast(V x) {
+  constexpr float kP[] = {1.12837899f, 0.191941112f, 0.05296693f, 0.00383688021f, 0.000287457311f, 2.05038577e-06f};
+  constexpr float kQ[] = {1.0f, 0.503435135f, 0.114758238f, 0.0151092121f, 0.00118173542f, 3.82307298e-05f};
+  return odd_ratio(kP, kQ, 3.9f, x);
+}
+
 HWY_INLINE V gelu_v(V x) {
   const V half = hn::Mul(x, splat(0.5f));
-  return hn::MulAdd(half, erf_v(hn::Mul(x, splat(0.707106781f))), half);
+  return hn::MulAdd(half, erf_fast(hn::Mul(x, splat(0.707106781f))), half);
 }
 
 HWY_INLINE V gelu_tanh_v(V x) {
   const V inner = hn::MulAdd(hn::Mul(hn::Mul(x, x), x), splat(0.044715f), x);
   const V half = hn::Mul(x, splat(0.5f));
-  return hn::MulAdd(half, tanh_v(hn::Mul(inner, splat(0.797884561f))), half);
+  return hn::MulAdd(half, tanh_fast(hn::Mul(inner, splat(0.797884561f))), half);
 }
 
 HWY_INLINE V silu_v(V x) { return hn::Mul(x, sigmoid_v(x)); }
