@@ -251,7 +251,7 @@ int64_t blocks_of(const Layer& layer) { return padded_units(layer.hidden) / step
 
 // Blocks that are claimed at once; 0: sharing a step does not pay.
 int64_t shared_blocks(const Layer& layer, const LayerRun& run) {
-  constexpr int64_t kLeastWork = 40000;  // multiplications in a step, about a microsecond
+  constexpr int64_t kLeastWork = 10000;  // multiplications in a step, about a microsecond
   if (run.has_lengths || run.batch >= 4 || run.steps < 4) return 0;
   if (run.steps * step_phases(layer) > Claims::kMostRounds) return 0;
   if (run.batch * layer.hidden * recurrent_columns(layer) < kLeastWork * step_phases(layer)) return 0;
