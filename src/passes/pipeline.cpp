@@ -16,6 +16,8 @@ constexpr Pass kPasses[] = {
     {"fold", "what depends on constants only is computed once", fold_constants},
     {"no-ops", "nodes that hand their input on are left out", remove_no_ops},
     {"share", "nodes that compute the same are computed once", share_equal_nodes},
+    {"zero-state", "initial states of zeros are left out", drop_zero_states},
+    {"batch-first", "recurrent layers write their results where they are wanted", put_batch_first},
     {"batch-norm", "scale and shift after a convolution go into its weights", fold_batch_norm},
     {"bias", "constants added after a convolution become its bias", fold_bias},
     {"activation", "activations after a convolution are computed with it", fuse_activations},

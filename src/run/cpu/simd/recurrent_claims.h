@@ -27,9 +27,7 @@ class Claims {
   Claim next(uint32_t me);
   // True: all chunks of the round are done, and the caller is the one to say so by open().
   bool finish(const Claim& claim);
-  void open(int64_t round) {
-    word_.store(word_of(round, round < rounds_ ? all() : 0), std::memory_order_release);
-  }
+  void open(int64_t round) { word_.store(word_of(round, round < rounds_ ? all() : 0), std::memory_order_release); }
 
  private:
   static uint64_t word_of(int64_t round, uint32_t free) { return static_cast<uint64_t>(round) << 32 | free; }
