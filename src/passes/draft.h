@@ -65,6 +65,8 @@ struct Pass {
 Status fold_constants(Draft& draft);
 Status remove_no_ops(Draft& draft);
 Status share_equal_nodes(Draft& draft);
+Status drop_zero_states(Draft& draft);
+Status put_batch_first(Draft& draft);
 Status fold_batch_norm(Draft& draft);
 Status fold_bias(Draft& draft);
 Status fold_pads(Draft& draft);

@@ -18,6 +18,8 @@ constexpr Pass kPasses[] = {
     {"no-ops", "nodes that hand their input on are left out", remove_no_ops},
     {"share", "nodes that compute the same are computed once", share_equal_nodes},
     {"pad", "zeros put around the input of a convolution become its padding", fold_pads},
+    {"zero-state", "initial states of zeros are left out", drop_zero_states},
+    {"batch-first", "recurrent layers write their results where they are wanted", put_batch_first},
     {"batch-norm", "scale and shift after a convolution go into its weights", fold_batch_norm},
     {"bias", "constants added to channels of a convolution, or multiplied with them, go into its weights", fold_bias},
     {"scale", "scale and shift that are left are computed entry by entry", spell_out_batch_norm},

@@ -33,6 +33,8 @@ struct EngineKernel {
   int64_t (*scratch)(const ViewArgs&) = nullptr;
   // Into how many independent tasks the work splits at these sizes; null: one.
   int64_t (*tasks)(const ViewArgs&) = nullptr;
+  // Once in each run, before any task, by the thread of the caller: what tasks share in the scratch. Null: nothing.
+  Status (*begin)(const ViewArgs&) = nullptr;
   // Tasks first..last - 1. Allocates nothing. Outputs are not zero-filled.
   Status (*run)(const ViewArgs&, int64_t first, int64_t last);
   // Which of several ways is taken at these sizes, for people; null or empty: there is one.

@@ -14,6 +14,7 @@ class WorkersQueue final : public Queue {
   explicit WorkersQueue(int threads) : workers_(threads) {}
 
   Status run(const EngineKernel& kernel, const ViewArgs& args, int64_t tasks) override {
+    if (kernel.begin) TRY_OK(kernel.begin(args));
     if (tasks <= 1 || !kernel.tasks) return kernel.run(args, 0, tasks);
     struct Shared {
       const ViewArgs& args;

@@ -117,58 +117,54 @@ Result<std::shared_ptr<const void>> prepare(const Call& call) {
   return p;
 }
 
-template <class T = float>
-T* optional(std::span<const View> views, size_t i) {
-  return i < views.size() && views[i] ? views[i].as<T>() : nullptr;
+simd::StateRows state_of(std::span<const View> views, size_t i, bool batch_first) {
+  if (i >= views.size() || !views[i]) return {};
+  const auto strides = views[i].strides;
+  return {views[i].as<float>(), strides[batch_first ? 1 : 0], strides[batch_first ? 0 : 1], strides[2]};
 }
 
 LayerRun run_of(const ViewArgs& args) {
   const Prepared& p = prepared_of(args);
-  const int64_t n = p.layer.hidden, directions = p.layer.directions;
+  const size_t time = p.batch_first ? 1 : 0, row = p.batch_first ? 0 : 1;
   const View& x = args.in[0];
   LayerRun r;
-  r.steps = x.dims[p.batch_first ? 1 : 0];
-  r.batch = x.dims[p.batch_first ? 0 : 1];
+  r.steps = x.dims[time];
+  r.batch = x.dims[row];
   r.x = x.as<const float>();
-  r.x_step = p.batch_first ? p.layer.input : r.batch * p.layer.input;
-  r.x_row = p.batch_first ? r.steps * p.layer.input : p.layer.input;
-  r.lengths = optional<const int32_t>(args.in, 4);
-  r.first_h = optional(args.in, 5);
-  r.y = optional(args.out, 0);
-  r.y_step = directions * r.batch * n;
-  r.y_direction = r.batch * n;
-  r.y_row = n;
-  r.state_direction = r.batch * n;
-  r.state_row = n;
-  if (p.batch_first) {
-    r.y_step = directions * n;
-    r.y_direction = r.state_direction = n;
-    r.y_row = r.steps * directions * n;
-    r.state_row = directions * n;
+  r.x_step = x.strides[time];
+  r.x_row = x.strides[row];
+  r.x_column = x.strides[2];
+  r.has_lengths = args.in.size() > 4 && args.in[4];
+  if (r.has_lengths) r.lengths = args.in[4].as<const int32_t>();
+  if (!args.out.empty() && args.out[0]) {
+    const auto strides = args.out[0].strides;
+    r.y = args.out[0].as<float>();
+    r.y_step = strides[time];
+    r.y_direction = strides[p.batch_first ? 2 : 1];
+    r.y_row = strides[p.batch_first ? 0 : 2];
   }
-  r.last_h = optional(args.out, 1);
+  r.first_h = state_of(args.in, 5, p.batch_first);
+  r.last_h = state_of(args.out, 1, p.batch_first);
   if (p.layer.cell == Cell::lstm) {
-    r.first_c = optional(args.in, 6);
-    r.last_c = optional(args.out, 2);
+    r.first_c = state_of(args.in, 6, p.batch_first);
+    r.last_c = state_of(args.out, 2, p.batch_first);
   }
   return r;
 }
 
 int64_t tasks_of(const Layer& layer, const LayerRun& run) {
-  const int64_t items = simd::recurrent_items(layer, run);
+  const simd::LayerCut cut = simd::recurrent_cut(layer, run);
   const double work = static_cast<double>(run.steps * run.batch * layer.directions) *
                       static_cast<double>(simd::recurrent_columns(layer) * (layer.input + layer.hidden));
-  return tasks_for(items, work / static_cast<double>(items));
+  return tasks_for(cut.tasks, work / static_cast<double>(std::max<int64_t>(cut.tasks, 1)));
 }
-
-int64_t slot_of(const Layer& layer, const LayerRun& run) { return round_up(simd::recurrent_scratch(layer, run), 16); }
 
 int64_t tasks(const ViewArgs& args) { return tasks_of(prepared_of(args).layer, run_of(args)); }
 
 int64_t scratch(const ViewArgs& args) {
   const LayerRun run = run_of(args);
   const Layer& layer = prepared_of(args).layer;
-  return tasks_of(layer, run) * slot_of(layer, run) * static_cast<int64_t>(sizeof(float));
+  return simd::recurrent_scratch(layer, run, tasks_of(layer, run)) * static_cast<int64_t>(sizeof(float));
 }
 
 Status check_lengths(const LayerRun& run) {
@@ -179,22 +175,30 @@ Status check_lengths(const LayerRun& run) {
   return {};
 }
 
+Status begin(const ViewArgs& args) {
+  const LayerRun r = run_of(args);
+  TRY_OK(check_lengths(r));
+  simd::recurrent_begin(prepared_of(args).layer, r, reinterpret_cast<float*>(args.scratch));
+  return {};
+}
+
 Status run(const ViewArgs& args, int64_t first, int64_t last) {
   const Layer& layer = prepared_of(args).layer;
   const LayerRun r = run_of(args);
-  TRY_OK(check_lengths(r));
-  const int64_t all = tasks_of(layer, r), items = simd::recurrent_items(layer, r);
-  for (int64_t t = first; t < last; ++t) {
-    const Share share = share_of(items, all, t);
-    simd::recurrent_run(layer, r, share.first, share.last,
-                        reinterpret_cast<float*>(args.scratch) + t * slot_of(layer, r));
-  }
+  simd::recurrent_run(layer, r, first, last, tasks_of(layer, r), reinterpret_cast<float*>(args.scratch));
   return {};
 }
 
 }  // namespace
 
-constexpr EngineKernel kRecurrent{
-    .name = "f32 packed", .accepts = accepts, .prepare = prepare, .scratch = scratch, .tasks = tasks, .run = run};
+// Bits of x and of the initial states.
+constexpr EngineKernel kRecurrent{.name = "f32 packed",
+                                  .accepts = accepts,
+                                  .prepare = prepare,
+                                  .scratch = scratch,
+                                  .tasks = tasks,
+                                  .begin = begin,
+                                  .run = run,
+                                  .strided = 1 | 1 << 5 | 1 << 6};
 
 }  // namespace anyshape::cpu

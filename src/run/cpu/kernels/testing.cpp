@@ -153,6 +153,7 @@ void build(const KernelTestRow& row, std::mt19937_64& engine, Node1& n) {
 void run_tasks(const EngineKernel& kernel, ViewArgs args, std::mt19937_64& engine) {
   const int64_t tasks = kernel.tasks ? kernel.tasks(args) : 1;
   ASSERT_GE(tasks, 1);
+  ASSERT_TRUE(!kernel.begin || kernel.begin(args));
   if (engine() % 2 == 0) {
     ASSERT_TRUE(kernel.run(args, 0, tasks));
     return;

@@ -33,17 +33,22 @@ struct Layer {
   int64_t gates() const { return cell == Cell::rnn ? 1 : cell == Cell::gru ? 3 : 4; }
 };
 
+// The state of a unit of a sequence in a direction is at [direction * .. + row * .. + unit * ..].
+struct StateRows {
+  float* data = nullptr;  // null: absent
+  int64_t direction = 0, row = 0, unit = 1;
+};
+
 // Where the tensors are; strides in elements, zero pointers are absent tensors.
 struct LayerRun {
   int64_t steps = 0, batch = 0;
   const float* x = nullptr;
-  int64_t x_step = 0, x_row = 0;
-  const int32_t* lengths = nullptr;
+  int64_t x_step = 0, x_row = 0, x_column = 1;
+  bool has_lengths = false;
+  const int32_t* lengths = nullptr;  // null where data is not there yet, too
   float* y = nullptr;
   int64_t y_step = 0, y_row = 0, y_direction = 0;
-  const float *first_h = nullptr, *first_c = nullptr;
-  float *last_h = nullptr, *last_c = nullptr;
-  int64_t state_row = 0, state_direction = 0;  // of all four
+  StateRows first_h, first_c, last_h, last_c;
 };
 
 // Units and columns with what fills up the last block.
@@ -64,10 +69,21 @@ struct PackTarget {
 void pack_recurrent(const Layer& layer, const std::byte* w, const std::byte* r, const std::byte* bias,
                     const std::byte* peepholes, const PackTarget& to);
 
-// A layer is cut into pieces of whole sequences. Pieces first..last - 1; scratch has recurrent_scratch() floats,
-// aligned to 64 bytes. REQUIRES: lengths are in 0..steps.
-int64_t recurrent_items(const Layer& layer, const LayerRun& run);
-int64_t recurrent_scratch(const Layer& layer, const LayerRun& run);
-void recurrent_run(const Layer& layer, const LayerRun& run, int64_t first, int64_t last, float* scratch);
+// A layer is cut into pieces of whole sequences of one direction. A task works on one piece after the other alone, or,
+// where there are few pieces with many weights, all tasks work on all of them, each on other units.
+struct LayerCut {
+  int64_t parts = 1, rows = 0;  // of the sequences; rows of a part
+  int64_t shared = 0;           // blocks of units that are claimed at once; 0: pieces are not shared
+  int64_t tasks = 1;            // at most; more of those that share would find nothing to do
+  int64_t pieces(const Layer& layer) const { return layer.directions * parts; }
+};
+LayerCut recurrent_cut(const Layer& layer, const LayerRun& run);
+
+// Floats of scratch for that many tasks, aligned to 64 bytes.
+int64_t recurrent_scratch(const Layer& layer, const LayerRun& run, int64_t tasks);
+// Once, before any task.
+void recurrent_begin(const Layer& layer, const LayerRun& run, float* scratch);
+// Tasks first..last - 1 of `tasks`, at most as many as recurrent_cut says. REQUIRES: lengths are in 0..steps.
+void recurrent_run(const Layer& layer, const LayerRun& run, int64_t first, int64_t last, int64_t tasks, float* scratch);
 
 }  // namespace anyshape::simd

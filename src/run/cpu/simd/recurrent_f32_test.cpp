@@ -2,10 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <thread>
 
+#include "run/cpu/simd/recurrent_claims.h"
 #include "run/cpu/simd/simd_testing.h"
 
 namespace anyshape::simd {
@@ -21,11 +24,12 @@ struct Case {
   std::vector<float> packed[2][5];
   std::vector<int32_t> lengths;
   bool has_bias, has_peep;
+  int64_t tasks;
 
-  explicit Case(Dice& dice) {
+  explicit Case(Dice& dice, int64_t most_units = 50) {
     layer.cell = static_cast<Cell>(dice.between(0, 2));
     layer.function = static_cast<RnnFunction>(dice.between(0, 2));
-    layer.input = dice.between(1, 9), layer.hidden = dice.between(1, dice.coin() ? 9 : 50);
+    layer.input = dice.between(1, 9), layer.hidden = dice.between(1, dice.coin() ? 9 : most_units);
     layer.directions = dice.between(1, 2);
     layer.reverse[0] = layer.directions == 1 && dice.coin();
     layer.clip = dice.coin() ? std::numeric_limits<float>::infinity() : 0.5f;
@@ -41,7 +45,13 @@ struct Case {
     for (int64_t i = 0; i < run.batch; ++i) lengths.push_back(static_cast<int32_t>(dice.between(0, run.steps)));
     set_run(dice);
     for (int64_t i = 0; i < d; ++i) pack(i);
-    scratch.assign(static_cast<size_t>(recurrent_scratch(layer, run) + 16), std::nanf(""));
+    tasks = dice.between(1, recurrent_cut(layer, run).tasks);
+    scratch.assign(static_cast<size_t>(recurrent_scratch(layer, run, tasks) + 16), std::nanf(""));
+  }
+  float* aligned_scratch() {
+    float* aligned = scratch.data();
+    while (reinterpret_cast<uintptr_t>(aligned) % 64 != 0) ++aligned;
+    return aligned;
   }
 
   void set_run(Dice& dice) {
@@ -49,13 +59,12 @@ struct Case {
     y.assign(static_cast<size_t>(run.steps * d * state + 1), 77.0f);
     last_h.assign(static_cast<size_t>(d * state + 1), 77.0f), last_c = last_h;
     run.x = x.data(), run.x_step = run.batch * layer.input, run.x_row = layer.input;
-    if (dice.coin()) run.lengths = lengths.data();
+    if (dice.coin()) run.lengths = lengths.data(), run.has_lengths = true;
     run.y = y.data(), run.y_step = d * state, run.y_direction = state, run.y_row = n;
-    run.first_h = dice.coin() ? first_h.data() : nullptr;
-    run.first_c = layer.cell == Cell::lstm && dice.coin() ? first_c.data() : nullptr;
-    run.last_h = last_h.data();
-    if (layer.cell == Cell::lstm) run.last_c = last_c.data();
-    run.state_direction = state, run.state_row = n;
+    if (dice.coin()) run.first_h = {first_h.data(), state, n};
+    if (layer.cell == Cell::lstm && dice.coin()) run.first_c = {first_c.data(), state, n};
+    run.last_h = {last_h.data(), state, n};
+    if (layer.cell == Cell::lstm) run.last_c = {last_c.data(), state, n};
   }
 
   void pack(int64_t d) {
@@ -134,8 +143,8 @@ struct Plain {
   void start() {
     const int64_t n = k.layer.hidden;
     for (int64_t u = 0; u < n; ++u) {
-      h.push_back(k.run.first_h ? get(k.first_h, (d * k.run.batch + b) * n + u) : 0);
-      c.push_back(k.run.first_c ? get(k.first_c, (d * k.run.batch + b) * n + u) : 0);
+      h.push_back(k.run.first_h.data ? get(k.first_h, (d * k.run.batch + b) * n + u) : 0);
+      c.push_back(k.run.first_c.data ? get(k.first_c, (d * k.run.batch + b) * n + u) : 0);
     }
   }
   void check() {
@@ -151,7 +160,7 @@ struct Plain {
     }
     for (int64_t u = 0; u < n; ++u) {
       ASSERT_NEAR(get(k.last_h, (d * k.run.batch + b) * n + u), h[static_cast<size_t>(u)], 3e-5);
-      if (!k.run.last_c) continue;
+      if (!k.run.last_c.data) continue;
       ASSERT_NEAR(get(k.last_c, (d * k.run.batch + b) * n + u), c[static_cast<size_t>(u)], 1e-4);
     }
   }
@@ -162,12 +171,11 @@ TEST(Recurrent, AgainstLoops) {
     for (uint64_t seed = 1; seed <= 60; ++seed) {
       SCOPED_TRACE(testing::Message() << "seed " << seed);
       Dice dice(seed);
-      Case k(dice);
-      float* aligned = k.scratch.data();
-      while (reinterpret_cast<uintptr_t>(aligned) % 64 != 0) ++aligned;
-      const int64_t items = recurrent_items(k.layer, k.run), cut = dice.between(0, items);
-      recurrent_run(k.layer, k.run, cut, items, aligned);
-      recurrent_run(k.layer, k.run, 0, cut, aligned);
+      Case k(dice, seed % 6 == 0 ? 200 : 50);
+      const int64_t cut = dice.between(0, k.tasks);
+      recurrent_begin(k.layer, k.run, k.aligned_scratch());
+      recurrent_run(k.layer, k.run, cut, k.tasks, k.tasks, k.aligned_scratch());
+      recurrent_run(k.layer, k.run, 0, cut, k.tasks, k.aligned_scratch());
       for (int64_t d = 0; d < k.layer.directions; ++d)
         for (int64_t b = 0; b < k.run.batch; ++b) {
           Plain{k, d, b, {}, {}}.check();
@@ -177,6 +185,49 @@ TEST(Recurrent, AgainstLoops) {
       ASSERT_EQ(k.last_h.back(), 77.0f);
     }
   });
+}
+
+// Threads that share the units of a step give the same bits as one alone.
+TEST(Recurrent, SharedByThreads) {
+  for (uint64_t seed = 1; seed <= 40; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    Dice dice(seed);
+    Case k(dice, 300);
+    k.tasks = recurrent_cut(k.layer, k.run).tasks;
+    k.scratch.assign(static_cast<size_t>(recurrent_scratch(k.layer, k.run, k.tasks) + 16), std::nanf(""));
+    float* scratch = k.aligned_scratch();
+    recurrent_begin(k.layer, k.run, scratch);
+    recurrent_run(k.layer, k.run, 0, k.tasks, k.tasks, scratch);
+    const auto y = k.y, h = k.last_h, c = k.last_c;
+    std::fill(k.y.begin(), k.y.end() - 1, 5.0f);
+    recurrent_begin(k.layer, k.run, scratch);
+    std::vector<std::thread> threads;
+    for (int64_t t = 0; t < k.tasks; ++t)
+      threads.emplace_back([&, t] { recurrent_run(k.layer, k.run, t, t + 1, k.tasks, scratch); });
+    for (std::thread& thread : threads) thread.join();
+    ASSERT_EQ(y, k.y);
+    ASSERT_EQ(h, k.last_h);
+    ASSERT_EQ(c, k.last_c);
+  }
+}
+
+TEST(Recurrent, ClaimsGiveEachChunkOnce) {
+  constexpr int64_t kRounds = 500, kChunks = 7;
+  Claims claims(kRounds, kChunks);
+  std::vector<std::atomic<int>> times(kRounds * kChunks);
+  const auto work = [&] {
+    const uint32_t me = claims.join();
+    for (Claims::Claim claim; (claim = claims.next(me)).round >= 0;) {
+      for (int64_t i = 0; i < kChunks; ++i)
+        if (claim.chunks >> i & 1) ++times[static_cast<size_t>(claim.round * kChunks + i)];
+      if (claims.finish(claim)) claims.open(claim.round + 1);
+    }
+  };
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 3; ++i) threads.emplace_back(work);
+  for (std::thread& thread : threads) thread.join();
+  work();
+  for (const auto& n : times) ASSERT_EQ(n, 1);
 }
 
 }  // namespace

@@ -14,9 +14,16 @@ struct Step {
   float* next = nullptr;                    // the new h
   float* c = nullptr;                       // of LSTM, in place
   float *gate = nullptr, *reset = nullptr;  // of GRU without linear_before_reset: rows in between
+  float* y = nullptr;                       // the new h once more, rows of `hidden` floats; null: nowhere
+  int64_t y_row = 0;
 };
 
 int64_t step_lanes();
-void recurrent_step(const Layer& layer, const CellWeights& weights, const Step& step);
+// A step has one phase, or two: all units must have done the first one before any does the second.
+int64_t step_phases(const Layer& layer);
+// One phase for units in blocks first..last - 1 of step_lanes() units. What it computes for a unit does not depend on
+// which others are done with it.
+void recurrent_step(const Layer& layer, const CellWeights& weights, const Step& step, int64_t phase, int64_t first,
+                    int64_t last);
 
 }  // namespace anyshape::simd
