@@ -19,6 +19,7 @@ extern const EngineKernel kNorm;
 extern const EngineKernel kPool;
 extern const EngineKernel kReduce;
 extern const EngineKernel kRecurrent;
+extern const EngineKernel kResize;
 extern const EngineKernel kSoftmax;
 extern const EngineKernel kTranspose;
 extern const EngineKernel kTreeClassifier;
