@@ -13,79 +13,12 @@
 namespace anyshape::kernels {
 namespace {
 
-constexpr double kFarthest = 1e15;
-
 // What one output position takes from the axis: `weights` from `first` on, clamped to the axis.
 struct Tap {
   int64_t first = 0;
   bool outside = false;  // the extrapolation value instead
   Temporary<double> weights;
 };
-
-struct Axis {
-  int64_t in = 0, out = 0;
-  ResampledAxis how;
-  // May be a fraction where a scale is given; where a size is, the quotient of the sizes may be off by a last bit.
-  double width() const {
-    const double exact = how.scale * static_cast<double>(in), whole = static_cast<double>(out);
-    return std::fabs(exact - whole) < 1e-9 * whole ? whole : exact;
-  }
-};
-
-// Where the scale is the quotient of the sizes, a position on a border between entries comes out exactly.
-double unscaled(const Axis& axis, double x) {
-  const bool by_sizes = axis.width() == static_cast<double>(axis.out);
-  return by_sizes ? x * static_cast<double>(axis.in) / static_cast<double>(axis.out) : x / axis.how.scale;
-}
-
-double source_position(Coordinates coordinates, const Axis& axis, int64_t i) {
-  const auto x = static_cast<double>(i), last = static_cast<double>(axis.in - 1);
-  const double width = axis.width();
-  switch (coordinates) {
-    case Coordinates::half_pixel:
-      return unscaled(axis, x + 0.5) - 0.5;
-    case Coordinates::half_pixel_symmetric:
-      return static_cast<double>(axis.in) / 2 * (1 - static_cast<double>(axis.out) / width) + unscaled(axis, x + 0.5) -
-             0.5;
-    case Coordinates::pytorch_half_pixel:
-      return axis.out == 1 ? 0 : unscaled(axis, x + 0.5) - 0.5;
-    case Coordinates::align_corners:
-      return width == 1 ? 0 : x * last / (width - 1);
-    case Coordinates::asymmetric:
-      return unscaled(axis, x);
-    case Coordinates::tf_crop_and_resize: {
-      const double extent = (axis.how.roi_end - axis.how.roi_start) * last;
-      return (axis.out == 1 ? extent / 2 : x * extent / static_cast<double>(axis.out - 1)) + axis.how.roi_start * last;
-    }
-    case Coordinates::tf_half_pixel_for_nn:
-      return unscaled(axis, x + 0.5);
-  }
-  return 0;
-}
-
-int64_t nearest_index(NearestRule rule, double x, double scale) {
-  const auto whole = static_cast<int64_t>(std::floor(x));
-  const double part = x - std::floor(x);
-  switch (rule) {
-    case NearestRule::round_prefer_floor:
-      return whole + (part > 0.5 ? 1 : 0);
-    case NearestRule::round_prefer_ceil:
-      return whole + (part >= 0.5 ? 1 : 0);
-    case NearestRule::floor:
-      return whole;
-    case NearestRule::ceil:
-      return whole + (part > 0 ? 1 : 0);
-    case NearestRule::simple:
-      return static_cast<int64_t>(scale < 1 ? std::ceil(x) : std::trunc(x));
-  }
-  return whole;
-}
-
-double cubic_at(double x, double a) {
-  x = std::fabs(x);
-  if (x <= 1) return ((a + 2) * x - (a + 3)) * x * x + 1;
-  return x < 2 ? ((a * x - 5 * a) * x + 8 * a) * x - 4 * a : 0;
-}
 
 // Triangle or cubic, stretched to the width of an output cell; the weights sum up to 1.
 Temporary<double> smooth_weights(const Resample& how, double ratio, double scale) {
@@ -103,46 +36,27 @@ Temporary<double> smooth_weights(const Resample& how, double ratio, double scale
   return weights;
 }
 
-Temporary<double> weights_at(const Resample& how, double ratio, double scale) {
-  if (how.antialias) return smooth_weights(how, ratio, scale);
-  if (how.interpolation == Interpolation::linear) return {1 - ratio, ratio};
-  double weights[4];
-  cubic_weights(ratio, how.cubic_a, weights);
-  return {std::begin(weights), std::end(weights)};
-}
-
-void drop_outside(int64_t size, Tap& tap) {
-  double sum = 0;
-  for (size_t k = 0; k < tap.weights.size(); ++k) {
-    const int64_t at = tap.first + static_cast<int64_t>(k);
-    if (at < 0 || at >= size) tap.weights[k] = 0;
-    sum += tap.weights[k];
-  }
-  if (sum == 0) return;
-  for (double& weight : tap.weights) weight /= sum;
-}
-
-Result<Tap> tap_at(const Resample& how, const Axis& axis, int64_t i) {
-  const double x = source_position(how.coordinates, axis, i);
+Result<Tap> tap_at(const Resample& how, const SampledAxis& axis, int64_t i) {
   Tap tap;
-  if (how.coordinates == Coordinates::tf_crop_and_resize && !(x >= 0 && x <= static_cast<double>(axis.in - 1))) {
-    tap.outside = true;
+  if (!how.antialias) {
+    TRY(const Sample sample, sample_at(how, axis, i));
+    tap.first = sample.first;
+    tap.outside = sample.outside;
+    if (how.interpolation != Interpolation::nearest && !sample.outside)
+      tap.weights.assign(sample.weights, sample.weights + most_taps(how.interpolation));
     return tap;
   }
-  if (!(std::fabs(x) < kFarthest)) return refuse("resize.position", "an axis is sampled at {}", x);
-  if (how.interpolation == Interpolation::nearest) {
-    tap.first = std::clamp<int64_t>(nearest_index(how.nearest, x, axis.how.scale), 0, axis.in - 1);
-    return tap;
-  }
-  // The cell left of x counts: at a whole x the distance to it is 1.
-  const auto left = static_cast<int64_t>(std::ceil(x)) - 1;
-  tap.weights = weights_at(how, x - static_cast<double>(left), axis.how.scale);
+  TRY(const auto x, sampled_position(how, axis, i));
+  tap.outside = !x;
+  if (!x) return tap;
+  const auto left = static_cast<int64_t>(std::ceil(*x)) - 1;
+  tap.weights = smooth_weights(how, *x - static_cast<double>(left), axis.how.scale);
   tap.first = left - static_cast<int64_t>(tap.weights.size() / 2) + 1;
-  if (how.exclude_outside) drop_outside(axis.in, tap);
+  if (how.exclude_outside) drop_outside(axis.in, tap.first, tap.weights);
   return tap;
 }
 
-Result<Temporary<Tap>> taps_of(const Resample& how, const Axis& axis) {
+Result<Temporary<Tap>> taps_of(const Resample& how, const SampledAxis& axis) {
   Temporary<Tap> taps;
   taps.reserve(static_cast<size_t>(axis.out));
   for (int64_t i = 0; i < axis.out; ++i) {
@@ -163,8 +77,8 @@ void combine(const Tap& tap, const double* from, int64_t size, int64_t inner, do
 }
 
 // One axis of the numbers, `inner` of them side by side.
-Temporary<double> along(const Axis& axis, const Temporary<Tap>& taps, double outside, const Temporary<double>& from,
-                        int64_t outer, int64_t inner) {
+Temporary<double> along(const SampledAxis& axis, const Temporary<Tap>& taps, double outside,
+                        const Temporary<double>& from, int64_t outer, int64_t inner) {
   Temporary<double> out(static_cast<size_t>(outer * axis.out * inner));
   double* to = out.data();
   for (int64_t o = 0; o < outer; ++o)
@@ -195,9 +109,8 @@ Status resample_numbers(const Resample& how, const Tensor& in, Tensor& out) {
   const int64_t parts = in.count() > 0 ? static_cast<int64_t>(values.size()) / in.count() : 1;
   auto dims = temporary(in.dims());
   for (const ResampledAxis& resampled : how.axes) {
-    const Axis axis{in.dims()[resampled.axis], out.dims()[resampled.axis], resampled};
-    const bool whole = resampled.roi_start == 0 && resampled.roi_end == 1;
-    if (axis.in == axis.out && std::fabs(resampled.scale - 1) < 1e-9 && whole) continue;
+    const SampledAxis axis{in.dims()[resampled.axis], out.dims()[resampled.axis], resampled};
+    if (axis.unchanged()) continue;
     TRY(const auto taps, taps_of(how, axis));
     const Split split = split_at(dims, resampled.axis);
     values = along(axis, taps, how.extrapolation, values, split.outer, split.inner * parts);
@@ -294,13 +207,6 @@ Status resample_nearest(const Resample& how, const Tensor& in, Tensor& out) {
 }
 
 }  // namespace
-
-void cubic_weights(double x, double a, double (&weights)[4]) {
-  weights[0] = cubic_at(1 + x, a);
-  weights[1] = cubic_at(x, a);
-  weights[2] = cubic_at(1 - x, a);
-  weights[3] = cubic_at(2 - x, a);
-}
 
 Status require_numbers(Interpolation interpolation, DType dtype) {
   if (interpolation == Interpolation::nearest || dtype != DType::string) return {};

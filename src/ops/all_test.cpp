@@ -167,8 +167,8 @@ std::set<std::string> asked_for(const char* folder) {
   const std::regex reader(
       R"re(\.(i|f|s|ints|ints_or_default|floats|strings|tensor|sparse|graph|type_attr|has_attr)\("(\w+)"\))re");
   std::set<std::string> out;
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-    if (entry.path().string().ends_with("_test.cpp")) continue;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+    if (!entry.is_regular_file() || entry.path().string().ends_with("_test.cpp")) continue;
     std::ifstream file(entry.path());
     const std::string source((std::istreambuf_iterator<char>(file)), {});
     for (std::sregex_iterator it(source.begin(), source.end(), reader), end; it != end; ++it) out.insert((*it)[2]);

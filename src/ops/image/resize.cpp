@@ -1,9 +1,10 @@
+#include "ops/image/resize.h"
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
 #include "kernels/reals.h"
-#include "kernels/resample.h"
 #include "ops/movement/movement.h"
 #include "ops/records.h"
 
@@ -101,15 +102,6 @@ std::optional<std::vector<float>> float_scales(const Fact& fact) {
   if (!fact.constant || fact.constant->dtype() != DType::f32) return std::nullopt;
   std::vector<float> out;
   for (int64_t i = 0; i < fact.constant->count(); ++i) out.push_back(fact.constant->at<float>(i));
-  return out;
-}
-
-// The axes that are resized: all, or those of attribute `axes`.
-Result<Temporary<size_t>> resized_axes(const Call& call, size_t rank) {
-  const auto* axes = call.type() == "Resize" && call.version() >= 18 ? call.ints("axes") : nullptr;
-  if (axes && !axes->empty()) return normalize_axes(*axes, rank);
-  Temporary<size_t> out(rank);
-  std::iota(out.begin(), out.end(), 0);
   return out;
 }
 
@@ -241,27 +233,9 @@ constexpr std::pair<std::string_view, kernels::NearestRule> kNearest[] = {
     {"ceil", kernels::NearestRule::ceil},
 };
 
-// Before version 11 there was one way to look up positions.
-Result<kernels::Resample> read_modes(const Call& call) {
-  kernels::Resample how;
-  TRY(how.interpolation, interpolation_of(call));
-  if (call.type() == "Upsample" || call.version() < 11) {
-    how.coordinates = kernels::Coordinates::asymmetric;
-    how.nearest = kernels::NearestRule::simple;
-    return how;
-  }
-  TRY(how.coordinates, named(kCoordinates, call.s("coordinate_transformation_mode")));
-  TRY(how.nearest, named(kNearest, call.s("nearest_mode")));
-  how.antialias = how.interpolation != kernels::Interpolation::nearest && call.i("antialias") != 0;
-  how.exclude_outside = call.i("exclude_outside") != 0;
-  how.cubic_a = call.f("cubic_coeff_a");
-  how.extrapolation = call.f("extrapolation_value");
-  return how;
-}
-
 // What no entry can change is refused before anything runs.
 Status check_modes(const Call& call) {
-  TRY(const kernels::Resample how, read_modes(call));
+  TRY(const kernels::Resample how, read_resize_modes(call));
   return kernels::require_numbers(how.interpolation, call.in(0).dtype);
 }
 
@@ -312,19 +286,15 @@ Result<Temporary<double>> scales_of_sizes(const Call& call, const Tensor& x, con
     out.push_back(from == 0 ? 1
                             : static_cast<double>(sizes.int_at(static_cast<int64_t>(i))) / static_cast<double>(from));
   }
-  const std::string_view policy = call.version() >= 18 ? call.s("keep_aspect_ratio_policy") : "stretch";
-  if (policy == "stretch" || out.empty()) return out;
+  const AspectRatio kept = aspect_ratio_of(call);
+  if (kept == AspectRatio::stretch || out.empty()) return out;
   const auto [least, most] = std::minmax_element(out.begin(), out.end());
-  return Temporary<double>(out.size(), policy == "not_larger" ? *least : *most);
+  return Temporary<double>(out.size(), kept == AspectRatio::not_larger ? *least : *most);
 }
 
 Result<Temporary<double>> scales_in(const Call& call, const KernelArgs& args, std::span<const size_t> axes) {
-  Temporary<double> out;
-  if (call.type() == "Upsample" && call.version() < 7)
-    return Temporary<double>{1, 1, call.f("height_scale"), call.f("width_scale")};
-  if (call.type() == "Upsample" && call.version() < 9) {
-    if (const auto* scales = call.floats("scales")) out.assign(scales->begin(), scales->end());
-  } else {
+  Temporary<double> out = scales_of_attributes(call);
+  if (!has_scale_attributes(call)) {
     const bool sized = call.type() == "Resize" && call.version() >= 11;
     const Tensor& scales = args.in(sized ? 2 : 1);
     if (sized && (!scales || scales.count() == 0)) return scales_of_sizes(call, args.in(0), args.in(3), axes);
@@ -350,7 +320,7 @@ Status read_roi(const Tensor& roi, kernels::Resample& how) {
 Status reference(const Call& call, KernelArgs& args) {
   const Tensor& x = args.in(0);
   if (!args.out(0)) return unknown("resize.sizes", "the sizes are not known");
-  TRY(kernels::Resample how, read_modes(call));
+  TRY(kernels::Resample how, read_resize_modes(call));
   TRY(const auto axes, resized_axes(call, x.rank()));
   TRY(const auto scales, scales_in(call, args, axes));
   for (size_t i = 0; i < axes.size(); ++i) {
@@ -364,6 +334,48 @@ Status reference(const Call& call, KernelArgs& args) {
 constexpr Kernel kKernels[] = {{"reference", reference}};
 
 }  // namespace
+
+Result<Temporary<size_t>> resized_axes(const Call& call, size_t rank) {
+  const auto* axes = call.type() == "Resize" && call.version() >= 18 ? call.ints("axes") : nullptr;
+  if (axes && !axes->empty()) return normalize_axes(*axes, rank);
+  Temporary<size_t> out(rank);
+  std::iota(out.begin(), out.end(), 0);
+  return out;
+}
+
+// Before version 11 there was one way to look up positions.
+Result<kernels::Resample> read_resize_modes(const Call& call) {
+  kernels::Resample how;
+  TRY(how.interpolation, interpolation_of(call));
+  if (call.type() == "Upsample" || call.version() < 11) {
+    how.coordinates = kernels::Coordinates::asymmetric;
+    how.nearest = kernels::NearestRule::simple;
+    return how;
+  }
+  TRY(how.coordinates, named(kCoordinates, call.s("coordinate_transformation_mode")));
+  TRY(how.nearest, named(kNearest, call.s("nearest_mode")));
+  how.antialias = how.interpolation != kernels::Interpolation::nearest && call.i("antialias") != 0;
+  how.exclude_outside = call.i("exclude_outside") != 0;
+  how.cubic_a = call.f("cubic_coeff_a");
+  how.extrapolation = call.f("extrapolation_value");
+  return how;
+}
+
+AspectRatio aspect_ratio_of(const Call& call) {
+  const std::string_view policy =
+      call.type() == "Resize" && call.version() >= 18 ? call.s("keep_aspect_ratio_policy") : "stretch";
+  if (policy == "stretch") return AspectRatio::stretch;
+  return policy == "not_larger" ? AspectRatio::not_larger : AspectRatio::not_smaller;
+}
+
+bool has_scale_attributes(const Call& call) { return call.type() == "Upsample" && call.version() < 9; }
+
+Temporary<double> scales_of_attributes(const Call& call) {
+  if (!has_scale_attributes(call)) return {};
+  if (call.version() < 7) return {1, 1, call.f("height_scale"), call.f("width_scale")};
+  const auto* scales = call.floats("scales");
+  return scales ? Temporary<double>(scales->begin(), scales->end()) : Temporary<double>();
+}
 
 constexpr OpDef kResize10{.name = "Resize",
                           .since = 10,

@@ -98,6 +98,7 @@ constexpr KernelRow kRows[] = {
     {&kPool, kOps<ops::kAveragePool1, ops::kMaxPool1>},
     {&kRecurrent, kOps<ops::kGRU1, ops::kLSTM1, ops::kRNN1>},
     {&kReduce, kReduceOps},
+    {&kResize, kOps<ops::kResize10, ops::kResize11, ops::kUpsample1, ops::kUpsample9>},
     {&kSoftmax, kOps<ops::kSoftmax1>},
     {&kToBlocked, kOps<ops::kToBlocked1>},
     {&kTranspose, kOps<ops::kTranspose1>},

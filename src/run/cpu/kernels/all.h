@@ -22,6 +22,7 @@ extern const EngineKernel kNorm;
 extern const EngineKernel kPool;
 extern const EngineKernel kReduce;
 extern const EngineKernel kRecurrent;
+extern const EngineKernel kResize;
 extern const EngineKernel kSoftmax;
 extern const EngineKernel kToBlocked;
 extern const EngineKernel kTranspose;
