@@ -82,6 +82,7 @@ constexpr const OpDef* kOps[] = {&op...};
 constexpr KernelRow kRows[] = {
     {&kConcat, kOps<ops::kConcat1>},
     {&kConv, kOps<ops::kConv1, ops::kMsFusedConv1>},
+    {&kConvInteger, kOps<ops::kConvInteger10>},
     {&kConvTranspose, kOps<ops::kConvTranspose1>},
     {&kDequantizeLinear, kOps<ops::kDequantizeLinear10, ops::kMsDequantizeLinear1>},
     {&kDynamicQuantizeLinear, kOps<ops::kDynamicQuantizeLinear11>},
@@ -96,6 +97,7 @@ constexpr KernelRow kRows[] = {
     {&kMatMulToFloat, kOps<ops::kMsMatMulIntegerToFloat1>},
     {&kNorm, kOps<ops::kLayerNormalization17, ops::kRMSNormalization23>},
     {&kPool, kOps<ops::kAveragePool1, ops::kMaxPool1>},
+    {&kQLinearConv, kOps<ops::kMsQLinearConv1, ops::kQLinearConv10>},
     {&kQLinearMatMul, kOps<ops::kQLinearMatMul10>},
     {&kQuantizeLinear, kOps<ops::kMsQuantizeLinear1, ops::kQuantizeLinear10>},
     {&kRecurrent, kOps<ops::kGRU1, ops::kLSTM1, ops::kRNN1>},

@@ -7,6 +7,7 @@ namespace anyshape::cpu {
 
 extern const EngineKernel kConcat;
 extern const EngineKernel kConv;
+extern const EngineKernel kConvInteger;
 extern const EngineKernel kConvTranspose;
 extern const EngineKernel kDequantizeLinear;
 extern const EngineKernel kDynamicQuantizeLinear;
@@ -21,6 +22,7 @@ extern const EngineKernel kMatMulInteger;
 extern const EngineKernel kMatMulToFloat;
 extern const EngineKernel kNorm;
 extern const EngineKernel kPool;
+extern const EngineKernel kQLinearConv;
 extern const EngineKernel kQLinearMatMul;
 extern const EngineKernel kQuantizeLinear;
 extern const EngineKernel kReduce;
