@@ -98,6 +98,8 @@ Tensor random_tensor(DType dtype, const std::vector<int64_t>& dims, float size, 
       out.as_mutable<double>()[static_cast<size_t>(i)] = static_cast<double>(real(engine));
     else if (dtype == DType::boolean)
       out.set_int(i, engine() & 1);
+    else if (dtype == DType::u8 || dtype == DType::i8)
+      out.set_int(i, static_cast<int64_t>(engine() % 256) - (dtype == DType::i8 ? 128 : 0));
     else if (is_integer(dtype))
       out.set_int(i, 1 + static_cast<int64_t>(engine() % 9));
   }

@@ -1,0 +1,182 @@
+#include <algorithm>
+
+#include "ops/nn/window.h"
+#include "run/cpu/kernels/all.h"
+#include "run/cpu/kernels/quantized_common.h"
+#include "run/cpu/simd/conv_bytes.h"
+
+// ConvInteger and QLinearConv over one or two spatial axes, with constant weights.
+namespace anyshape::cpu {
+namespace {
+
+using ops::AutoPad;
+using ops::Window;
+using simd::ByteConv;
+using simd::ByteConvOut;
+
+// Where an operator has its operands; -1: nowhere.
+struct Ports {
+  int x_scale, x_zero, w, w_scale, w_zero, y_scale, y_zero, bias;
+};
+constexpr Ports kInteger{-1, 2, 1, -1, 3, -1, -1, -1};
+constexpr Ports kQLinear{1, 2, 3, 4, 5, 6, 7, 8};
+
+struct Prepared {
+  ByteConv conv;  // all that does not depend on the input's sizes
+  std::vector<int32_t, CacheAligned<int32_t>> weights, sums;
+  AutoPad auto_pad = AutoPad::explicit_pads;
+};
+
+bool fits(const Call& call, int input, DType dtype) {
+  const auto i = static_cast<size_t>(input);
+  return input < 0 || !call.has(i) || call.in(i).dtype == dtype;
+}
+
+template <const Ports& p>
+std::string_view accepts(const Call& call) {
+  const auto w = static_cast<size_t>(p.w);
+  if (!is_byte(call, 0) || !is_byte(call, w)) return "its element types are not of 8-bit integers";
+  if (!is_constant(call, w)) return "the weights are not constant";
+  if (const auto* last = call.given<int64_t>("channels_last"); last && *last != 0) return "its channels are last";
+  const auto& dims = call.in(w).constant->dims();
+  if (dims.size() != 3 && dims.size() != 4) return "it has neither one nor two spatial axes";
+  if (!fits(call, p.x_zero, call.in(0).dtype) || !fits(call, p.w_zero, call.in(w).dtype))
+    return "a zero point has another type";
+  if (!is_single(call, static_cast<size_t>(p.x_zero))) return "the input may have several zero points";
+  if (element_count(dims).value_or(0) == 0) return "a filter is empty";
+  if (p.x_scale < 0) return {};
+  for (int i : {p.x_scale, p.w_scale, p.y_scale})
+    if (!is_f32(call, static_cast<size_t>(i))) return "a scale is not f32";
+  for (int i : {p.x_scale, p.y_scale, p.y_zero})
+    if (!is_single(call, static_cast<size_t>(i))) return "input or output may have several scales";
+  if (call.has(static_cast<size_t>(p.y_zero)) && !is_byte(call, static_cast<size_t>(p.y_zero)))
+    return "it does not give 8-bit integers";
+  if (!fits(call, p.bias, DType::i32)) return "its bias is not i32";
+  return element_count(dims).value_or(0) / dims[0] > kMostProducts ? "its sums may need more than 32 bits" : "";
+}
+
+int64_t height_of(std::span<const int64_t> list, int64_t fallback) { return list.size() > 1 ? list[0] : fallback; }
+
+template <const Ports& p>
+Result<std::shared_ptr<const void>> prepare(const Call& call) {
+  auto out = std::make_shared<Prepared>();
+  const Tensor& w = *call.in(static_cast<size_t>(p.w)).constant;
+  const std::vector<int64_t> kernel(w.dims().begin() + 2, w.dims().end());
+  TRY(const Window window, ops::read_window(call, Dims(kernel.begin(), kernel.end())));
+  out->auto_pad = window.auto_pad;
+  ByteConv& c = out->conv;
+  c.groups = std::max<int64_t>(call.i("group"), 1);
+  c.out_channels = w.dims()[0] / c.groups;
+  c.in_channels = w.dims()[1];
+  c.kernel_width = kernel.back();
+  c.kernel_height = height_of(kernel, 1);
+  c.stride_x = window.strides.back();
+  c.stride_y = height_of(window.strides, 1);
+  c.dilation_x = window.dilations.back();
+  c.dilation_y = height_of(window.dilations, 1);
+  c.pad_left = window.pads_begin.back();
+  c.pad_top = height_of(window.pads_begin, 0);
+  out->weights.resize(static_cast<size_t>(simd::byte_conv_packed_size(c)));
+  out->sums.resize(static_cast<size_t>(w.dims()[0]));
+  simd::byte_conv_pack(c, w.bytes().data(), w.dtype() == DType::i8, out->weights.data(), out->sums.data());
+  c.weights = out->weights.data();
+  c.sums = out->sums.data();
+  return out;
+}
+
+// What SAME_UPPER and SAME_LOWER put before the first cell.
+int64_t same_pad(AutoPad kind, int64_t in, int64_t out, int64_t kernel, int64_t stride, int64_t dilation) {
+  const int64_t all = std::max<int64_t>((out - 1) * stride + (kernel - 1) * dilation + 1 - in, 0);
+  return kind == AutoPad::same_upper ? all / 2 : all - all / 2;
+}
+
+ByteConv conv_of(const ViewArgs& args) {
+  const Prepared& p = *static_cast<const Prepared*>(args.prepared);
+  ByteConv c = p.conv;
+  const View &in = args.in[0], &out = args.out[0];
+  c.batch = in.dims[0];
+  c.in_width = in.dims.back();
+  c.out_width = out.dims.back();
+  c.in_height = in.rank() == 4 ? in.dims[2] : 1;
+  c.out_height = in.rank() == 4 ? out.dims[2] : 1;
+  if (p.auto_pad == AutoPad::same_upper || p.auto_pad == AutoPad::same_lower) {
+    c.pad_left = same_pad(p.auto_pad, c.in_width, c.out_width, c.kernel_width, c.stride_x, c.dilation_x);
+    c.pad_top = same_pad(p.auto_pad, c.in_height, c.out_height, c.kernel_height, c.stride_y, c.dilation_y);
+  }
+  c.in = in.data;
+  c.out = out.data;
+  c.in_signed = in.dtype == DType::i8;
+  c.kind = out.dtype == DType::i32 ? ByteConvOut::i32 : out.dtype == DType::u8 ? ByteConvOut::u8 : ByteConvOut::i8;
+  return c;
+}
+
+bool empty(const ByteConv& c) { return c.batch * c.out_height * c.out_width == 0; }
+
+int64_t tasks_of(const ByteConv& c) {
+  if (empty(c)) return 1;
+  const int64_t items = simd::byte_conv_items(c);
+  const double work = static_cast<double>(c.batch * c.groups * c.out_channels) *
+                      static_cast<double>(c.out_height * c.out_width) * static_cast<double>(c.taps() + 4);
+  return tasks_for(items, work / static_cast<double>(items), kMostTasks);
+}
+
+int64_t tasks(const ViewArgs& args) { return tasks_of(conv_of(args)); }
+
+// Of a task: the parameters of all filters, then what the convolution needs.
+int64_t parameters_of(const ByteConv& c) { return round_up(c.groups * c.out_channels, 16); }
+int64_t slot_of(const ByteConv& c) {
+  return 2 * parameters_of(c) * static_cast<int64_t>(sizeof(float)) + round_up(simd::byte_conv_scratch(c), 64);
+}
+
+int64_t scratch(const ViewArgs& args) {
+  const ByteConv c = conv_of(args);
+  return empty(c) ? 0 : tasks_of(c) * slot_of(c);
+}
+
+// Scales, zero points and bias as they are in this run.
+template <const Ports& p>
+void set_parameters(const ViewArgs& args, ByteConv& c, std::byte* slot) {
+  auto* factors = reinterpret_cast<float*>(slot);
+  auto* zeros = reinterpret_cast<int32_t*>(factors + parameters_of(c));
+  const View w_zero = view_at(args.in, p.w_zero), w_scale = view_at(args.in, p.w_scale);
+  const int32_t shift = args.in[p.w].dtype == DType::i8 ? 0 : 128;
+  float left = 1, divisor = 1;
+  if (p.x_scale >= 0) left = *args.in[p.x_scale].template as<const float>();
+  if (p.y_scale >= 0) divisor = *args.in[p.y_scale].template as<const float>();
+  for (int64_t o = 0; o < c.groups * c.out_channels; ++o) {
+    zeros[o] = integer_at(w_zero, w_zero && w_zero.count() > 1 ? o : 0) - shift;
+    if (zeros[o] != 0) c.zeros = zeros;
+    if (w_scale) factors[o] = left * w_scale.as<const float>()[w_scale.count() > 1 ? o : 0] / divisor;
+  }
+  c.factors = factors;
+  c.in_zero = integer_at(view_at(args.in, p.x_zero), 0);
+  c.out_zero = integer_at(view_at(args.in, p.y_zero), 0);
+  if (const View bias = view_at(args.in, p.bias)) c.bias = bias.as<const int32_t>();
+}
+
+template <const Ports& p>
+Status run(const ViewArgs& args, int64_t first, int64_t last) {
+  ByteConv c = conv_of(args);
+  if (empty(c)) return {};
+  const int64_t all = tasks_of(c), items = simd::byte_conv_items(c);
+  std::byte* slot = args.scratch + first * slot_of(c);
+  set_parameters<p>(args, c, slot);
+  simd::byte_conv(c, share_of(items, all, first).first, share_of(items, all, last - 1).last,
+                  slot + 2 * parameters_of(c) * static_cast<int64_t>(sizeof(float)));
+  return {};
+}
+
+template <const Ports& p>
+constexpr EngineKernel kKernel = {.name = "8-bit packed",
+                                  .accepts = accepts<p>,
+                                  .prepare = prepare<p>,
+                                  .scratch = scratch,
+                                  .tasks = tasks,
+                                  .run = run<p>};
+
+}  // namespace
+
+constexpr EngineKernel kConvInteger = kKernel<kInteger>;
+constexpr EngineKernel kQLinearConv = kKernel<kQLinear>;
+
+}  // namespace anyshape::cpu

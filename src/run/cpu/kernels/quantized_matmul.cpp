@@ -1,0 +1,263 @@
+#include <algorithm>
+
+#include "run/cpu/kernels/all.h"
+#include "run/cpu/kernels/quantized_common.h"
+#include "run/cpu/simd/gemm_bytes.h"
+
+// Matrix products of 8-bit integers: MatMulInteger, QLinearMatMul, and those that give f32.
+namespace anyshape::cpu {
+namespace {
+
+using simd::ByteGemm;
+using simd::ByteProduct;
+
+// Where an operator has its operands; -1: nowhere.
+struct Ports {
+  int a, a_scale, a_zero, b, b_scale, b_zero, y_scale = -1, y_zero = -1, bias = -1;
+};
+constexpr Ports kInteger{0, -1, 2, 1, -1, 3};
+constexpr Ports kQLinear{0, 1, 2, 3, 4, 5, 6, 7};
+constexpr Ports kToFloat{0, 2, 4, 1, 3, 5, -1, -1, 6};
+
+struct Prepared {
+  bool packed = false;
+  std::vector<int64_t> b_dims;
+  std::vector<int8_t, CacheAligned<int8_t>> b;
+  std::vector<int32_t, CacheAligned<int32_t>> sums;
+};
+const Prepared& prepared_of(const ViewArgs& args) { return *static_cast<const Prepared*>(args.prepared); }
+
+// One number, or one per column: all axes but the last are 1.
+bool is_row(const Call& call, int input) {
+  if (input < 0 || !call.has(static_cast<size_t>(input))) return true;
+  const auto& dims = call.in(static_cast<size_t>(input)).dims;
+  return dims && std::all_of(dims->begin(), dims->end() - (dims->empty() ? 0 : 1), [](Dim d) { return d == Dim(1); });
+}
+
+bool few_products(const Call& call, const Ports& p) {
+  const Dim depth = call.in(static_cast<size_t>(p.a)).dims->back();
+  return depth.is_constant() && depth.constant() <= kMostProducts;
+}
+
+std::string_view accepts_operand(const Call& call, int tensor, int scale, int zero) {
+  const auto t = static_cast<size_t>(tensor);
+  if (!is_byte(call, t)) return "its element types are not of 8-bit integers";
+  if (!call.in(t).dims || call.in(t).rank() < 2) return "an operand is no matrix";
+  if (scale >= 0 && !is_f32(call, static_cast<size_t>(scale))) return "a scale is not f32";
+  const auto z = static_cast<size_t>(zero);
+  return zero < 0 || !call.has(z) || call.in(z).dtype == call.in(t).dtype ? "" : "a zero point has another type";
+}
+
+template <const Ports& p>
+std::string_view accepts(const Call& call) {
+  if (const auto why = accepts_operand(call, p.a, p.a_scale, p.a_zero); !why.empty()) return why;
+  if (const auto why = accepts_operand(call, p.b, p.b_scale, p.b_zero); !why.empty()) return why;
+  for (int i : {p.a_scale, p.a_zero})
+    if (i >= 0 && !is_single(call, static_cast<size_t>(i))) return "A may have several scales or zero points";
+  if (!is_row(call, p.b_scale) || !is_row(call, p.b_zero)) return "B has scales or zero points for each matrix";
+  if (p.a_scale >= 0 && !few_products(call, p)) return "its sums may need more than 32 bits";
+  if (p.y_scale >= 0 &&
+      (!is_f32(call, static_cast<size_t>(p.y_scale)) || !is_byte(call, static_cast<size_t>(p.y_zero))))
+    return "it does not give 8-bit integers by a scale of f32";
+  if (p.bias >= 0 && call.has(static_cast<size_t>(p.bias)) &&
+      (!is_f32(call, static_cast<size_t>(p.bias)) || !is_row(call, p.bias)))
+    return "its bias is not one f32 per column";
+  return {};
+}
+
+template <const Ports& p>
+Result<std::shared_ptr<const void>> prepare(const Call& call) {
+  auto out = std::make_shared<Prepared>();
+  const auto at = static_cast<size_t>(p.b);
+  if (!is_constant(call, at)) return out;
+  const Tensor& b = *call.in(at).constant;
+  out->packed = true;
+  out->b_dims = b.dims();
+  const int64_t k = b.dims()[b.rank() - 2], n = b.dims().back();
+  const int64_t one = simd::byte_packed_size(k, n), columns = simd::byte_columns(n);
+  const int64_t matrices = k * n == 0 ? 1 : b.count() / (k * n);
+  out->b.resize(static_cast<size_t>(one * matrices));
+  out->sums.resize(static_cast<size_t>(columns * matrices));
+  for (int64_t i = 0; i < matrices; ++i)
+    simd::byte_pack(b.bytes().data() + i * k * n, b.dtype() == DType::i8, k, n, n, 1, out->b.data() + i * one,
+                    out->sums.data() + i * columns);
+  return out;
+}
+
+// One product for each index of the leading axes of the output.
+struct Products {
+  int64_t batches = 1, m = 0, n = 0, k = 0;
+  bool packed = false, one_b = true;
+  int64_t rows = 0, columns = 0, down = 1, across = 1;  // of tiles
+  int64_t floats = 0, bytes = 0;                        // of the parameters, and of a task's scratch
+
+  int64_t items() const { return batches * down * across; }
+  int64_t tasks() const {
+    if (m * n * batches == 0) return 1;
+    // A B that is not constant is packed by each task.
+    const double cost = static_cast<double>(rows) * static_cast<double>(columns) * static_cast<double>(k + 16) / 4;
+    return tasks_for(packed ? items() : batches, cost, kMostTasks);
+  }
+};
+
+void cut(Products& x) {
+  constexpr int64_t kRows = 6;
+  constexpr double kLeast = 1 << 18;
+  const int64_t width = 4 * simd::byte_panel();
+  x.rows = x.m, x.columns = x.n;
+  if (!x.packed || x.m * x.n == 0) return;
+  const double work = static_cast<double>(x.m) * static_cast<double>(x.n) * static_cast<double>(x.k);
+  const auto wanted = std::clamp<int64_t>(static_cast<int64_t>(std::min(work / kLeast, 1e6)), 1, kMostTasks);
+  const auto parts = [&](int64_t size, int64_t unit, int64_t most, int64_t& each) {
+    const int64_t units = (size + unit - 1) / unit;
+    each = (units + most - 1) / most * unit;
+    return (size + each - 1) / each;
+  };
+  // Few rows are multiplied by all tasks, many are shared out.
+  if (x.m > 256) {
+    x.down = parts(x.m, kRows, wanted, x.rows);
+    return;
+  }
+  x.across = parts(x.n, width, wanted, x.columns);
+  x.down = parts(x.m, kRows, std::max<int64_t>(wanted / x.across, 1), x.rows);
+}
+
+std::span<const int64_t> leading_of(std::span<const int64_t> dims) { return dims.first(dims.size() - 2); }
+
+int64_t product_of(std::span<const int64_t> dims) {
+  int64_t all = 1;
+  for (int64_t d : dims) all *= d;
+  return all;
+}
+
+template <const Ports& p>
+Products products_of(const ViewArgs& args) {
+  const Prepared& prepared = prepared_of(args);
+  const View& a = args.in[p.a];
+  const auto b = prepared.packed ? std::span<const int64_t>(prepared.b_dims) : args.in[p.b].dims;
+  Products x;
+  x.packed = prepared.packed;
+  x.m = a.dims[a.rank() - 2], x.k = a.dims.back(), x.n = b.back();
+  x.batches = product_of(leading_of(args.out[0].dims));
+  x.one_b = product_of(leading_of(b)) == 1;
+  if (x.one_b && product_of(leading_of(a.dims)) == x.batches) x.m *= x.batches, x.batches = 1;
+  cut(x);
+  const int64_t columns = simd::byte_columns(x.n);
+  x.floats = round_up(columns, 16);
+  x.bytes = 4 * x.floats * static_cast<int64_t>(sizeof(float)) +
+            (x.packed ? 0 : round_up(simd::byte_packed_size(x.k, x.n), 64));
+  return x;
+}
+
+// Which matrix of an operand with these leading axes belongs to that one of the output.
+int64_t matrix_of(std::span<const int64_t> dims, std::span<const int64_t> out, int64_t batch) {
+  int64_t at = 0, step = 1;
+  for (size_t i = 0; i < dims.size(); ++i) {
+    const int64_t size = out[out.size() - 1 - i], index = batch % size, own = dims[dims.size() - 1 - i];
+    batch /= size;
+    if (own != 1) at += index * step;
+    step *= own;
+  }
+  return at;
+}
+
+// What is the same for all tiles, with parameters one per column in the scratch of task `slot`.
+template <const Ports& p>
+ByteGemm gemm_of(const ViewArgs& args, const Products& x, int64_t slot) {
+  auto* factors = reinterpret_cast<float*>(args.scratch + slot * x.bytes);
+  float* bias = factors + x.floats;
+  auto* zeros = reinterpret_cast<int32_t*>(bias + x.floats);
+  const View &a = args.in[p.a], b = args.in[p.b], out = args.out[0];
+  ByteGemm g{.m = x.m, .n = x.n, .k = x.k, .a_row = x.k, .a_signed = a.dtype == DType::i8, .c_row = x.n};
+  g.a_zero = integer_at(view_at(args.in, p.a_zero), 0) + (g.a_signed ? 128 : 0);
+  const View b_zero = view_at(args.in, p.b_zero), b_scale = view_at(args.in, p.b_scale);
+  const View more = view_at(args.in, p.bias);
+  const int32_t shift = b.dtype == DType::i8 ? 0 : 128;
+  const auto entry = [](const View& view, int64_t j) { return view.count() == 1 ? 0 : j; };
+  float left = 1, divisor = 1;
+  if (p.a_scale >= 0) left = *args.in[p.a_scale].template as<const float>();
+  if (p.y_scale >= 0) divisor = *args.in[p.y_scale].template as<const float>();
+  for (int64_t j = 0; j < x.floats; ++j) {
+    const bool inside = j < x.n;
+    zeros[j] = inside ? (b_zero ? integer_at(b_zero, entry(b_zero, j)) : 0) - shift : 0;
+    if (zeros[j] != 0) g.b_zeros = zeros;
+    factors[j] = inside && b_scale ? b_scale.as<const float>()[entry(b_scale, j)] : 1;
+    if (p.y_scale >= 0) factors[j] = left * factors[j] / divisor;
+    bias[j] = inside && more ? more.as<const float>()[entry(more, j)] : 0;
+  }
+  g.factors = factors;
+  if (more) g.bias = bias;
+  if (p.bias >= 0) g.scale = static_cast<double>(left);
+  g.zero = integer_at(view_at(args.in, p.y_zero), 0);
+  g.kind = out.dtype == DType::i32  ? ByteProduct::i32
+           : out.dtype == DType::u8 ? ByteProduct::u8
+           : out.dtype == DType::i8 ? ByteProduct::i8
+                                    : ByteProduct::f32_wide;
+  return g;
+}
+
+// Points at the B of matrix `batch`, which is packed first where it is not constant.
+template <const Ports& p>
+void set_b(const ViewArgs& args, const Products& x, int64_t slot, int64_t batch, ByteGemm& g) {
+  const Prepared& prepared = prepared_of(args);
+  const auto dims = prepared.packed ? std::span<const int64_t>(prepared.b_dims) : args.in[p.b].dims;
+  const int64_t at = x.one_b ? 0 : matrix_of(leading_of(dims), leading_of(args.out[0].dims), batch);
+  if (x.packed) {
+    g.b = prepared.b.data() + at * simd::byte_packed_size(x.k, x.n);
+    g.b_sums = prepared.sums.data() + at * simd::byte_columns(x.n);
+    return;
+  }
+  auto* sums = reinterpret_cast<int32_t*>(args.scratch + slot * x.bytes) + 3 * x.floats;
+  auto* packed = reinterpret_cast<int8_t*>(sums + x.floats);
+  simd::byte_pack(args.in[p.b].data + at * x.k * x.n, args.in[p.b].dtype == DType::i8, x.k, x.n, x.n, 1, packed, sums);
+  g.b = packed, g.b_sums = sums;
+}
+
+template <const Ports& p>
+Status run(const ViewArgs& args, int64_t first, int64_t last) {
+  const Products x = products_of<p>(args);
+  if (x.m * x.n * x.batches == 0) return {};
+  ByteGemm g = gemm_of<p>(args, x, first);
+  const int64_t tiles = x.down * x.across, tasks = x.tasks(), size = bits(args.out[0].dtype) / 8;
+  const int64_t units = x.packed ? x.items() : x.batches;
+  int64_t there = -1;
+  for (int64_t item = share_of(units, tasks, first).first; item < share_of(units, tasks, last - 1).last; ++item) {
+    const int64_t batch = item / tiles, tile = item % tiles;
+    if (batch != there) set_b<p>(args, x, first, batch, g);
+    there = batch;
+    g.a = args.in[p.a].data +
+          (x.batches == 1 ? 0 : matrix_of(leading_of(args.in[p.a].dims), leading_of(args.out[0].dims), batch)) * x.m *
+              x.k;
+    g.c = args.out[0].data + batch * x.m * x.n * size;
+    const int64_t i = tile % x.down * x.rows, j = tile / x.down * x.columns;
+    simd::byte_gemm(g, i, std::min(x.m, i + x.rows), j, std::min(x.n, j + x.columns));
+  }
+  return {};
+}
+
+template <const Ports& p>
+int64_t tasks(const ViewArgs& args) {
+  return products_of<p>(args).tasks();
+}
+
+template <const Ports& p>
+int64_t scratch(const ViewArgs& args) {
+  const Products x = products_of<p>(args);
+  return x.tasks() * x.bytes;
+}
+
+template <const Ports& p>
+constexpr EngineKernel kKernel = {.name = "8-bit packed",
+                                  .accepts = accepts<p>,
+                                  .prepare = prepare<p>,
+                                  .scratch = scratch<p>,
+                                  .tasks = tasks<p>,
+                                  .run = run<p>};
+
+}  // namespace
+
+constexpr EngineKernel kMatMulInteger = kKernel<kInteger>;
+constexpr EngineKernel kQLinearMatMul = kKernel<kQLinear>;
+constexpr EngineKernel kMatMulToFloat = kKernel<kToFloat>;
+
+}  // namespace anyshape::cpu

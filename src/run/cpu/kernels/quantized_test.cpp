@@ -1,0 +1,155 @@
+#include <gtest/gtest.h>
+
+#include "run/cpu/kernels/testing.h"
+#include "run/cpu/simd/simd_testing.h"
+
+// Integers are equal to those of the reference kernels; floats within one unit in the last place of the largest.
+namespace anyshape::cpu {
+namespace {
+
+constexpr double kUlp = 1.2e-7;
+
+TEST(QuantizedKernels, QuantizeLinear) {
+  for (const char* zero : {"u8", "i8"}) {
+    const std::string z = zero;
+    check_kernels({
+        {"QuantizeLinear", 13, "f32[3, 70]; f32[] = [0.03]; " + z + "[] = [5]"},
+        {"QuantizeLinear", 13, "f32[2, 3, 5, 9]; f32[3]; " + z + "[3]"},
+        {"QuantizeLinear", 13, "f32[2, 3, 5, 9]; f32[9]; " + z + "[9]", "axis=-1"},
+        {"QuantizeLinear", 21, "f32[130, 300]; f32[1]; " + z + "[1]"},
+        {"QuantizeLinear", 13, "f32[300]; f32[300]; " + z + "[300]", "axis=0"},
+        {"QuantizeLinear", 13, "f32[0, 3]; f32[3]; " + z + "[3]"},
+        {"DequantizeLinear", 13, z + "[3, 70]; f32[] = [0.03]; " + z + "[]", "", 1, 0},
+        {"DequantizeLinear", 13, z + "[2, 3, 5, 9]; f32[3]; " + z + "[3]", "", 1, 0},
+        {"DequantizeLinear", 13, z + "[2, 3, 5, 9]; f32[9]; " + z + "[9]", "axis=-1", 1, 0},
+        {"DequantizeLinear", 13, z + "[130, 300]; f32[]", "", 1, 0},
+        {"com.microsoft:QuantizeLinear", 1, "f32[3, 70]; f32[]; " + z + "[]"},
+        {"com.microsoft:DequantizeLinear", 1, z + "[3, 70]; f32[3]; " + z + "[3]", "axis=0", 1, 0},
+    });
+  }
+  check_kernels({
+      {"QuantizeLinear", 10, "f32[3, 70]; f32[] = [0.03]"},
+      {"DequantizeLinear", 13, "i32[3, 70]; f32[]", "", 1, 0},
+      {"DequantizeLinear", 13, "i32[3, 70]; f32[3]", "axis=0", 1, 0},
+  });
+  EXPECT_NE(refusal_of({"QuantizeLinear", 21, "f32[3, 70]; f32[3, 7]", "block_size=10"}), "");
+  EXPECT_NE(refusal_of({"QuantizeLinear", 21, "f32[3, 70]; f32[]; i16[]"}), "");
+  EXPECT_NE(refusal_of({"DequantizeLinear", 19, "u8[3]; f16[]"}), "");
+}
+
+TEST(QuantizedKernels, DynamicQuantizeLinear) {
+  check_kernels({
+      {"DynamicQuantizeLinear", 11, "f32[3, 70]", "", 3, 0},
+      {"DynamicQuantizeLinear", 11, "f32[200, 333]", "", 3, 0},
+      {"DynamicQuantizeLinear", 11, "f32[0]", "", 3, 0},
+      {"DynamicQuantizeLinear", 11, "f32[4] = [0, 0, 0, 0]", "", 3, 0},
+      {"DynamicQuantizeLinear", 11, "f32[4] = [2, 3, 4, 5]", "", 3, 0},
+      {"DynamicQuantizeLinear", 11, "f32[]", "", 3, 0},
+  });
+}
+
+TEST(QuantizedKernels, MatMulInteger) {
+  for (const char* types : {"u8 i8", "u8 u8", "i8 i8", "i8 u8"})
+    for (const char* constant : {"", "const "}) {
+      const std::string a = std::string(types).substr(0, 2), b = std::string(types).substr(3), c = constant + b;
+      check_kernels({
+          {"MatMulInteger", 10, a + "[3, 5]; " + c + "[5, 7]"},
+          {"MatMulInteger", 10, a + "[3, 5]; " + c + "[5, 7]; " + a + "[]"},
+          {"MatMulInteger", 10, a + "[1, 300]; " + c + "[300, 70]; " + a + "[1]; " + b + "[]"},
+          {"MatMulInteger", 10, a + "[70, 130]; " + c + "[130, 190]; " + a + "[]; " + b + "[190]"},
+          {"MatMulInteger", 10, a + "[2, 9, 33]; " + c + "[33, 20]; ; " + b + "[1]"},
+          {"MatMulInteger", 10, a + "[2, 1, 9, 33]; " + c + "[3, 33, 20]; " + a + "[]; " + b + "[]"},
+          {"MatMulInteger", 10, a + "[9, 33]; " + c + "[3, 33, 20]; " + a + "[]"},
+          {"MatMulInteger", 10, a + "[300, 17]; " + c + "[17, 64]"},
+          {"MatMulInteger", 10, a + "[3, 0]; " + c + "[0, 5]"},
+          {"MatMulInteger", 10, a + "[0, 4]; " + c + "[4, 5]"},
+          {"MatMulInteger", 10, a + "[2, 4]; " + c + "[4, 0]"},
+      });
+    }
+  EXPECT_NE(refusal_of({"MatMulInteger", 10, "u8[3, 5]; i8[5, 7]; u8[3]"}), "");
+  EXPECT_NE(refusal_of({"MatMulInteger", 10, "u8[5]; i8[5, 7]"}), "");
+}
+
+TEST(QuantizedKernels, QLinearMatMul) {
+  for (const char* types : {"u8 i8 u8", "u8 u8 u8", "i8 i8 i8", "i8 i8 u8"}) {
+    const std::string a = std::string(types).substr(0, 2), b = std::string(types).substr(3, 2),
+                      y = std::string(types).substr(6);
+    const std::string out = "; f32[] = [150.5]; " + y + "[]", left = "; f32[]; " + a + "[]; const " + b;
+    check_kernels({
+        {"QLinearMatMul", 10, a + "[3, 5]" + left + "[5, 7]; f32[]; " + b + "[]" + out},
+        {"QLinearMatMul", 10, a + "[40, 130]" + left + "[130, 190]; f32[190]; " + b + "[190]" + out},
+        {"QLinearMatMul", 10, a + "[2, 9, 33]" + left + "[33, 20]; f32[1]; " + b + "[1]" + out},
+        {"QLinearMatMul", 10, a + "[9, 33]; f32[]; " + a + "[]; " + b + "[2, 33, 20]; f32[]; " + b + "[]" + out},
+        {"QLinearMatMul", 10, a + "[0, 33]" + left + "[33, 20]; f32[]; " + b + "[]" + out},
+    });
+  }
+  EXPECT_NE(refusal_of({"QLinearMatMul", 10, "u8[3, 5]; f32[3]; u8[3]; u8[5, 7]; f32[]; u8[]; f32[]; u8[]"}), "");
+  EXPECT_NE(refusal_of({"QLinearMatMul", 10, "u8[3, 40000]; f32[]; u8[]; u8[40000, 1]; f32[]; u8[]; f32[]; u8[]"}), "");
+}
+
+TEST(QuantizedKernels, MatMulIntegerToFloat) {
+  const std::string op = "com.microsoft:MatMulIntegerToFloat";
+  check_kernels({
+      {op, 1, "u8[3, 5]; const i8[5, 7]; f32[]; f32[]; u8[]; i8[]; f32[7]", "", 1, kUlp},
+      {op, 1, "u8[30, 65]; const i8[65, 70]; f32[]; f32[70]; u8[]; i8[70]", "", 1, kUlp},
+      {op, 1, "i8[2, 5, 65]; const u8[65, 70]; f32[1]; f32[70]; ; ; f32[70]", "", 1, kUlp},
+      {op, 1, "u8[30, 65]; i8[65, 70]; f32[]; f32[]", "", 1, kUlp},
+  });
+}
+
+// Kernels, strides, dilations, pads, groups, one and two axes.
+struct ConvRow {
+  const char *x, *w, *attributes;
+  int64_t filters;
+};
+constexpr ConvRow kConvs[] = {
+    {"[2, 3, 9, 11]", "[5, 3, 3, 3]", "pads=[1,1,1,1]", 5},
+    {"[1, 64, 12, 13]", "[30, 64, 3, 3]", "pads=[1,1,1,1]", 30},
+    {"[1, 17, 30, 40]", "[33, 17, 1, 1]", "", 33},
+    {"[2, 8, 15, 14]", "[9, 8, 1, 1]", "strides=[2,2]", 9},
+    {"[1, 6, 15, 14]", "[9, 6, 3, 3]", "strides=[2,2] pads=[1,1,0,1]", 9},
+    {"[1, 3, 40, 41]", "[8, 3, 7, 7]", "strides=[2,2] pads=[3,3,3,3]", 8},
+    {"[1, 5, 20, 19]", "[4, 5, 3, 2]", "strides=[3,3] dilations=[2,3] pads=[0,2,1,0]", 4},
+    {"[2, 6, 12, 12]", "[8, 3, 3, 3]", "group=2 pads=[1,1,1,1]", 8},
+    {"[2, 7, 12, 18]", "[7, 1, 3, 3]", "group=7 pads=[1,1,1,1]", 7},
+    {"[1, 7, 13, 18]", "[7, 1, 3, 3]", "group=7 strides=[2,2] pads=[1,1,1,1]", 7},
+    {"[1, 4, 13, 18]", "[8, 1, 5, 5]", "group=4 strides=[1,2] dilations=[1,2] pads=[2,2,2,2]", 8},
+    {"[1, 4, 13, 18]", "[4, 1, 3, 3]", "group=4 strides=[3,3]", 4},
+    {"[3, 4, 70]", "[6, 4, 5]", "strides=[2] pads=[2,2]", 6},
+    {"[1, 4, 20]", "[6, 4, 3]", "auto_pad=SAME_UPPER strides=[2]", 6},
+    {"[1, 4, 9, 9]", "[6, 4, 4, 4]", "auto_pad=SAME_LOWER", 6},
+    {"[0, 4, 9, 9]", "[6, 4, 3, 3]", "", 6},
+    {"[2, 1, 8, 8]", "[3, 1, 3, 3]", "pads=[2,2,2,2]", 3},
+    {"[1, 260, 7, 7]", "[100, 260, 3, 3]", "pads=[1,1,1,1]", 100},
+};
+
+TEST(QuantizedKernels, Convolutions) {
+  for (const ConvRow& row : kConvs)
+    for (const char* types : {"u8 i8 u8", "u8 u8 u8", "i8 i8 i8", "i8 u8 i8"}) {
+      const std::string x = std::string(types).substr(0, 2), w = std::string(types).substr(3, 2),
+                        y = std::string(types).substr(6), each = "[" + std::to_string(row.filters) + "]";
+      const std::string input = x + row.x, weights = "const " + w + row.w, scale = "; f32[]; ",
+                        out = "; f32[] = [150.5]; ";
+      check_kernels({
+          {"ConvInteger", 10, input + "; " + weights, row.attributes},
+          {"ConvInteger", 10, input + "; " + weights + "; " + x + "[]; " + w + "[]", row.attributes},
+          {"QLinearConv", 10, input + scale + x + "[]; " + weights + scale + w + "[]" + out + y + "[]", row.attributes},
+          {"QLinearConv", 10,
+           input + scale + x + "[]; " + weights + "; f32" + each + "; " + w + each + out + y + "[]; i32" + each,
+           row.attributes},
+      });
+    }
+  // On every instruction set.
+  simd::for_each_target([&] {
+    for (const ConvRow& row : kConvs)
+      check_kernels({{"ConvInteger", 10, std::string("u8") + row.x + "; const u8" + row.w + "; u8[]", row.attributes}});
+    check_kernels(
+        {{"QLinearConv", 10,
+          "u8[1, 9, 9, 13]; f32[]; u8[]; const i8[14, 9, 3, 3]; f32[14]; i8[14]; f32[] = [150.5]; u8[]; i32[14]"}});
+  });
+  EXPECT_NE(refusal_of({"ConvInteger", 10, "u8[1, 4, 9, 9]; i8[6, 4, 3, 3]"}), "");
+  EXPECT_NE(refusal_of({"ConvInteger", 10, "u8[1, 4, 9, 9, 9]; const i8[6, 4, 3, 3, 3]"}), "");
+}
+
+}  // namespace
+}  // namespace anyshape::cpu

@@ -1,0 +1,245 @@
+#include "run/cpu/simd/conv_bytes.h"
+
+#include <algorithm>
+
+#define HWY_WANT_AVX3_DL
+#include "run/cpu/simd/simd_targets.h"
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "run/cpu/simd/conv_bytes.cpp"
+#include <hwy/foreach_target.h>
+
+#include "run/cpu/simd/conv_bytes_plan.h"
+#include "run/cpu/simd/dot_bytes-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace anyshape::simd {
+namespace HWY_NAMESPACE {
+
+// Sums of this many channels and vectors of places stay in registers.
+constexpr int kChannels = HWY_TARGET <= HWY_AVX3 ? 12 : 4;
+constexpr int kVectors = 2;
+constexpr int64_t kPlaces = kVectors * kLanes;
+static_assert(kPlaces <= kBytePlacesAtOnce);
+
+// out[4 i + j] = lines[j][i * stride] ^ flip. May read and write up to 15 places more.
+void interleave(const uint8_t* const (&lines)[4], int64_t stride, int64_t n, uint8_t flip, uint8_t* out) {
+  int64_t i = 0;
+#if HWY_TARGET != HWY_SCALAR
+  const hn::FixedTag<uint8_t, 16> d;
+  const auto by = hn::Set(d, flip);
+  const auto read = [&](const uint8_t* from) HWY_ATTR {
+    if (stride == 1) return hn::Xor(hn::LoadU(d, from + i), by);
+    auto even = by, odd = by;
+    hn::LoadInterleaved2(d, from + 2 * i, even, odd);
+    return hn::Xor(even, by);
+  };
+  if (stride <= 2)
+    for (; i < n; i += 16)
+      hn::StoreInterleaved4(read(lines[0]), read(lines[1]), read(lines[2]), read(lines[3]), d, out + 4 * i);
+#endif
+  for (; i < n; ++i)
+    for (int j = 0; j < 4; ++j) out[4 * i + j] = static_cast<uint8_t>(lines[j][i * stride] ^ flip);
+}
+
+// One row of the input with its padding.
+void fill_line(const ByteConv& c, const ByteConvBand& band, const std::byte* plane, int64_t y, uint8_t* line) {
+  const auto pad = static_cast<uint8_t>(c.in_zero);
+  if (!plane || y < 0 || y >= c.in_height) {
+    std::memset(line, pad, static_cast<size_t>(band.line));
+    return;
+  }
+  const int64_t left = std::clamp<int64_t>(c.pad_left, 0, band.line), skip = std::max<int64_t>(-c.pad_left, 0);
+  const int64_t there = std::clamp<int64_t>(c.in_width - skip, 0, band.line - left);
+  std::memset(line, pad, static_cast<size_t>(left));
+  if (there > 0) std::memcpy(line + left, plane + y * c.in_width + skip, static_cast<size_t>(there));
+  std::memset(line + left + there, pad, static_cast<size_t>(band.line - left - there));
+}
+
+// The cells that rows from first_row on of the output of one group read.
+void lay_out(const ByteConv& c, const ByteConvBand& band, const std::byte* planes, int64_t first_row, uint8_t* lines,
+             uint8_t* image) {
+  const int64_t plane = c.in_height * c.in_width;
+  const uint8_t flip = c.in_signed ? 128 : 0;
+  for (int64_t q = 0; q < c.quads(); ++q)
+    for (int64_t py = 0; py < band.phases_y; ++py)
+      for (int64_t r = 0; r < band.height; ++r) {
+        const int64_t y = (first_row + r) * c.stride_y + py - c.pad_top, used = c.shifts() ? 1 : 4;
+        for (int64_t j = 0; j < used; ++j) {
+          const bool there = 4 * q + j < c.in_channels;
+          fill_line(c, band, there ? planes + (4 * q + j) * plane : nullptr, y, lines + j * band.line);
+        }
+        for (int64_t px = 0; px < band.phases_x; ++px) {
+          const uint8_t* at[4];
+          for (int64_t j = 0; j < 4; ++j) at[j] = lines + px + j * (c.shifts() ? c.dilation_x : band.line);
+          const int64_t phase = (q * band.phases_y + py) * band.phases_x + px;
+          interleave(at, c.stride_x, band.width, flip, image + (phase * band.plane + r * band.width) * 4);
+        }
+      }
+}
+
+// The sums of R channels at W vectors of places.
+template <int R, int W>
+HWY_INLINE void multiply(const uint8_t* image, const int64_t* offsets, int64_t taps, const int32_t* weights,
+                         int64_t step, int32_t* sums) {
+  VI acc[R][W];
+  ANYSHAPE_UNROLL
+  for (int r = 0; r < R; ++r) ANYSHAPE_UNROLL
+  for (int v = 0; v < W; ++v) acc[r][v] = hn::Zero(I());
+  for (int64_t t = 0; t < taps; ++t, weights += step) {
+    const auto* at = reinterpret_cast<const int32_t*>(image + offsets[t]);
+    VI cells[W];
+    ANYSHAPE_UNROLL
+    for (int v = 0; v < W; ++v) cells[v] = hn::LoadU(I(), at + v * kLanes);
+    ANYSHAPE_UNROLL
+    for (int r = 0; r < R; ++r) {
+      const VI weight = hn::Set(I(), weights[r]);
+      ANYSHAPE_UNROLL
+      for (int v = 0; v < W; ++v) acc[r][v] = dot4(acc[r][v], cells[v], weight);
+    }
+  }
+  ANYSHAPE_UNROLL
+  for (int r = 0; r < R; ++r) ANYSHAPE_UNROLL
+  for (int v = 0; v < W; ++v) hn::Store(acc[r][v], I(), sums + r * kPlaces + v * kLanes);
+}
+
+template <int R = kChannels>
+HWY_NOINLINE void multiply_channels(int channels, int vectors, const uint8_t* image, const int64_t* offsets,
+                                    int64_t taps, const int32_t* weights, int64_t step, int32_t* sums) {
+  if constexpr (R >= 1) {
+    if (channels != R)
+      return multiply_channels<R - 1>(channels, vectors, image, offsets, taps, weights, step, sums);
+    vectors == 1 ? multiply<R, 1>(image, offsets, taps, weights, step, sums)
+                 : multiply<R, kVectors>(image, offsets, taps, weights, step, sums);
+  }
+}
+
+// What a channel does to its sums.
+struct Channel {
+  int32_t shift = 0, zero = 0;  // sum - shift - zero * sum of the cells
+  double bias = 0, factor = 0;
+};
+
+template <class Byte>
+HWY_INLINE void round_places(const Channel& channel, int32_t out_zero, const int32_t* sums, const int32_t* cells,
+                             int64_t n, Byte* out) {
+  const Wide d;
+  const auto least = hn::Set(d, static_cast<double>(std::numeric_limits<Byte>::min() - out_zero));
+  const auto most = hn::Set(d, static_cast<double>(std::numeric_limits<Byte>::max() - out_zero));
+  const auto bias = hn::Set(d, channel.bias), factor = hn::Set(d, channel.factor);
+  const auto rounded = [&](auto part) HWY_ATTR {
+    auto x = hn::Round(hn::Mul(hn::Add(hn::PromoteTo(d, part), bias), factor));
+    x = hn::IfThenElse(hn::Gt(x, least), x, least);
+    return hn::DemoteTo(PartI(), hn::Min(x, most));
+  };
+  const VI shift = hn::Set(I(), channel.shift), zero = hn::Set(I(), channel.zero), move = hn::Set(I(), out_zero);
+  for (int64_t i = 0; i < n; i += kLanes) {
+    VI x = hn::Sub(hn::Load(I(), sums + i), shift);
+    if (channel.zero != 0) x = hn::Sub(x, hn::Mul(zero, hn::Load(I(), cells + i)));
+    store_bytes(hn::Add(by_halves(I(), rounded, x), move), out + i, kLanes);
+  }
+}
+
+HWY_INLINE void finish_sums(const Channel& channel, const int32_t* sums, const int32_t* cells, int64_t n,
+                            int32_t* out) {
+  const VI shift = hn::Set(I(), channel.shift), zero = hn::Set(I(), channel.zero);
+  for (int64_t i = 0; i < n; i += kLanes) {
+    const VI x = hn::Sub(hn::Load(I(), sums + i), shift);
+    hn::Store(hn::Sub(x, hn::Mul(zero, hn::Load(I(), cells + i))), I(), out + i);
+  }
+}
+
+// Places p.. of a band, of which those past the width of the output are none of it.
+void scatter(const ByteConv& c, const ByteConvBand& band, int64_t p, int64_t n, int64_t size, const std::byte* from,
+             std::byte* plane) {
+  int64_t y = p / band.width, x = p % band.width;
+  for (int64_t i = 0; i < n;) {
+    const int64_t here = std::min(n - i, band.width - x), inside = std::min(here, c.out_width - x);
+    if (inside > 0)
+      std::memcpy(plane + (y * c.out_width + x) * size, from + i * size, static_cast<size_t>(inside * size));
+    i += here;
+    ++y;
+    x = 0;
+  }
+}
+
+Channel channel_of(const ByteConv& c, int64_t o) {
+  const int32_t in_zero = c.in_zero + (c.in_signed ? 128 : 0);
+  const int64_t depth = c.in_channels * c.kernel_height * c.kernel_width;
+  Channel out;
+  out.zero = c.zeros ? c.zeros[o] : 0;
+  out.shift = static_cast<int32_t>(static_cast<uint64_t>(in_zero) *
+                                   static_cast<uint64_t>(c.sums[o] - depth * static_cast<int64_t>(out.zero)));
+  out.bias = c.bias ? static_cast<double>(c.bias[o]) : 0;
+  out.factor = c.factors ? static_cast<double>(c.factors[o]) : 0;
+  return out;
+}
+
+// Places p..p + n - 1 of a band for `channels` channels from `first` of all groups on.
+void finish(const ByteConv& c, const ByteConvBand& band, const ByteConvItem& item, int64_t p, int64_t n, int64_t first,
+            int64_t channels, const int32_t* sums, const int32_t* cells) {
+  HWY_ALIGN int32_t words[kPlaces];
+  auto* done = reinterpret_cast<std::byte*>(words);
+  const int64_t size = c.kind == ByteConvOut::i32 ? 4 : 1;
+  for (int64_t r = 0; r < channels; ++r) {
+    const int64_t o = first + r;
+    const Channel channel = channel_of(c, o);
+    const int32_t* row = sums + r * kPlaces;
+    if (c.kind == ByteConvOut::i32)
+      finish_sums(channel, row, cells, n, words);
+    else if (c.kind == ByteConvOut::u8)
+      round_places(channel, c.out_zero, row, cells, n, reinterpret_cast<uint8_t*>(done));
+    else
+      round_places(channel, c.out_zero, row, cells, n, reinterpret_cast<int8_t*>(done));
+    const int64_t plane = (item.image * c.groups * c.out_channels + o) * c.out_height + item.row;
+    scatter(c, band, p, n, size, done, static_cast<std::byte*>(c.out) + plane * c.out_width * size);
+  }
+}
+
+void run_item(const ByteConv& c, const ByteConvBand& band, const ByteConvItem& item, std::byte* scratch) {
+  auto* offsets = reinterpret_cast<int64_t*>(scratch);
+  auto* lines = reinterpret_cast<uint8_t*>(scratch + band.offset_bytes);
+  uint8_t* image = lines + band.line_bytes;
+  const int64_t planes = (item.image * c.groups + item.group) * c.in_channels;
+  if (item.lays_out) lay_out(c, band, c.in + planes * c.in_height * c.in_width, item.row, lines, image);
+  HWY_ALIGN int32_t sums[kChannels * kPlaces];
+  HWY_ALIGN int32_t cells[kPlaces] = {};
+  const int64_t taps = c.taps(), places = (item.rows - 1) * band.width + c.out_width;
+  const int32_t* weights = c.weights + item.group * taps * c.out_channels;
+  const int32_t* ones = c.weights + c.groups * taps * c.out_channels;
+  for (int64_t p = 0; p < places; p += kPlaces) {
+    const int64_t n = std::min(kPlaces, places - p);
+    const int vectors = n <= kLanes ? 1 : kVectors;
+    if (c.zeros) multiply_channels<1>(1, vectors, image + p * 4, offsets, taps, ones, 1, cells);
+    for (int64_t o = item.channel; o < item.last_channel;) {
+      const int64_t left = item.last_channel - o, blocks = (left + kChannels - 1) / kChannels;
+      const int64_t channels = (left + blocks - 1) / blocks;
+      multiply_channels(static_cast<int>(channels), vectors, image + p * 4, offsets, taps, weights + o, c.out_channels,
+                        sums);
+      finish(c, band, item, p, n, item.group * c.out_channels + o, channels, sums, cells);
+      o += channels;
+    }
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace anyshape::simd
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace anyshape::simd {
+
+HWY_EXPORT(run_item);
+
+void byte_conv(const ByteConv& c, int64_t first, int64_t last, std::byte* scratch) {
+  const ByteConvBand band = byte_conv_band(c);
+  byte_conv_offsets(c, band, reinterpret_cast<int64_t*>(scratch));
+  for (int64_t i = first; i < last; ++i) {
+    ByteConvItem item = byte_conv_item(c, band, i);
+    // Parts of the channels of one band follow each other.
+    item.lays_out = i == first || i % band.parts == 0;
+    HWY_DYNAMIC_DISPATCH(run_item)(c, band, item, scratch);
+  }
+}
+
+}  // namespace anyshape::simd
+#endif

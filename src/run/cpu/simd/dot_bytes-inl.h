@@ -1,0 +1,103 @@
+// Sums of products of bytes, exact on every instruction set. Included once per instruction set.
+#if defined(ANYSHAPE_DOT_BYTES_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef ANYSHAPE_DOT_BYTES_INL_H_
+#undef ANYSHAPE_DOT_BYTES_INL_H_
+#else
+#define ANYSHAPE_DOT_BYTES_INL_H_
+#endif
+
+#include "run/cpu/simd/simd-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace anyshape::simd {
+namespace HWY_NAMESPACE {
+
+using VI = hn::Vec<I>;
+
+// Lane i of the result is that of `sum` plus the four products of byte j of lane i of `left`, unsigned, and byte j of
+// lane i of `right`, signed. It wraps.
+#if HWY_TARGET == HWY_AVX3_DL
+// Highway has no name for this instruction, and its options of the target do not let the compiler's be used.
+HWY_INLINE VI dot4(VI sum, VI left, VI right) {
+  __asm__("vpdpbusd %2, %1, %0" : "+v"(sum.raw) : "v"(left.raw), "v"(right.raw));
+  return sum;
+}
+#elif HWY_ARCH_X86 && HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128
+// Bytes of even and of odd places as 16 bits: two products of neighbours fit 32 bits.
+HWY_INLINE VI dot4(VI sum, VI left, VI right) {
+  const hn::Repartition<int16_t, I> d;
+  const hn::RebindToUnsigned<decltype(d)> u;
+  const auto l = hn::BitCast(u, left);
+  const auto r = hn::BitCast(d, right);
+  const auto even_left = hn::BitCast(d, hn::And(l, hn::Set(u, 255)));
+  const auto odd_left = hn::BitCast(d, hn::ShiftRight<8>(l));
+  const auto even_right = hn::ShiftRight<8>(hn::ShiftLeft<8>(r)), odd_right = hn::ShiftRight<8>(r);
+  VI unused = sum;
+  const VI half = hn::ReorderWidenMulAccumulate(I(), even_left, even_right, sum, unused);
+  return hn::ReorderWidenMulAccumulate(I(), odd_left, odd_right, half, unused);
+}
+#else
+template <int kByte>
+HWY_INLINE VI product_of_byte(VI left, VI right) {
+  const hn::RebindToUnsigned<I> u;
+  const auto l = hn::BitCast(I(), hn::ShiftRight<24>(hn::ShiftLeft<24 - 8 * kByte>(hn::BitCast(u, left))));
+  return hn::Mul(l, hn::ShiftRight<24>(hn::ShiftLeft<24 - 8 * kByte>(right)));
+}
+HWY_INLINE VI dot4(VI sum, VI left, VI right) {
+  const VI low = hn::Add(product_of_byte<0>(left, right), product_of_byte<1>(left, right));
+  return hn::Add(sum, hn::Add(low, hn::Add(product_of_byte<2>(left, right), product_of_byte<3>(left, right))));
+}
+#endif
+
+// fn on the lower and the upper halves of vectors of 32-bit lanes, which fit vectors of doubles.
+#if HWY_TARGET == HWY_SCALAR
+using Wide = hn::Rebind<double, F>;
+using PartI = I;
+using PartF = F;
+template <class D, class Fn, class... Vs>
+HWY_INLINE hn::Vec<D> by_halves(D, Fn fn, Vs... v) {
+  return fn(v...);
+}
+#else
+using Wide = hn::Repartition<double, F>;
+using PartI = hn::Half<I>;
+using PartF = hn::Half<F>;
+template <class D, class Fn, class... Vs>
+HWY_INLINE hn::Vec<D> by_halves(D d, Fn fn, Vs... v) {
+  const auto low = fn(hn::LowerHalf(v)...);
+  return hn::Combine(d, fn(hn::UpperHalf(hn::Half<hn::DFromV<Vs> >(), v)...), low);
+}
+#endif
+
+// round(sum * scale * factor) to even, within least..most; what is no number becomes `least`. Computed in double.
+HWY_INLINE VI scaled_and_rounded(VI sum, double scale, V factor, float least, float most) {
+  const Wide d;
+  const auto low = hn::Set(d, static_cast<double>(least)), high = hn::Set(d, static_cast<double>(most));
+  const auto by = hn::Set(d, scale);
+  const auto rounded = [&](auto sums, auto factors) HWY_ATTR {
+    auto x = hn::Mul(hn::Mul(hn::PromoteTo(d, sums), by), hn::PromoteTo(d, factors));
+    x = hn::Round(x);
+    x = hn::IfThenElse(hn::Gt(x, low), x, low);
+    return hn::DemoteTo(PartI(), hn::Min(x, high));
+  };
+  return by_halves(I(), rounded, sum, factor);
+}
+
+// The lanes as bytes, the first n of them. REQUIRES: they fit.
+template <class Byte>
+HWY_INLINE void store_bytes(VI x, Byte* to, int64_t n) {
+  const hn::Rebind<Byte, I> d;
+  if (n >= kLanes) {
+    hn::StoreU(hn::DemoteTo(d, x), d, to);
+    return;
+  }
+  HWY_ALIGN Byte whole[HWY_MAX_BYTES];
+  hn::Store(hn::DemoteTo(d, x), d, whole);
+  std::memcpy(to, whole, static_cast<size_t>(n));
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace anyshape::simd
+HWY_AFTER_NAMESPACE();
+
+#endif

@@ -1,0 +1,231 @@
+#include "run/cpu/simd/gemm_bytes.h"
+
+#include <algorithm>
+
+#define HWY_WANT_AVX3_DL
+#include "run/cpu/simd/simd_targets.h"
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "run/cpu/simd/gemm_bytes.cpp"
+#include <hwy/foreach_target.h>
+
+#include "run/cpu/simd/dot_bytes-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace anyshape::simd {
+namespace HWY_NAMESPACE {
+
+// Sums of this many rows and vectors of columns stay in registers.
+constexpr int kMostRows = HWY_TARGET <= HWY_AVX3 ? 6 : 3;
+constexpr int kMostVectors = HWY_TARGET <= HWY_AVX3 ? 4 : 2;
+
+int64_t columns_of_panel() { return kLanes; }
+
+HWY_INLINE VI four_bytes(const std::byte* from, size_t n = 4) {
+  int32_t x = 0;
+  std::memcpy(&x, from, n);
+  return hn::Set(I(), x);
+}
+
+// The sum of the k bytes of a row, as unsigned ones.
+int32_t sum_of_row(const std::byte* a, int64_t k, bool is_signed) {
+  uint64_t sum = 0;
+  int64_t i = 0;
+#if HWY_TARGET != HWY_SCALAR
+  const hn::ScalableTag<uint8_t> d;
+  const hn::ScalableTag<uint64_t> d64;
+  constexpr int64_t kBytes = kLanes * 4;
+  const auto flip = hn::Set(d, is_signed ? uint8_t{128} : uint8_t{0});
+  auto sums = hn::Zero(d64);
+  for (; i + kBytes <= k; i += kBytes)
+    sums = hn::Add(sums, hn::SumsOf8(hn::Xor(hn::LoadU(d, reinterpret_cast<const uint8_t*>(a) + i), flip)));
+  sum = hn::GetLane(hn::SumOfLanes(d64, sums));
+#endif
+  for (; i < k; ++i) sum += static_cast<uint8_t>(a[i]) ^ (is_signed ? 128u : 0u);
+  return static_cast<int32_t>(static_cast<uint32_t>(sum));
+}
+
+// The whole sums of a block.
+struct ByteBlock {
+  const int32_t* sums;  // row r, vector v at [(r * vectors + v) * kLanes]
+  int64_t i, j, j1;
+  int rows, vectors;
+};
+
+// fn(entries without their zero points, first column, how many, row) for each vector.
+template <class Fn>
+HWY_INLINE void for_each_vector(const ByteGemm& g, const ByteBlock& block, Fn fn) {
+  for (int r = 0; r < block.rows; ++r) {
+    const int64_t i = block.i + r;
+    const VI row_sum = hn::Set(I(), g.b_zeros ? sum_of_row(g.a + i * g.a_row, g.k, g.a_signed) : 0);
+    const VI a_zero = hn::Set(I(), g.a_zero), depth = hn::Set(I(), static_cast<int32_t>(g.k));
+    for (int v = 0; v < block.vectors; ++v) {
+      const int64_t j = block.j + v * kLanes;
+      VI x = hn::Load(I(), block.sums + (r * block.vectors + v) * kLanes), columns = hn::LoadU(I(), g.b_sums + j);
+      if (g.b_zeros) {
+        const VI zeros = hn::LoadU(I(), g.b_zeros + j);
+        x = hn::Sub(x, hn::Mul(zeros, row_sum));
+        columns = hn::Sub(columns, hn::Mul(zeros, depth));
+      }
+      fn(hn::Sub(x, hn::Mul(a_zero, columns)), j, std::min(kLanes, block.j1 - j), i * g.c_row + j);
+    }
+  }
+}
+
+template <class Byte>
+HWY_INLINE void finish_bytes(const ByteGemm& g, const ByteBlock& block) {
+  const VI zero = hn::Set(I(), g.zero);
+  const float least = static_cast<float>(std::numeric_limits<Byte>::min() - g.zero);
+  const float most = static_cast<float>(std::numeric_limits<Byte>::max() - g.zero);
+  for_each_vector(g, block, [&](VI x, int64_t j, int64_t n, int64_t at) HWY_ATTR {
+    const VI y = scaled_and_rounded(x, g.scale, hn::LoadU(F(), g.factors + j), least, most);
+    store_bytes(hn::Add(y, zero), static_cast<Byte*>(g.c) + at, n);
+  });
+}
+
+HWY_INLINE void finish_floats(const ByteGemm& g, const ByteBlock& block) {
+  for_each_vector(g, block, [&](VI x, int64_t j, int64_t n, int64_t at) HWY_ATTR {
+    V y = hn::Mul(hn::ConvertTo(F(), x), hn::LoadU(F(), g.factors + j));
+    if (g.bias) y = hn::Add(y, hn::LoadU(F(), g.bias + j));
+    store_n(y, static_cast<float*>(g.c) + at, n);
+  });
+}
+
+HWY_INLINE void finish_wide(const ByteGemm& g, const ByteBlock& block) {
+  const Wide d;
+  const auto scale = hn::Set(d, g.scale);
+  for_each_vector(g, block, [&](VI x, int64_t j, int64_t n, int64_t at) HWY_ATTR {
+    const auto part = [&](auto sums, auto factors, auto more) HWY_ATTR {
+      const auto y = hn::Mul(hn::Mul(hn::PromoteTo(d, sums), scale), hn::PromoteTo(d, factors));
+      return hn::DemoteTo(PartF(), g.bias ? hn::Add(y, hn::PromoteTo(d, more)) : y);
+    };
+    const V bias = g.bias ? hn::LoadU(F(), g.bias + j) : hn::Zero(F());
+    store_n(by_halves(F(), part, x, hn::LoadU(F(), g.factors + j), bias), static_cast<float*>(g.c) + at, n);
+  });
+}
+
+HWY_INLINE void finish_sums(const ByteGemm& g, const ByteBlock& block) {
+  for_each_vector(g, block, [&](VI x, int64_t, int64_t n, int64_t at) HWY_ATTR {
+    // Moved as they are.
+    store_n(hn::BitCast(F(), x), static_cast<float*>(g.c) + at, n);
+  });
+}
+
+HWY_NOINLINE void finish(const ByteGemm& g, const ByteBlock& block) {
+  switch (g.kind) {
+    case ByteProduct::i32:
+      return finish_sums(g, block);
+    case ByteProduct::u8:
+      return finish_bytes<uint8_t>(g, block);
+    case ByteProduct::i8:
+      return finish_bytes<int8_t>(g, block);
+    case ByteProduct::f32:
+      return finish_floats(g, block);
+    case ByteProduct::f32_wide:
+      return finish_wide(g, block);
+  }
+}
+
+template <int R, int W, bool kSigned>
+HWY_NOINLINE void multiply(const ByteGemm& g, int64_t i, int64_t j, int64_t j1) {
+  const int64_t groups = (g.k + 3) / 4, step = groups * kLanes * 4;
+  const std::byte* a[R];
+  ANYSHAPE_UNROLL
+  for (int r = 0; r < R; ++r) a[r] = g.a + (i + r) * g.a_row;
+  const int8_t* b[W];
+  ANYSHAPE_UNROLL
+  for (int v = 0; v < W; ++v) b[v] = g.b + (j / kLanes + v) * step;
+  VI sums[R][W];
+  ANYSHAPE_UNROLL
+  for (int r = 0; r < R; ++r) ANYSHAPE_UNROLL
+  for (int v = 0; v < W; ++v) sums[r][v] = hn::Zero(I());
+  const VI flip = hn::Set(I(), static_cast<int32_t>(0x80808080u));
+  const auto add = [&](int64_t k, size_t bytes) HWY_ATTR {
+    VI right[W];
+    ANYSHAPE_UNROLL
+    for (int v = 0; v < W; ++v) right[v] = hn::LoadU(I(), reinterpret_cast<const int32_t*>(b[v] + k * kLanes));
+    ANYSHAPE_UNROLL
+    for (int r = 0; r < R; ++r) {
+      VI left = four_bytes(a[r] + k, bytes);
+      if (kSigned) left = hn::Xor(left, flip);
+      ANYSHAPE_UNROLL
+      for (int v = 0; v < W; ++v) sums[r][v] = dot4(sums[r][v], left, right[v]);
+    }
+  };
+  int64_t k = 0;
+  for (; k + 4 <= g.k; k += 4) add(k, 4);
+  if (k < g.k) add(k, static_cast<size_t>(g.k - k));
+  HWY_ALIGN int32_t all[R * W * kLanes];
+  ANYSHAPE_UNROLL
+  for (int r = 0; r < R; ++r) ANYSHAPE_UNROLL
+  for (int v = 0; v < W; ++v) hn::Store(sums[r][v], I(), all + (r * W + v) * kLanes);
+  finish(g, {all, i, j, j1, R, W});
+}
+
+template <int R = kMostRows>
+void multiply_rows(const ByteGemm& g, int rows, int64_t i, int64_t j, int64_t j1) {
+  if constexpr (R >= 1) {
+    if (rows != R) return multiply_rows<R - 1>(g, rows, i, j, j1);
+    if (j1 - j > kLanes)
+      g.a_signed ? multiply<R, kMostVectors, true>(g, i, j, j1) : multiply<R, kMostVectors, false>(g, i, j, j1);
+    else
+      g.a_signed ? multiply<R, 1, true>(g, i, j, j1) : multiply<R, 1, false>(g, i, j, j1);
+  }
+}
+
+void tile(const ByteGemm& g, int64_t i0, int64_t i1, int64_t j0, int64_t j1) {
+  for (int64_t j = j0; j < j1;) {
+    // Whole blocks of vectors, then single ones.
+    const bool whole = j1 - j > (kMostVectors - 1) * kLanes;
+    const int64_t end = std::min(j1, j + (whole ? kMostVectors : 1) * kLanes);
+    for (int64_t i = i0; i < i1;) {
+      const int64_t left = i1 - i, blocks = (left + kMostRows - 1) / kMostRows, rows = (left + blocks - 1) / blocks;
+      multiply_rows(g, static_cast<int>(rows), i, j, end);
+      i += rows;
+    }
+    j = end;
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace anyshape::simd
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace anyshape::simd {
+
+HWY_EXPORT(columns_of_panel);
+HWY_EXPORT(tile);
+
+int64_t byte_panel() { return HWY_DYNAMIC_DISPATCH(columns_of_panel)(); }
+
+int64_t byte_columns(int64_t n) {
+  const int64_t panel = byte_panel();
+  return (n + panel - 1) / panel * panel;
+}
+
+int64_t byte_packed_size(int64_t k, int64_t n) { return byte_columns(n) * ((k + 3) / 4 * 4); }
+
+void byte_pack(const std::byte* from, bool is_signed, int64_t k, int64_t n, int64_t row, int64_t column, int8_t* to,
+               int32_t* sums) {
+  const int64_t panel = byte_panel();
+  const unsigned flip = is_signed ? 0 : 128;
+  std::fill_n(sums, byte_columns(n), 0);
+  std::fill_n(to, byte_packed_size(k, n), int8_t{0});
+  for (int64_t j = 0; j < n; j += panel, to += (k + 3) / 4 * panel * 4)
+    for (int64_t i = 0; i < k; ++i) {
+      const std::byte* at = from + i * row + j * column;
+      int8_t* out = to + i / 4 * panel * 4 + i % 4;
+      const int64_t width = std::min(panel, n - j);
+      for (int64_t c = 0; c < width; ++c) {
+        out[c * 4] = static_cast<int8_t>(static_cast<uint8_t>(at[c * column]) ^ flip);
+        sums[j + c] = static_cast<int32_t>(static_cast<uint32_t>(sums[j + c]) + static_cast<uint32_t>(out[c * 4]));
+      }
+    }
+}
+
+void byte_gemm(const ByteGemm& g, int64_t i0, int64_t i1, int64_t j0, int64_t j1) {
+  HWY_DYNAMIC_DISPATCH(tile)(g, i0, i1, j0, j1);
+}
+
+}  // namespace anyshape::simd
+#endif
