@@ -34,12 +34,15 @@ Status take_turn(Contender& contender, double slice, bool keep) {
   while (seconds_since(start) < std::min(kWarmUp, slice / 4)) {
     TRY(one, time_group(runner, 1));
   }
-  if (one >= slice) count(contender, one, 1, keep);
+  if (one >= slice) {
+    count(contender, one, 1, keep);
+    return {};
+  }
   const int calls = keep || one >= kGroup ? 1 : static_cast<int>(kGroup / one) + 1;
-  while (seconds_since(start) < slice) {
+  do {
     TRY(const double each, time_group(runner, calls));
     count(contender, each, calls, keep);
-  }
+  } while (seconds_since(start) < slice);
   return {};
 }
 

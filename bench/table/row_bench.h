@@ -26,12 +26,15 @@ class RowBench {
 
  private:
   Status load(const EngineName& engine, std::vector<Contender>& side) const;
+  double limit() const;
   Status compare();
   Status steady();
   Status calls();
   Status new_shapes();
   Status frozen();
   Status four_threads();
+  // Nothing is measured where it is not installed, does not take the model or gives other outputs.
+  Status openvino();
   void set_pair(const std::string& key, double ours, double theirs);
 
   const Row& row_;
