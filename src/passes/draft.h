@@ -49,6 +49,8 @@ struct Draft {
 // True for an operator of ONNX itself by that name.
 bool is_op(const Node& node, std::string_view name);
 
+inline bool has_input(const Node& node, size_t i) { return i < node.in.size() && node.in[i] != kNoValue; }
+
 // The engine has a kernel for that operator.
 bool takes_op(const Target& target, std::string_view domain, std::string_view type, int64_t version);
 

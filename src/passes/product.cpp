@@ -10,8 +10,6 @@ bool is_fused(const Node& node) {
   return node.op && node.op->domain == "anyshape" && (node.op->name == "FusedMatMul" || node.op->name == "FusedGemm");
 }
 bool is_gemm(const Node& node) { return node.op && node.op->name.ends_with("Gemm"); }
-bool has_input(const Node& node, size_t i) { return i < node.in.size() && node.in[i] != kNoValue; }
-
 void set_real(Node& node, std::string_view name, float value) {
   std::erase_if(node.attributes, [&](const Attribute& a) { return a.name == name; });
   node.attributes.push_back({std::string(name), value});

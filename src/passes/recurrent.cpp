@@ -12,7 +12,6 @@ bool is_recurrent(const Node& node) {
   return (is_op(node, "LSTM") || is_op(node, "GRU") || is_op(node, "RNN")) && node.version >= 7;
 }
 
-bool has_input(const Node& node, size_t i) { return i < node.in.size() && node.in[i] != kNoValue; }
 bool has_output(const Node& node, size_t i) { return i < node.out.size() && node.out[i] != kNoValue; }
 
 bool is_zero(const Tensor& tensor) {

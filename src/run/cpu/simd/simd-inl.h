@@ -187,23 +187,6 @@ HWY_INLINE V sigmoid_fast(V x) {
   return hn::MulAdd(tanh_fast(hn::Mul(x, half)), half, half);
 }
 
-// A number over another of its size, within -1..1.
-HWY_INLINE V ratio_within_one(V up, V down) { return at_most(at_least(hn::Div(up, down), splat(-1.0f)), splat(1.0f)); }
-
-// tanh(x) with an absolute error of 4e-7: a rational function instead of an exponential. Of NaN: NaN.
-HWY_INLINE V tanh_fast(V x) {
-  constexpr float kP[] = {1.0f, 0.133810222f, 0.00349558401f, 2.06090172e-05f, 1.33545743e-08f};
-  constexpr float kQ[] = {1.0f, 0.467143387f, 0.0258769672f, 0.000328562834f, 7.7765219e-07f};
-  const V a = at_most(at_least(x, splat(-9.0f)), splat(9.0f)), u = hn::Mul(a, a);
-  return ratio_within_one(hn::Mul(a, polynomial(kP, u)), polynomial(kQ, u));
-}
-
-// 1 / (1 + exp(-x)) with an absolute error of 2.5e-7.
-HWY_INLINE V sigmoid_fast(V x) {
-  const V half = splat(0.5f);
-  return hn::MulAdd(tanh_fast(hn::Mul(x, half)), half, half);
-}
-
 HWY_INLINE V tanh_v(V x) {
   constexpr float kQ[] = {-0.333333284f, 0.133331582f, -0.0539405644f, 0.0216663461f, -0.00809196848f, 0.00206466508f};
   const V u = hn::Mul(x, x), size = hn::Abs(x);
