@@ -6,10 +6,11 @@
 namespace anyshape::simd {
 namespace {
 
-enum class Way : uint8_t { direct, depthwise };
+enum class Way : uint8_t { direct, depthwise, winograd };
 
 Way way_of(const BlockedConv& c) {
-  return c.groups > 1 && c.in_channels == 1 && c.out_channels == 1 ? Way::depthwise : Way::direct;
+  if (c.groups > 1 && c.in_channels == 1 && c.out_channels == 1) return Way::depthwise;
+  return winograd_tile(c) != 0 ? Way::winograd : Way::direct;
 }
 
 }  // namespace
@@ -43,28 +44,66 @@ std::string_view blocked_conv_refuses(const BlockedConv& c) {
 }
 
 int64_t blocked_conv_packed_size(const BlockedConv& c) {
-  return way_of(c) == Way::depthwise ? depthwise_packed_size(c) : direct_packed_size(c);
+  switch (way_of(c)) {
+    case Way::depthwise:
+      return depthwise_packed_size(c);
+    case Way::winograd:
+      return winograd_packed_size(c);
+    default:
+      return direct_packed_size(c);
+  }
 }
 
 void blocked_conv_pack(const BlockedConv& c, const std::byte* from, float* to) {
-  way_of(c) == Way::depthwise ? depthwise_pack(c, from, to) : direct_pack(c, from, to);
+  switch (way_of(c)) {
+    case Way::depthwise:
+      return depthwise_pack(c, from, to);
+    case Way::winograd:
+      return winograd_pack(c, from, to);
+    default:
+      return direct_pack(c, from, to);
+  }
 }
 
 std::string_view blocked_conv_way(const BlockedConv& c) {
   if (way_of(c) == Way::depthwise) return "depthwise";
+  if (way_of(c) == Way::winograd) return winograd_tile(c) == 4 ? "winograd 4x4" : "winograd 2x2";
   if (c.plain_input) return "direct from plain channels";
   return is_pointwise(c) ? "pointwise" : "direct";
 }
 
 int64_t blocked_conv_items(const BlockedConv& c) {
-  return way_of(c) == Way::depthwise ? depthwise_items(c) : direct_items(c);
+  if (c.batch == 0 || c.out_height == 0 || c.out_width == 0) return 0;
+  switch (way_of(c)) {
+    case Way::depthwise:
+      return depthwise_items(c);
+    case Way::winograd:
+      return winograd_items(c);
+    default:
+      return direct_items(c);
+  }
 }
 
-int64_t blocked_conv_scratch(const BlockedConv& c) { return way_of(c) == Way::depthwise ? 0 : direct_scratch(c); }
+int64_t blocked_conv_scratch(const BlockedConv& c) {
+  switch (way_of(c)) {
+    case Way::depthwise:
+      return 0;
+    case Way::winograd:
+      return winograd_scratch(c);
+    default:
+      return direct_scratch(c);
+  }
+}
 
 void blocked_conv_run(const BlockedConv& c, int64_t first, int64_t last, float* scratch) {
-  if (c.out_height == 0 || c.out_width == 0) return;
-  way_of(c) == Way::depthwise ? depthwise_run(c, first, last) : direct_run(c, first, last, scratch);
+  switch (way_of(c)) {
+    case Way::depthwise:
+      return depthwise_run(c, first, last);
+    case Way::winograd:
+      return winograd_run(c, first, last, scratch);
+    default:
+      return direct_run(c, first, last, scratch);
+  }
 }
 
 }  // namespace anyshape::simd

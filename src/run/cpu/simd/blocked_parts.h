@@ -58,6 +58,14 @@ void depthwise_pack(const BlockedConv& c, const std::byte* from, float* to);
 int64_t depthwise_items(const BlockedConv& c);
 void depthwise_run(const BlockedConv& c, int64_t first, int64_t last);
 
+// Winograd's way: the size of its tiles, 0 where it is not taken.
+int64_t winograd_tile(const BlockedConv& c);
+int64_t winograd_packed_size(const BlockedConv& c);
+void winograd_pack(const BlockedConv& c, const std::byte* from, float* to);
+int64_t winograd_items(const BlockedConv& c);
+int64_t winograd_scratch(const BlockedConv& c);
+void winograd_run(const BlockedConv& c, int64_t first, int64_t last, float* scratch);
+
 // f32 of any alignment.
 float read_float(const std::byte* from, int64_t i);
 

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "run/cpu/simd/blocked_parts.h"
@@ -87,6 +88,12 @@ HWY_INLINE const float* add_run(PlacePointers<R> in, int64_t run, const float* w
 
 template <int R, int W>
 HWY_INLINE void store_sums(const PlaceSums& s, const float* bias, int64_t first, const V (&sums)[R][W]) {
+  if (!bias) {
+    ANYSHAPE_UNROLL
+    for (int v = 0; v < W; ++v) ANYSHAPE_UNROLL
+    for (int r = 0; r < R; ++r) hn::StoreU(sums[r][v], F(), s.out + v * s.out_step + (first + r) * kLanes);
+    return;
+  }
   const V low = splat(s.low), high = splat(s.high);
   ANYSHAPE_UNROLL
   for (int v = 0; v < W; ++v) {
@@ -101,7 +108,8 @@ HWY_INLINE void store_sums(const PlaceSums& s, const float* bias, int64_t first,
   }
 }
 
-// R places from `first` on. Every sum is in the same order, however many places are summed at once.
+// R places from `first` on; `bias` null: there are only the sums to be stored. Every sum is in the same order, however
+// many places are summed at once.
 template <int R, int W>
 HWY_NOINLINE void sum_block(const PlaceSums& s, const float* bias, int64_t first) {
   V sums[R][W];
@@ -139,13 +147,19 @@ void sum_row(const PlaceSums& s, const float* bias) {
   }
 }
 
-void sum(const PlaceSums& s) {
-  HWY_ALIGN float bias[4 * kLanes] = {};
-  if (s.bias) std::copy_n(s.bias, std::min(s.biases, s.vectors * kLanes), bias);
+void sum_row_of(const PlaceSums& s, const float* bias) {
   if constexpr (kMostVectors == 4) {
     if (s.vectors == 4) return sum_row<4>(s, bias);
   }
   s.vectors == 2 ? sum_row<2>(s, bias) : sum_row<1>(s, bias);
+}
+
+void sum(const PlaceSums& s) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  if (!s.bias && !s.residual && s.low == -kInfinity && s.high == kInfinity) return sum_row_of(s, nullptr);
+  HWY_ALIGN float bias[4 * kLanes] = {};
+  if (s.bias) std::copy_n(s.bias, std::min(s.biases, s.vectors * kLanes), bias);
+  sum_row_of(s, bias);
 }
 
 }  // namespace

@@ -82,6 +82,58 @@ TEST(Blocked, ConvOfLargeDepth) {
   });
 }
 
+// The ways of other sums: relative error of a layer at most 3e-6, of 2x2 tiles much less.
+TEST(Blocked, WinogradAgainstLoops) {
+  for_each_target([] {
+    for (uint64_t seed = 1; seed <= 12; ++seed) {
+      Dice dice(seed);
+      BlockedConv c;
+      c.batch = dice.between(0, 3);
+      c.groups = dice.between(0, 3) == 0 ? 2 : 1;
+      c.in_channels = c.groups == 2 ? 16 : dice.between(16, 70);
+      c.out_channels = c.groups == 2 ? 16 * dice.between(1, 5) : dice.between(16, 150);
+      c.kernel_height = c.kernel_width = 3;
+      c.pad_top = dice.between(0, 4), c.pad_left = dice.between(0, 4);
+      const int64_t bottom = dice.between(0, 4), right = dice.between(0, 4);
+      c.in_height = dice.between(3, 12), c.in_width = dice.between(3, 19);
+      c.out_height = c.in_height + c.pad_top + bottom - 2, c.out_width = c.in_width + c.pad_left + right - 2;
+      SCOPED_TRACE(testing::Message() << "seed " << seed);
+      ASSERT_EQ(blocked_conv_way(c), "winograd 4x4");
+      ConvCase x(dice, c, random_activation(dice));
+      x.run(dice);
+      ASSERT_LE(x.worst(), 2e-5);
+      ASSERT_LE(c.batch > 0 ? x.relative_error() : 0, 3e-6);
+      ASSERT_TRUE(x.guards_hold());
+    }
+  });
+}
+
+TEST(Blocked, WinogradOfManyChannels) {
+  struct Row {
+    int64_t in, out, size;
+    std::string_view way;
+    double error;
+  };
+  constexpr Row kRows[] = {{256, 256, 7, "winograd 4x4", 3e-6}, {512, 512, 4, "winograd 2x2", 1e-6},
+                           {128, 128, 4, "winograd 2x2", 1e-6}, {128, 128, 5, "winograd 4x4", 3e-6},
+                           {1024, 64, 5, "winograd 4x4", 3e-6}, {2048, 16, 4, "winograd 4x4", 3e-6}};
+  for_each_target([&] {
+    for (const Row& row : kRows) {
+      Dice dice(5);
+      BlockedConv c;
+      c.batch = 1;
+      c.in_channels = row.in, c.out_channels = row.out;
+      c.in_height = c.in_width = c.out_height = c.out_width = row.size;
+      c.kernel_height = c.kernel_width = 3;
+      c.pad_top = c.pad_left = 1;
+      ASSERT_EQ(blocked_conv_way(c), row.way);
+      ConvCase x(dice, c, {});
+      x.run(dice);
+      EXPECT_LE(x.relative_error(), row.error) << row.in;
+    }
+  });
+}
+
 // A number that is none or without end reaches the places whose window has it, and no others.
 TEST(Blocked, SpecialsStayInTheirWindows) {
   for_each_target([] {
