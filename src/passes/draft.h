@@ -64,6 +64,7 @@ struct Pass {
   Status (*run)(Draft&);
 };
 
+Status take_known_branches(Draft& draft);
 Status fold_constants(Draft& draft);
 Status remove_no_ops(Draft& draft);
 Status share_equal_nodes(Draft& draft);

@@ -33,12 +33,13 @@ class Zeros {
     const Node& node = draft_.graph.nodes[producers_[id]];
     if (is_op(node, "ConstantOfShape")) {
       const Attribute* value = node.attribute("value");
-      return !value || (std::holds_alternative<Box<Tensor>>(value->value) && is_zero(*std::get<Box<Tensor>>(value->value)));
+      return !value ||
+             (std::holds_alternative<Box<Tensor>>(value->value) && is_zero(*std::get<Box<Tensor>>(value->value)));
     }
     if (is_op(node, "Concat"))
       return std::all_of(node.in.begin(), node.in.end(), [&](ValueId in) { return known(in, depth + 1); });
-    for (const char* name : {"Expand", "Gather", "Identity", "Reshape", "Slice", "Split", "Squeeze", "Tile", "Transpose",
-                             "Unsqueeze"})
+    for (const char* name :
+         {"Expand", "Gather", "Identity", "Reshape", "Slice", "Split", "Squeeze", "Tile", "Transpose", "Unsqueeze"})
       if (is_op(node, name)) return has_input(node, 0) && known(node.in[0], depth + 1);
     return false;
   }
@@ -149,7 +150,8 @@ class BatchFirst {
     if (pinned_.contains(joined)) return false;
     return std::all_of(readers_[joined].begin(), readers_[joined].end(), [&](uint32_t i) {
       const Node& reader = draft_.graph.nodes[i];
-      return (swaps_first_axes(reader) && !draft_.is_demanding(reader)) || (is_recurrent(reader) && reader.in[0] == joined);
+      return (swaps_first_axes(reader) && !draft_.is_demanding(reader)) ||
+             (is_recurrent(reader) && reader.in[0] == joined);
     });
   }
 
@@ -161,7 +163,8 @@ class BatchFirst {
     return static_cast<ValueId>(draft_.graph.values.size() - 1);
   }
 
-  Node make(std::string_view type, int64_t version, std::vector<ValueId> in, ValueId out, const std::string& name) const {
+  Node make(std::string_view type, int64_t version, std::vector<ValueId> in, ValueId out,
+            const std::string& name) const {
     Node node;
     set_op(node, "", type, version);
     node.name = name;
@@ -197,14 +200,14 @@ class BatchFirst {
       after.push_back(swapped(turned, state, name));
       return;
     }
-    const ValueId rows =
-        add_value(draft_.graph.values[state].name + "/rows", draft_.facts[state].dtype,
-                  {(*dims_of(state))[1], (*dims_of(state))[2]});
+    const ValueId rows = add_value(draft_.graph.values[state].name + "/rows", draft_.facts[state].dtype,
+                                   {(*dims_of(state))[1], (*dims_of(state))[2]});
     after.push_back(make("Squeeze", 13, {turned, ints({1})}, rows, name));
     after.push_back(make("Unsqueeze", 13, {rows, ints({0})}, state, name));
   }
   ValueId ints(const std::vector<int64_t>& values) {
-    return draft_.add_constant(fmt::format("ints_{}", fmt::join(values, "_")), Tensor::of_ints({static_cast<int64_t>(values.size())}, values));
+    return draft_.add_constant(fmt::format("ints_{}", fmt::join(values, "_")),
+                               Tensor::of_ints({static_cast<int64_t>(values.size())}, values));
   }
 
   bool has_rank_three(const Node& node) const {
@@ -259,7 +262,7 @@ class BatchFirst {
   std::vector<uint32_t> uses_;
   std::vector<std::vector<uint32_t>> readers_;  // nodes
   std::vector<bool> dead_;
-  std::unordered_map<ValueId, ValueId> turned_;             // the same with its first axes swapped
+  std::unordered_map<ValueId, ValueId> turned_;           // the same with its first axes swapped
   std::unordered_map<uint32_t, std::vector<Node>> made_;  // to stand where a node was
 };
 

@@ -1,8 +1,10 @@
 #include "ops/control/bodies.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "kernels/copy.h"
+#include "kernels/join.h"
 
 namespace anyshape::ops {
 namespace {
@@ -270,12 +272,65 @@ Result<Fact> stack(InferContext& context, const Facts& parts, size_t axis, std::
 }
 
 Status ScanParts::add(const std::vector<Datum>& outputs) {
-  for (size_t i = 0; i < parts_.size(); ++i) {
+  for (size_t i = 0; i < columns_.size(); ++i) {
     if (!outputs[first_ + i].is_tensor())
       return refuse("body.type", "output {} of the body is no tensor, it cannot be stacked", first_ + i);
-    parts_[i].push_back(outputs[first_ + i].tensor());
+    TRY_OK(add(columns_[i], outputs[first_ + i].tensor()));
   }
   return {};
+}
+
+Status ScanParts::add(Column& column, const Tensor& tensor) const {
+  if (!column.one && (tensor.dtype() == DType::string || bits(tensor.dtype()) < 8)) {
+    column.apart.push_back(tensor);
+    return {};
+  }
+  if (!column.one) column.one.point_at(tensor.dtype(), tensor.dims(), nullptr);
+  const Tensor& before = column.apart.empty() ? column.one : column.apart[0];
+  if (before.dtype() != tensor.dtype() || before.dims() != tensor.dims()) {
+    const Tensor different[] = {before, tensor};
+    return kernels::stack(different, 0).map([](const Tensor&) {});
+  }
+  const auto bytes = static_cast<int64_t>(tensor.bytes().size());
+  if ((column.filled + 1) * bytes > column.rows.count()) TRY_OK(grow(column));
+  if (bytes > 0) std::memcpy(column.rows.data() + column.filled * bytes, tensor.bytes().data(), tensor.bytes().size());
+  ++column.filled;
+  return {};
+}
+
+// To all that will come, but not at once where a condition may end it before.
+Status ScanParts::grow(Column& column) const {
+  constexpr int64_t kAtOnce = 1 << 16;
+  const int64_t bytes = column.one.count() * (bits(column.one.dtype()) / 8);
+  const int64_t wanted = std::min(std::max<int64_t>(rounds_, 1), std::max<int64_t>(kAtOnce / bytes, 1));
+  int64_t size = 0;
+  if (__builtin_mul_overflow(std::max(wanted, 2 * column.filled), bytes, &size))
+    return refuse("tensor.dims", "the parts are too long together");
+  TRY(Tensor rows, Tensor::allocate(DType::u8, {size}));
+  if (column.filled > 0)
+    std::memcpy(rows.data(), column.rows.bytes().data(), static_cast<size_t>(column.filled * bytes));
+  column.rows = std::move(rows);
+  return {};
+}
+
+Result<Tensor> ScanParts::stacked(size_t i) {
+  const Column& column = columns_[i];
+  if (!column.apart.empty()) return kernels::stack(column.apart, 0);
+  std::vector<int64_t> dims = column.one.dims();
+  dims.insert(dims.begin(), column.filled);
+  TRY(Tensor out, Tensor::allocate(column.one.dtype(), dims));
+  if (!out.bytes().empty()) std::memcpy(out.data(), column.rows.bytes().data(), out.bytes().size());
+  return out;
+}
+
+Temporary<Tensor> ScanParts::parts(size_t i) const {
+  const Column& column = columns_[i];
+  if (!column.apart.empty()) return column.apart;
+  Temporary<Tensor> out(static_cast<size_t>(column.filled));
+  const int64_t bytes = column.one.count() * (bits(column.one.dtype()) / 8);
+  for (int64_t k = 0; k < column.filled; ++k)
+    out[static_cast<size_t>(k)].point_at(column.one.dtype(), column.one.dims(), column.rows.bytes().data() + k * bytes);
+  return out;
 }
 
 Result<std::vector<TensorType>> ScanParts::none(BodyRunner& bodies, std::vector<Datum> inputs) const {

@@ -53,21 +53,39 @@ struct TensorType {
 // For kernels that run a body again and again: the parts of each scan output, one per iteration.
 class ScanParts {
  public:
-  // `first`: index of the first scan output among the body's outputs.
-  ScanParts(const Graph& body, size_t first) : body_(body), first_(first), parts_(body.outputs.size() - first) {}
+  // `first`: index of the first scan output among the body's outputs. `rounds`: how many there will be, as far as one
+  // can tell.
+  ScanParts(const Graph& body, size_t first, int64_t rounds)
+      : body_(body), first_(first), rounds_(rounds), columns_(body.outputs.size() - first) {}
 
-  // Keeps what one iteration gave. Code "body.type" when a scan output is no tensor.
+  // Keeps what one iteration gave. Code "body.type" when a scan output is no tensor, those of kernels::stack where it
+  // is another one than before.
   Status add(const std::vector<Datum>& outputs);
-  size_t count() const { return parts_.size(); }
-  Temporary<Tensor>& parts(size_t i) { return parts_[i]; }
+  size_t count() const { return columns_.size(); }
+  // All iterations of an output on a new axis 0. REQUIRES: there was one.
+  Result<Tensor> stacked(size_t i);
+  // Each by itself, as long as this lives.
+  Temporary<Tensor> parts(size_t i) const;
   // The outputs of a body that never ran: as the file declares them; where it does not give every size, as one run on
   // these inputs makes them; where that fails, sizes without a number are 0. Each without the axis of iterations.
   Result<std::vector<TensorType>> none(BodyRunner& bodies, std::vector<Datum> inputs) const;
 
  private:
+  // Iterations one after the other in memory that grows, so that what the body gave is free for the next one; those of
+  // elements that are not whole bytes by themselves.
+  struct Column {
+    Temporary<Tensor> apart;
+    Tensor one;   // the type of an iteration
+    Tensor rows;  // one axis of bytes
+    int64_t filled = 0;
+  };
+  Status add(Column& column, const Tensor& tensor) const;
+  Status grow(Column& column) const;
+
   const Graph& body_;
   size_t first_;
-  std::vector<Temporary<Tensor>> parts_;
+  int64_t rounds_;
+  std::vector<Column> columns_;
 };
 
 // The only entry of a bool tensor. `code` of the error: "if.cond".

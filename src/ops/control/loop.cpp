@@ -1,6 +1,5 @@
 #include <algorithm>
 
-#include "kernels/join.h"
 #include "ops/control/iterate.h"
 #include "ops/records.h"
 
@@ -196,7 +195,7 @@ Status give_outputs(const Call& call, KernelArgs& args, const Running& end, Scan
       args.outputs[i] = end.carried[i];
       continue;
     }
-    TRY(Tensor out, trips == 0 ? no_parts(none[i - carried], 0) : kernels::stack(scans.parts(i - carried), 0));
+    TRY(Tensor out, trips == 0 ? no_parts(none[i - carried], 0) : scans.stacked(i - carried));
     args.outputs[i] = std::move(out);
   }
   return {};
@@ -211,7 +210,7 @@ Status reference(const Call& call, KernelArgs& args) {
   now.cond_dims.assign(takes_list(*body, 1) ? 1 : 0, 1);
   TRY(const auto limit, trip_limit(args.in(0)));
   TRY(bool more, single_bool(now.cond.tensor(), "loop.cond"));
-  ScanParts scans(*body, now.carried.size() + 1);
+  ScanParts scans(*body, now.carried.size() + 1, limit.value_or(0));
   int64_t number = 0;
   for (; more && (!limit || number < *limit); ++number) {
     TRY(std::vector<Datum> out, args.bodies->run(*body, now.inputs(number)));

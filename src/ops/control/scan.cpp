@@ -238,6 +238,22 @@ struct Job {
     Tensor tensor;
     size_t axis = 0;
     bool backwards = false;
+
+    // Its entries along the axis are whole pieces of its memory.
+    bool in_place() const {
+      return axis == 0 && tensor.dtype() != DType::string && bits(tensor.dtype()) >= 8 && tensor.count() > 0;
+    }
+    // Keeps what the whole keeps. REQUIRES: in_place(), index is there.
+    Tensor window(int64_t index) const {
+      const std::span<const int64_t> dims(tensor.dims());
+      const int64_t bytes = static_cast<int64_t>(tensor.bytes().size()) / dims[0];
+      Tensor one = tensor;
+      one.point_at(tensor.dtype(), dims.subspan(1), tensor.bytes().data() + index * bytes, keeper(tensor));
+      return one;
+    }
+    static std::shared_ptr<const void> keeper(const Tensor& whole) {
+      return whole.owned() ? std::make_shared<const Tensor>(whole) : nullptr;
+    }
   };
   const Graph* body = nullptr;
   std::vector<Datum> states;
@@ -247,9 +263,13 @@ struct Job {
   Result<std::vector<Datum>> body_inputs(int64_t number) const {
     std::vector<Datum> in = states;
     for (const Input& scan : inputs) {
+      const int64_t index = scan.backwards ? length - 1 - number : number;
+      if (scan.in_place()) {
+        in.emplace_back(scan.window(index));
+        continue;
+      }
       std::vector<int64_t> dims = scan.tensor.dims();
       dims.erase(dims.begin() + static_cast<ptrdiff_t>(scan.axis));
-      const int64_t index = scan.backwards ? length - 1 - number : number;
       TRY(Tensor one,
           length == 0 ? Tensor::allocate(scan.tensor.dtype(), dims) : kernels::part(scan.tensor, scan.axis, index, 1));
       in.emplace_back(one.reshaped(std::move(dims)));
@@ -271,7 +291,7 @@ Status check_states(const std::vector<Datum>& before, const std::vector<Datum>& 
 
 // The states end up in `job`, the scan outputs in the answer.
 Result<ScanParts> run_job(BodyRunner& bodies, Job& job) {
-  ScanParts scans(*job.body, job.states.size());
+  ScanParts scans(*job.body, job.states.size(), job.length);
   for (int64_t number = 0; number < job.length; ++number) {
     TRY(std::vector<Datum> in, job.body_inputs(number));
     TRY(std::vector<Datum> out, bodies.run(*job.body, std::move(in)));
@@ -288,7 +308,9 @@ Result<std::vector<TensorType>> types_of_none(BodyRunner& bodies, const Job& job
   return scans.none(bodies, std::move(in));
 }
 
-Result<Tensor> gather_scan(Temporary<Tensor>& parts, const TensorType* none, int64_t asked, bool backwards) {
+Result<Tensor> gather_scan(ScanParts& scans, size_t k, const TensorType* none, int64_t asked, bool backwards) {
+  if (!none && asked == 0 && !backwards) return scans.stacked(k);
+  Temporary<Tensor> parts = none ? Temporary<Tensor>() : scans.parts(k);
   TRY(const size_t axis, normalize_axis(asked, (none ? none->dims.size() : parts[0].rank()) + 1));
   if (none) return no_parts(*none, axis);
   if (backwards) std::reverse(parts.begin(), parts.end());
@@ -351,7 +373,7 @@ Status reference9(const Call& call, KernelArgs& args) {
       continue;
     }
     const size_t k = i - job.states.size();
-    TRY(Tensor out, gather_scan(scans.parts(k), none.empty() ? nullptr : &none[k], out_axes ? (*out_axes)[k] : 0,
+    TRY(Tensor out, gather_scan(scans, k, none.empty() ? nullptr : &none[k], out_axes ? (*out_axes)[k] : 0,
                                 out_directions && (*out_directions)[k] == 1));
     args.outputs[i] = std::move(out);
   }
@@ -387,7 +409,7 @@ Result<std::vector<Tensor>> padded_scans(BodyRunner& bodies, const Job& job, Sca
   }
   std::vector<Tensor> out;
   for (size_t k = 0; k < scans.count(); ++k) {
-    Temporary<Tensor>& parts = scans.parts(k);
+    Temporary<Tensor> parts = scans.parts(k);
     const TensorType type = job.length == 0 ? types[k] : TensorType{parts[0].dtype(), parts[0].dims()};
     if (longest == 0) {
       TRY(Tensor none, no_parts(type, 0));
