@@ -1,6 +1,7 @@
 #include "run/cpu/simd/conv_bytes.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 #define HWY_WANT_AVX3_DL
 #include "run/cpu/simd/simd_targets.h"
@@ -116,26 +117,30 @@ HWY_NOINLINE void multiply_channels(int channels, int vectors, const uint8_t* im
 // What a channel does to its sums.
 struct Channel {
   int32_t shift = 0, zero = 0;  // sum - shift - zero * sum of the cells
-  double bias = 0, factor = 0;
+  double bias = 0;              // what does not fit 32 bits together with a sum; else it is in `shift`
+  float factor = 0;
 };
+
+HWY_INLINE V floats_of(VI sums, double bias) {
+  if (bias == 0) return hn::ConvertTo(F(), sums);
+  const Wide d;
+  const auto add = [&](auto part) HWY_ATTR {
+    return hn::DemoteTo(PartF(), hn::Add(hn::PromoteTo(d, part), hn::Set(d, bias)));
+  };
+  return by_halves(F(), add, sums);
+}
 
 template <class Byte>
 HWY_INLINE void round_places(const Channel& channel, int32_t out_zero, const int32_t* sums, const int32_t* cells,
                              int64_t n, Byte* out) {
-  const Wide d;
-  const auto least = hn::Set(d, static_cast<double>(std::numeric_limits<Byte>::min() - out_zero));
-  const auto most = hn::Set(d, static_cast<double>(std::numeric_limits<Byte>::max() - out_zero));
-  const auto bias = hn::Set(d, channel.bias), factor = hn::Set(d, channel.factor);
-  const auto rounded = [&](auto part) HWY_ATTR {
-    auto x = hn::Round(hn::Mul(hn::Add(hn::PromoteTo(d, part), bias), factor));
-    x = hn::IfThenElse(hn::Gt(x, least), x, least);
-    return hn::DemoteTo(PartI(), hn::Min(x, most));
-  };
+  const V least = splat(static_cast<float>(std::numeric_limits<Byte>::min() - out_zero));
+  const V most = splat(static_cast<float>(std::numeric_limits<Byte>::max() - out_zero)), factor = splat(channel.factor);
   const VI shift = hn::Set(I(), channel.shift), zero = hn::Set(I(), channel.zero), move = hn::Set(I(), out_zero);
   for (int64_t i = 0; i < n; i += kLanes) {
     VI x = hn::Sub(hn::Load(I(), sums + i), shift);
     if (channel.zero != 0) x = hn::Sub(x, hn::Mul(zero, hn::Load(I(), cells + i)));
-    store_bytes(hn::Add(by_halves(I(), rounded, x), move), out + i, kLanes);
+    const VI y = rounded_within(hn::Mul(floats_of(x, channel.bias), factor), least, most);
+    store_bytes(hn::Add(y, move), out + i, kLanes);
   }
 }
 
@@ -167,10 +172,13 @@ Channel channel_of(const ByteConv& c, int64_t o) {
   const int64_t depth = c.in_channels * c.kernel_height * c.kernel_width;
   Channel out;
   out.zero = c.zeros ? c.zeros[o] : 0;
-  out.shift = static_cast<int32_t>(static_cast<uint64_t>(in_zero) *
-                                   static_cast<uint64_t>(c.sums[o] - depth * static_cast<int64_t>(out.zero)));
-  out.bias = c.bias ? static_cast<double>(c.bias[o]) : 0;
-  out.factor = c.factors ? static_cast<double>(c.factors[o]) : 0;
+  const auto bias = c.bias ? static_cast<int64_t>(c.bias[o]) : 0;
+  const bool fits = std::abs(bias) < (int64_t{1} << 31) - 255 * 255 * depth;
+  const int64_t weights = c.sums[o] - depth * static_cast<int64_t>(out.zero);
+  out.shift = static_cast<int32_t>(static_cast<uint64_t>(in_zero) * static_cast<uint64_t>(weights) -
+                                   static_cast<uint64_t>(fits ? bias : 0));
+  out.bias = fits ? 0.0 : static_cast<double>(bias);
+  out.factor = c.factors ? c.factors[o] : 0;
   return out;
 }
 

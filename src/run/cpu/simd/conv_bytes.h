@@ -11,7 +11,7 @@ namespace anyshape::simd {
 
 enum class ByteConvOut : uint8_t {
   i32,     // the sums
-  u8, i8,  // round((sum + bias) * factor) + zero, saturated; in double
+  u8, i8,  // round(f32(sum + bias) * factor) + zero, saturated; in f32
 };
 
 struct ByteConv {
