@@ -29,7 +29,7 @@ struct ByteGemm {
   ByteProduct kind = ByteProduct::i32;
   void* c = nullptr;  // entry (i, j) at [i * c_row + j]
   int64_t c_row = 0;
-  double scale = 1;  // of f32_wide
+  double scale = 1;                                 // of f32_wide
   const float *factors = nullptr, *bias = nullptr;  // one per column up to a whole panel; no bias: null
   int32_t zero = 0;                                 // of bytes
 };
