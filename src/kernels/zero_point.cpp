@@ -56,7 +56,8 @@ Status requantize(const Tensor& sums, const Parameter& left, const Parameter& ri
   auto to = result.as_mutable<double>();
   for (size_t i = 0; i < to.size(); ++i, ia.next(), ib.next()) {
     const float factor = a.at<float>(ia.offset()) * b.at<float>(ib.offset()) / scale.at<float>(0);
-    const double value = sums.as<double>()[i] * factor, shift = zero.at<double>(0);
+    const auto value = static_cast<double>(static_cast<float>(sums.as<double>()[i]) * factor);
+    const double shift = zero.at<double>(0);
     to[i] = integers ? rounded(value, shift, out.dtype()) : value + shift;
   }
   return convert(result, out);

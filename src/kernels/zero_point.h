@@ -16,7 +16,8 @@ struct Parameter {
 // values - zero as f64. i8, u8 and 8-bit floats. Errors "dtype", "kernel.shape".
 Result<Tensor> centered(const Tensor& values, const Parameter& zero);
 
-// out = round(sums * left * right / y_scale) + y_zero, saturated to an integer type, or rounded to a float type.
+// out = round(sums * (left * right / y_scale)) + y_zero, saturated to an integer type, or rounded to a float type. In
+// f32 as ONNX Runtime does it: ties are decided by the last bit.
 // REQUIRES: sums is f64 and as large as out. Errors "dtype", "kernel.shape".
 Status requantize(const Tensor& sums, const Parameter& left, const Parameter& right, const Tensor& y_scale,
                   const Tensor& y_zero, Tensor& out);

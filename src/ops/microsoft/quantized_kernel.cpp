@@ -192,7 +192,8 @@ kernels::Parameter column_parameter(const Tensor& tensor) {
 
 }  // namespace
 
-// The bias counts in units of the product of both scales.
+// The bias counts in units of the product of both scales. In f32 and with the scales combined first, as ONNX Runtime
+// does: ties are decided by the last bit.
 Status run_ms_q_gemm(const Call& call, KernelArgs& args) {
   TRY(const Tensor a, turned_if(args.in(0), call.i("transA") != 0));
   TRY(const Tensor b, turned_if(args.in(3), call.i("transB") != 0));
@@ -201,17 +202,27 @@ Status run_ms_q_gemm(const Call& call, KernelArgs& args) {
   TRY(Tensor sums, Tensor::allocate(DType::f64, args.out(0).dims()));
   TRY_OK(kernels::matmul(left, right, sums));
   if (args.in(6)) TRY_OK(add_to(sums, args.in(6)));
-  TRY(const auto a_scale, kernels::to_reals(args.in(1)));
-  TRY(const auto b_scale, kernels::to_reals(args.in(4)));
-  const auto columns = static_cast<size_t>(args.out(0).dims()[1]);
-  if (a_scale.size() != 1 || (b_scale.size() != 1 && b_scale.size() != columns))
+  TRY(const float a_scale, one_float(args.in(1), 1));
+  TRY(Tensor scale, Tensor::allocate(DType::f32, {}));
+  scale.as_mutable<float>()[0] = call.f("alpha") * a_scale;
+  const kernels::Parameter columns = column_parameter(args.in(4));
+  if (args.in(7) && args.out(0).dtype() != DType::f32) {
+    Tensor zero = args.in(8);
+    if (!zero) {
+      TRY(zero, Tensor::allocate(args.out(0).dtype(), {}));
+    }
+    return kernels::requantize(sums, {scale, {}}, columns, args.in(7), zero, args.out(0));
+  }
+  TRY(const auto factors, kernels::to_reals(args.in(4)));
+  const auto count = static_cast<size_t>(args.out(0).dims()[1]);
+  if (factors.size() != 1 && factors.size() != count)
     return refuse("quantize.scale", "the scales do not fit the matrices");
-  const auto alpha = static_cast<double>(call.f("alpha"));
   size_t i = 0;
-  TRY_OK(map_reals(sums, [&](double x) { return alpha * x * a_scale[0] * b_scale[i++ % b_scale.size()]; }));
-  TRY(Tensor real, kernels::converted(sums, DType::f32));
-  if (args.in(7) && args.out(0).dtype() != DType::f32) return quantize_to(real, args.in(7), args.in(8), args.out(0));
-  return put(real, args.out(0));
+  TRY_OK(map_reals(sums, [&](double x) {
+    const float factor = scale.at<float>(0) * static_cast<float>(factors[i++ % factors.size()]);
+    return static_cast<double>(static_cast<float>(x) * factor);
+  }));
+  return kernels::convert(sums, args.out(0));
 }
 
 namespace {

@@ -145,7 +145,11 @@ TEST(QuantizedKernels, Convolutions) {
       check_kernels({{"ConvInteger", 10, std::string("u8") + row.x + "; const u8" + row.w + "; u8[]", row.attributes}});
     check_kernels(
         {{"QLinearConv", 10,
-          "u8[1, 9, 9, 13]; f32[]; u8[]; const i8[14, 9, 3, 3]; f32[14]; i8[14]; f32[] = [150.5]; u8[]; i32[14]"}});
+          "u8[1, 9, 9, 13]; f32[]; u8[]; const i8[14, 9, 3, 3]; f32[14]; i8[14]; f32[] = [150.5]; u8[]; i32[14]"},
+         // Sums and bias together take more than 32 bits.
+         {"QLinearConv", 10,
+          "u8[1, 900, 1, 13]; f32[] = [0.01]; u8[] = [9]; const i8[2, 900, 1, 1]; f32[] = [0.01]; i8[] = [0]; "
+          "f32[] = [2000.5]; u8[] = [9]; i32[2] = [2147483647, -2147483648]"}});
   });
   EXPECT_NE(refusal_of({"ConvInteger", 10, "u8[1, 4, 9, 9]; i8[6, 4, 3, 3]"}), "");
   EXPECT_NE(refusal_of({"ConvInteger", 10, "u8[1, 4, 9, 9, 9]; const i8[6, 4, 3, 3, 3]"}), "");

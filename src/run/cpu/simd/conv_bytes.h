@@ -10,8 +10,9 @@
 namespace anyshape::simd {
 
 enum class ByteConvOut : uint8_t {
-  i32,     // the sums
-  u8, i8,  // round((sum + bias) * factor) + zero, saturated; in double
+  i32,  // the sums
+  u8,
+  i8,  // round(f32(sum + bias) * factor) + zero, saturated; in f32
 };
 
 struct ByteConv {
@@ -21,11 +22,11 @@ struct ByteConv {
   int64_t pad_top = 0, pad_left = 0;
   const std::byte* in = nullptr;
   bool in_signed = false;
-  int32_t in_zero = 0;              // as the entries of the input are
+  int32_t in_zero = 0;               // as the entries of the input are
   const int32_t* weights = nullptr;  // what byte_conv_pack made
   // One per output channel of all groups: sums of the weights as packed; their zero points (null: all are 0).
   const int32_t *sums = nullptr, *zeros = nullptr;
-  const int32_t* bias = nullptr;    // null: none
+  const int32_t* bias = nullptr;  // null: none
   const float* factors = nullptr;
   ByteConvOut kind = ByteConvOut::i32;
   void* out = nullptr;

@@ -1,6 +1,7 @@
 #include "run/cpu/simd/conv_bytes_plan.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 
 namespace anyshape::simd {
@@ -48,8 +49,10 @@ ByteConvBand byte_conv_band(const ByteConv& c) {
                                 std::max<int64_t>(c.out_channels / kChannels, 1));
   b.height = b.rows + last_y / c.stride_y;
   b.plane = b.height * b.width + 16;
-  b.line = (b.width + 15) * c.stride_x + b.phases_x + (c.shifts() ? 3 * c.dilation_x : 0) + kSlack;
+  b.used = b.width * c.stride_x + b.phases_x + (c.shifts() ? 3 * c.dilation_x : 0);
+  b.line = b.used + 15 * c.stride_x + kSlack;
   b.offset_bytes = ceil_of(c.taps() * static_cast<int64_t>(sizeof(int64_t)), 64) * 64;
+  b.channel_bytes = ceil_of(c.groups * c.out_channels * static_cast<int64_t>(sizeof(ByteConvChannel)), 64) * 64;
   b.line_bytes = ceil_of(4 * b.line, 64) * 64;
   b.image_bytes = ceil_of((quads * b.plane + kSlack) * 4, 64) * 64;
   return b;
@@ -75,6 +78,22 @@ void byte_conv_offsets(const ByteConv& c, const ByteConvBand& band, int64_t* off
   });
 }
 
+void byte_conv_channels(const ByteConv& c, ByteConvChannel* channels) {
+  const int32_t in_zero = c.in_zero + (c.in_signed ? 128 : 0);
+  const int64_t depth = c.in_channels * c.kernel_height * c.kernel_width;
+  for (int64_t o = 0; o < c.groups * c.out_channels; ++o) {
+    ByteConvChannel& out = channels[o] = {};
+    out.zero = c.zeros ? c.zeros[o] : 0;
+    const auto bias = c.bias ? static_cast<int64_t>(c.bias[o]) : 0;
+    const bool fits = std::abs(bias) < (int64_t{1} << 31) - 255 * 255 * depth;
+    const int64_t weights = c.sums[o] - depth * static_cast<int64_t>(out.zero);
+    out.shift = static_cast<int32_t>(static_cast<uint64_t>(in_zero) * static_cast<uint64_t>(weights) -
+                                     static_cast<uint64_t>(fits ? bias : 0));
+    out.bias = fits ? 0.0 : static_cast<double>(bias);
+    out.factor = c.factors ? c.factors[o] : 0;
+  }
+}
+
 int64_t byte_conv_packed_size(const ByteConv& c) { return c.taps() * (c.groups * c.out_channels + 1); }
 
 void byte_conv_pack(const ByteConv& c, const std::byte* from, bool is_signed, int32_t* to, int32_t* sums) {
@@ -92,8 +111,8 @@ void byte_conv_pack(const ByteConv& c, const std::byte* from, bool is_signed, in
         if (o < filters) sums[o] += four[j];
       }
       const int64_t group = o / c.out_channels;
-      int32_t* place = o == filters ? to + filters * taps + tap
-                                    : to + (group * taps + tap) * c.out_channels + o % c.out_channels;
+      int32_t* place =
+          o == filters ? to + filters * taps + tap : to + (group * taps + tap) * c.out_channels + o % c.out_channels;
       std::memcpy(place, four, sizeof(four));
     }
   });
@@ -106,7 +125,7 @@ int64_t byte_conv_items(const ByteConv& c) {
 
 int64_t byte_conv_scratch(const ByteConv& c) {
   const ByteConvBand band = byte_conv_band(c);
-  return band.offset_bytes + band.line_bytes + band.image_bytes;
+  return band.offset_bytes + band.channel_bytes + band.line_bytes + band.image_bytes;
 }
 
 }  // namespace anyshape::simd

@@ -69,18 +69,10 @@ HWY_INLINE hn::Vec<D> by_halves(D d, Fn fn, Vs... v) {
 }
 #endif
 
-// round(sum * scale * factor) to even, within least..most; what is no number becomes `least`. Computed in double.
-HWY_INLINE VI scaled_and_rounded(VI sum, double scale, V factor, float least, float most) {
-  const Wide d;
-  const auto low = hn::Set(d, static_cast<double>(least)), high = hn::Set(d, static_cast<double>(most));
-  const auto by = hn::Set(d, scale);
-  const auto rounded = [&](auto sums, auto factors) HWY_ATTR {
-    auto x = hn::Mul(hn::Mul(hn::PromoteTo(d, sums), by), hn::PromoteTo(d, factors));
-    x = hn::Round(x);
-    x = hn::IfThenElse(hn::Gt(x, low), x, low);
-    return hn::DemoteTo(PartI(), hn::Min(x, high));
-  };
-  return by_halves(I(), rounded, sum, factor);
+// round(x) to even, within least..most; what is no number becomes `least`.
+HWY_INLINE VI rounded_within(V x, V least, V most) {
+  const V y = hn::Round(x);
+  return hn::ConvertTo(I(), hn::Min(hn::IfThenElse(hn::Gt(y, least), y, least), most));
 }
 
 // The lanes as bytes, the first n of them. REQUIRES: they fit.

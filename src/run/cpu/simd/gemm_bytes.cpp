@@ -74,10 +74,10 @@ HWY_INLINE void for_each_vector(const ByteGemm& g, const ByteBlock& block, Fn fn
 template <class Byte>
 HWY_INLINE void finish_bytes(const ByteGemm& g, const ByteBlock& block) {
   const VI zero = hn::Set(I(), g.zero);
-  const float least = static_cast<float>(std::numeric_limits<Byte>::min() - g.zero);
-  const float most = static_cast<float>(std::numeric_limits<Byte>::max() - g.zero);
+  const V least = splat(static_cast<float>(std::numeric_limits<Byte>::min() - g.zero));
+  const V most = splat(static_cast<float>(std::numeric_limits<Byte>::max() - g.zero));
   for_each_vector(g, block, [&](VI x, int64_t j, int64_t n, int64_t at) HWY_ATTR {
-    const VI y = scaled_and_rounded(x, g.scale, hn::LoadU(F(), g.factors + j), least, most);
+    const VI y = rounded_within(hn::Mul(hn::ConvertTo(F(), x), hn::LoadU(F(), g.factors + j)), least, most);
     store_bytes(hn::Add(y, zero), static_cast<Byte*>(g.c) + at, n);
   });
 }

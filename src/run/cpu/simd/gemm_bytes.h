@@ -12,7 +12,7 @@ namespace anyshape::simd {
 enum class ByteProduct : uint8_t {
   i32,  // the sums
   u8,
-  i8,        // round(sum * scale * factor) + zero, saturated; in double
+  i8,        // round(f32(sum) * factor) + zero, saturated; in f32
   f32,       // f32(sum) * factor + bias, each step rounded to f32
   f32_wide,  // sum * scale * factor + bias in double, rounded once
 };
@@ -29,7 +29,7 @@ struct ByteGemm {
   ByteProduct kind = ByteProduct::i32;
   void* c = nullptr;  // entry (i, j) at [i * c_row + j]
   int64_t c_row = 0;
-  double scale = 1;
+  double scale = 1;                                 // of f32_wide
   const float *factors = nullptr, *bias = nullptr;  // one per column up to a whole panel; no bias: null
   int32_t zero = 0;                                 // of bytes
 };

@@ -112,8 +112,8 @@ TEST(GemmBytes, IsExact) {
         const int64_t sum = c.product(static_cast<int64_t>(i) / c.n, static_cast<int64_t>(j));
         ASSERT_EQ(sums[i], sum) << i;
         const double scaled = static_cast<double>(sum) * 0.75 * static_cast<double>(p.factors[j]);
-        ASSERT_EQ(bytes[i], std::clamp(std::nearbyint(scaled) + 3, -128.0, 127.0)) << i;
         const float product = static_cast<float>(sum) * p.factors[j];
+        ASSERT_EQ(bytes[i], std::clamp(std::nearbyint(product) + 3, -128.0f, 127.0f)) << i;
         ASSERT_EQ(floats[i], p.g.bias ? product + p.bias[j] : product) << i;
         ASSERT_EQ(wide[i], static_cast<float>(p.g.bias ? scaled + static_cast<double>(p.bias[j]) : scaled)) << i;
       }
