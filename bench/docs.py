@@ -46,10 +46,10 @@ def mean_ratio(result):
     return math.exp(sum(map(math.log, ratios)) / len(ratios)), under, len(ratios)
 
 
-def write_readme(mean, under, count):
+def write_readme(mean, under, count, peer):
     path = ROOT / "README.md"
     row = (f"| speed of a run, geometric mean over the {count} rows of [docs/benchmarks.md](docs/benchmarks.md) "
-           f"(`make bench`) | {mean:.2f} times ONNX Runtime 1.31.1; slower in {under} rows | 1 |")  # fmt: skip
+           f"(`make bench`) | {mean:.2f} times {peer}; slower in {under} rows | 1 |")  # fmt: skip
     path.write_text(re.sub(r"^\| (one run, best of 1 and 2 threads|speed of a run, geometric mean).*$", row,
                            path.read_text(), flags=re.M))  # fmt: skip
 
@@ -62,13 +62,13 @@ def main():
     machine = "\n".join(f"| {name} | {value:.1f} |" for name, value in result["machine"].items())
     parts = [
         HEAD,
-        f"Last run: {datetime.date.today()}, {', '.join(result['facts'])}. Command: `make bench`.\n",
+        f"Last run: {datetime.date.today()}, {', '.join(result['facts'])}. Command: `build/release/bin/speed_table`, the last part of\n`make bench`.\n",
         f"**geomean vs onnxruntime: {mean:.2f}x** ({under} of {count} rows under 1)\n",
         *map(table, result["tables"]),
         f"## The machine, measured\n\n| | |\n|---|--:|\n{machine}\n",
     ]
     (ROOT / "docs/benchmarks.md").write_text("\n".join(parts))
-    write_readme(mean, under, count)
+    write_readme(mean, under, count, result["facts"][-1])
 
 
 if __name__ == "__main__":
