@@ -5,7 +5,7 @@ FUZZ_SECONDS ?= 600
 SOUND_SECONDS ?= 3600
 export JOBS FUZZ_SECONDS
 
-.PHONY: all demo test test-live test-long test-long-dev test-long-sound test-long-run test-long-fuzz test-long-live bench fuzz format lint operators install clean help
+.PHONY: all demo test test-live test-long test-long-dev test-long-sound test-long-run test-long-fuzz test-long-live bench bench-docs fuzz format lint operators install clean help
 .NOTPARALLEL:
 .SILENT:
 
@@ -59,9 +59,12 @@ test-long-live:
 	ANYSHAPE_FULL=1 tools/run_live.sh
 
 bench:
-	tools/install_deps.sh live
+	tools/install_deps.sh bench
 	tools/build.sh release
 	tools/run_bench.sh
+
+bench-docs: bench
+	build/venv/bin/python bench/docs.py
 
 fuzz:
 	tools/install_deps.sh fuzz
@@ -98,7 +101,8 @@ help:
 	echo "make test-live  compare with PyTorch and ONNX Runtime on drawn lists; ANYSHAPE_SEED=N repeats a draw"
 	echo "make test-long  sanitised tests, concurrent runs, a soak, fuzzing (FUZZ_SECONDS=600 each), the full live lists;"
 	echo "                in parts: test-long-dev, -sound (sanitised graphs, SOUND_SECONDS=3600), -run, -fuzz, -live"
-	echo "make bench      run the benchmarks"
+	echo "make bench      run the benchmarks (10 minutes); the last line is the speed beside ONNX Runtime"
+	echo "make bench-docs the same, and docs/benchmarks.md from it"
 	echo "make fuzz       run the libFuzzer targets, FUZZ_SECONDS each"
 	echo "make format     format the C++ files; make lint checks them, with clang-tidy"
 	echo "make operators  write docs/operators.md from the records"

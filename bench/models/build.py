@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""build.py [--committed]: writes the models of the speed table into build/bench/models, those that are not there yet.
+"""build.py [--committed]: writes the models of the speed table into build/bench/models, where they are not
+there yet.
 
-The small ones are committed beside this file and copied; --committed makes these anew. ANYSHAPE names the program."""
+The small ones are committed beside this file; --committed makes these anew. ANYSHAPE names the program."""
 
 import contextlib
 import io
@@ -45,8 +46,13 @@ def write(name, path):
     import onnx
 
     with contextlib.redirect_stdout(io.StringIO()):
-        made = graphs.GRAPHS[name](FOLDER)
+        made = graphs.GRAPHS[name](model)
     onnx.save(made, path)
+
+
+def fresh(path):
+    """Whether the file is there and younger than what says how to make it."""
+    return path.is_file() and path.stat().st_mtime > max(source.stat().st_mtime for source in HERE.glob("*.py"))
 
 
 def model(name):
@@ -54,7 +60,7 @@ def model(name):
     path, ready = FOLDER / f"{name}.onnx", HERE / f"{name}.onnx"
     if name in COMMITTED and ready.is_file():
         return ready
-    if not path.is_file():
+    if not fresh(path):
         FOLDER.mkdir(parents=True, exist_ok=True)
         warnings.simplefilter("ignore")
         logging.disable(logging.WARNING)

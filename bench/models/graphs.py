@@ -1,5 +1,6 @@
 """The models of the speed table that are written node by node: trees, a logistic regression, an attention full of shape
-arithmetic; and the quantised ones, made by ONNX Runtime's quantiser. GRAPHS: name -> function of the folder of models."""
+arithmetic; and the quantised ones, made by ONNX Runtime's quantiser. GRAPHS: name -> function of `file_of`, which gives
+the file of another model."""
 
 import tempfile
 from pathlib import Path
@@ -35,7 +36,7 @@ def tree(rng, depth, leaves):
     return nodes
 
 
-def trees(_):
+def trees(_file_of):
     rng = np.random.default_rng(1)
     rows = [(t, i, *node) for t in range(100) for i, node in enumerate(tree(rng, 9, 31))]
     leaves = [row for row in rows if row[2] < 0]
@@ -53,7 +54,7 @@ def trees(_):
     return model([node], ["batch", FEATURES], [("y", TensorProto.FLOAT, ["batch", 1])], ml=True)
 
 
-def logistic(_):
+def logistic(_file_of):
     rng = np.random.default_rng(2)
     classes = 3
     nodes = [
@@ -113,27 +114,26 @@ class ShapeHeavy:
         weights = self.node("Softmax", self.masked(scores, "x"), axis=-1)
         mixed = self.node("MatMul", weights, self.split(v, "x", [0, 2, 1, 3]))
         joined = self.reshape(self.node("Transpose", mixed, perm=[0, 2, 1, 3]), "x", self.width)
-        last = self.node("Add", "x", self.linear(joined))
+        self.node("Add", "x", self.linear(joined))
         self.nodes[-1].output[0] = "y"
-        del last
         dims = ["batch", "seq", self.width]
         return model(self.nodes, dims, [("y", TensorProto.FLOAT, dims)], self.weights)
 
 
-def shape_heavy(_):
+def shape_heavy(_file_of):
     return ShapeHeavy().build()
 
 
-def quantised_mlp(folder):
+def quantised_mlp(file_of):
     from onnxruntime import quantization
 
     with tempfile.TemporaryDirectory() as place:
         out = Path(place) / "out.onnx"
-        quantization.quantize_dynamic(folder / "mlp_4x768.onnx", out, weight_type=quantization.QuantType.QInt8)
+        quantization.quantize_dynamic(file_of("mlp_4x768"), out, weight_type=quantization.QuantType.QInt8)
         return onnx.load(out)
 
 
-def quantised_cnn(folder):
+def quantised_cnn(file_of):
     from onnxruntime import quantization
 
     class Samples(quantization.CalibrationDataReader):
@@ -147,7 +147,7 @@ def quantised_cnn(folder):
     with tempfile.TemporaryDirectory() as place:
         out = Path(place) / "out.onnx"
         quantization.quantize_static(
-            folder / "resnet.onnx", out, Samples(), quant_format=quantization.QuantFormat.QOperator,
+            file_of("resnet"), out, Samples(), quant_format=quantization.QuantFormat.QOperator,
             activation_type=quantization.QuantType.QUInt8, weight_type=quantization.QuantType.QInt8,
         )  # fmt: skip
         return onnx.load(out)

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <thread>
 
+#include "machine.h"
 #include "measure.h"
 
 namespace anyshape::bench {
@@ -90,6 +91,7 @@ Status run_counted(const Row& row, int calls) {
   TRY_OK(runner->bind(feed));
   TRY_OK(runner->run());
   if (!anyshape_counted_run(runner.get(), calls)) return refuse("bench.run", "a run of {} failed", row.title());
+  std::puts(vector_name().c_str());
   return {};
 }
 

@@ -13,7 +13,8 @@ Status measure_start(const File& program, const File& rows, size_t index, Record
 // model was loaded before, so the engine itself is there already.
 Status run_child(const std::vector<Row>& rows, size_t index, const EngineName& engine);
 
-// Runs the row `calls` times on one thread, inside of a function that callgrind can be told of.
+// Runs the row `calls` times on one thread, inside of a function that callgrind can be told of; prints the
+// instruction set of the vectors.
 Status run_counted(const Row& row, int calls);
 
 }  // namespace anyshape::bench

@@ -33,6 +33,7 @@ using File = std::filesystem::path;
 
 Result<RunnerPtr> load_anyshape(const File& model, int threads);
 Result<RunnerPtr> load_onnxruntime(const File& model, int threads);
+Result<std::string> onnxruntime_version();
 // In float32, on the processor. Usage error "openvino.library" if its C library is not there.
 Result<RunnerPtr> load_openvino(const File& model, int threads);
 

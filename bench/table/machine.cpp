@@ -9,7 +9,7 @@
 #include <numeric>
 #include <thread>
 
-#include "fma_peak.h"
+#include "../fma_peak.h"
 #include "measure.h"
 
 namespace anyshape::bench {
@@ -19,8 +19,9 @@ struct Level {
   const char* name;
   int64_t bytes;
 };
-// Sizes that are in a cache of today's machines with room to spare, and one that is in none.
-constexpr Level kLevels[] = {{"16 KiB", 16 << 10}, {"512 KiB", 512 << 10}, {"8 MiB", 8 << 20}, {"256 MiB", 256 << 20}};
+// From what the first cache of today's machines has room for to what none has.
+constexpr Level kLevels[] = {
+    {"16 KiB", 16 << 10}, {"512 KiB", 512 << 10}, {"4 MiB", 4 << 20}, {"16 MiB", 16 << 20}, {"256 MiB", 256 << 20}};
 constexpr double kWatched = 0.1;
 
 // The most that `work`, which says how much it did, gets done in a second on so many threads at once; each gets its
@@ -41,14 +42,15 @@ double best_rate(int threads, const std::function<double(int)>& work) {
   return std::accumulate(best.begin(), best.end(), 0.0);
 }
 
+// Of threads that share out so many bytes.
 double read_rate(int threads, int64_t bytes) {
-  const int64_t count = bytes / static_cast<int64_t>(sizeof(float));
-  const std::vector<std::vector<float>> data(static_cast<size_t>(threads),
-                                             std::vector<float>(static_cast<size_t>(count), 1));
+  const int64_t count = bytes / threads / static_cast<int64_t>(sizeof(float));
+  const std::vector<float> part(static_cast<size_t>(count), 1);
+  const std::vector<std::vector<float>> data(static_cast<size_t>(threads), part);
   const int times = static_cast<int>(std::max<int64_t>(1, (1 << 18) / bytes));
   return best_rate(threads, [&](int t) {
     for (int i = 0; i < times; ++i) add_up(data[static_cast<size_t>(t)].data(), count);
-    return static_cast<double>(bytes) * times;
+    return static_cast<double>(count) * sizeof(float) * times;
   });
 }
 
@@ -72,14 +74,19 @@ double Machine::least_seconds(int threads, double operations, double bytes) cons
   return std::max(operations / peaks_[at], bytes / rates_[level][at]);
 }
 
-std::map<std::string, double> Machine::numbers() const {
-  std::map<std::string, double> out;
+std::vector<std::pair<std::string, double>> Machine::numbers() const {
+  std::vector<std::pair<std::string, double>> out;
   for (size_t i = 0; i < threads_.size(); ++i) {
-    out[fmt::format("GFLOP/s on {}", threads_[i])] = peaks_[i] * 1e-9;
+    out.emplace_back(fmt::format("GFLOP/s on {}", threads_[i]), peaks_[i] * 1e-9);
     for (size_t level = 0; level < rates_.size(); ++level)
-      out[fmt::format("GB/s of {} on {}", kLevels[level].name, threads_[i])] = rates_[level][i] * 1e-9;
+      out.emplace_back(fmt::format("GB/s of {} on {}", kLevels[level].name, threads_[i]), rates_[level][i] * 1e-9);
   }
   return out;
+}
+
+std::string vector_name() {
+  const int64_t targets = hwy::SupportedTargets();
+  return hwy::TargetName(targets & -targets);
 }
 
 std::vector<std::string> machine_facts() {
@@ -90,9 +97,8 @@ std::vector<std::string> machine_facts() {
       model = line.substr(line.find(':') + 2);
       break;
     }
-  const int64_t targets = hwy::SupportedTargets();
   return {model, fmt::format("{} hardware threads", std::thread::hardware_concurrency()),
-          fmt::format("vectors of {}", hwy::TargetName(targets & -targets)), fmt::format("compiler {}", __VERSION__)};
+          fmt::format("vectors of {}", vector_name()), fmt::format("compiler {}", __VERSION__)};
 }
 
 }  // namespace anyshape::bench

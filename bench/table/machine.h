@@ -1,7 +1,7 @@
 #pragma once
 
-#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace anyshape::bench {
@@ -15,7 +15,7 @@ class Machine {
   // memory that all the bytes fit into.
   double least_seconds(int threads, double operations, double bytes) const;
   // "GFLOP/s, 2 threads" and so on.
-  std::map<std::string, double> numbers() const;
+  std::vector<std::pair<std::string, double>> numbers() const;
 
  private:
   std::vector<int> threads_;
@@ -23,6 +23,8 @@ class Machine {
   std::vector<std::vector<double>> rates_;  // by level, by threads
 };
 
+// The instruction set of the vectors, as Highway calls it: "AVX2".
+std::string vector_name();
 // The processor's name, its cores, instruction set, compiler.
 std::vector<std::string> machine_facts();
 

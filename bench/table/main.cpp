@@ -3,9 +3,9 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
 #include <thread>
 
+#include "anyshape/terminal.h"
 #include "child.h"
 #include "row_bench.h"
 #include "tables.h"
@@ -15,13 +15,15 @@ namespace {
 
 struct Arguments {
   Settings settings;
+  double limit = 330;  // seconds for all rows; single calls are watched for a shorter time where it comes near
   File program, rows = "build/bench/rows.tsv", json = "build/bench/result.json";
   std::string child, count;       // an engine; a row: this process is asked for numbers
   std::vector<std::string> rest;  // parts of titles; of a child the place of the row
 };
 
 constexpr const char* kUsage =
-    "speed_table [--quick] [--threads N] [--seconds S] [--rows FILE] [--json FILE] [PART OF A ROW'S NAME]...\n"
+    "speed_table [--quick] [--threads N] [--seconds S] [--limit S] [--rows FILE] [--json FILE] [PART OF A ROW'S "
+    "NAME]...\n"
     "speed_table --child ENGINE INDEX     load and first call of a row (us), resident memory (MiB)\n"
     "speed_table --count MODEL INPUTS     ten runs of a model on one thread, for callgrind\n";
 
@@ -43,8 +45,8 @@ bool parse(int count, char** words, Arguments& out) {
       return false;
     } else if (word == "--threads") {
       out.settings.threads = {std::max(1, std::atoi(words[i]))};
-    } else if (word == "--seconds") {
-      out.settings.seconds = std::atof(words[i]);
+    } else if (word == "--seconds" || word == "--limit") {
+      (word == "--seconds" ? out.settings.seconds : out.limit) = std::atof(words[i]);
     } else if (word == "--rows" || word == "--json") {
       (word == "--rows" ? out.rows : out.json) = words[i];
     } else if (word == "--child" || word == "--count") {
@@ -63,18 +65,29 @@ bool wanted(const Row& row, const std::vector<std::string>& only) {
 
 // The line on a terminal that says where the run is.
 void show(const std::string& text) {
+  if (!progress_wanted()) return;
   std::fprintf(stderr, "\r\033[K%s", text.c_str());
   std::fflush(stderr);
 }
 
+// How long to watch single calls of each engine, with so many rows and seconds left; the rest of a row takes about
+// three.
+double call_seconds(double seconds, size_t rows, double most) {
+  return std::clamp((seconds / static_cast<double>(rows) - 3) / 2, most / 10, most);
+}
+
 std::vector<Record> measure(const std::vector<Row>& rows, const Arguments& arguments, const Machine& machine) {
+  const auto start = Clock::now();
+  Settings settings = arguments.settings;
   std::vector<Record> records;
   for (size_t i = 0; i < rows.size(); ++i) {
     const Row& row = rows[i];
     if (!wanted(row, arguments.rest)) continue;
     show(row.title());
+    settings.call_seconds =
+        call_seconds(arguments.limit - seconds_since(start), rows.size() - i, arguments.settings.call_seconds);
     records.push_back({row.section, row.name, row.shape, {}, ""});
-    Status done = RowBench(row, arguments.settings, machine, records.back()).run();
+    Status done = RowBench(row, settings, machine, records.back()).run();
     if (done && !arguments.settings.quick && row.section != "real")
       done = measure_start(arguments.program, arguments.rows, i, records.back());
     if (!done) records.back().trouble = done.error().text();
@@ -120,7 +133,8 @@ void print_machine(const std::vector<std::string>& facts, const Machine& machine
 }
 
 int run_table(const Arguments& arguments, const std::vector<Row>& rows) {
-  const auto facts = machine_facts();
+  std::vector<std::string> facts = machine_facts();
+  facts.push_back("ONNX Runtime " + onnxruntime_version().value_or("is missing"));
   const Machine machine = Machine::measure(arguments.settings.threads);
   print_machine(facts, machine);
   std::vector<Record> records = measure(rows, arguments, machine);
@@ -130,7 +144,8 @@ int run_table(const Arguments& arguments, const std::vector<Row>& rows) {
   for (const Table& table : tables) fmt::print("{}", text_of(table));
   if (const auto openvino = load_openvino(rows[0].model, 1); !openvino && !arguments.settings.quick)
     fmt::print("\nno table of OpenVINO: {}\n", openvino.error().text());
-  std::ofstream(arguments.json) << json_of(machine.numbers(), facts, records, tables);
+  const Status written = write_text(arguments.json, json_of(machine.numbers(), facts, records, tables));
+  if (!written) fmt::print("{}\n", written.error().text());
   fmt::print("\ngeomean vs onnxruntime: {:.2f}x\n", geometric_mean(section(records, "rows"), "steady_ratio"));
   return std::all_of(records.begin(), records.end(), [](const Record& r) { return r.trouble.empty(); }) ? 0 : 1;
 }

@@ -8,6 +8,13 @@ namespace {
 using namespace ort;
 using LibraryPtr = std::shared_ptr<const Library>;
 
+Result<LibraryPtr> load_library() {
+  OrtPlaces places = ort_places({});
+  places.prefixes.insert(places.prefixes.begin(), "build/venv");
+  TRY(const auto file, find_ort_library(places));
+  return Library::load(file);
+}
+
 struct OrtModel {
   LibraryPtr library;
   SessionObject* session = nullptr;
@@ -21,10 +28,7 @@ struct OrtModel {
 };
 
 Status OrtModel::open(const File& model, int threads) {
-  OrtPlaces places = ort_places({});
-  places.prefixes.insert(places.prefixes.begin(), "build/venv");
-  TRY(const auto file, find_ort_library(places));
-  TRY(library, Library::load(file));
+  TRY(library, load_library());
   const Functions& f = library->functions();
   Options* options = nullptr;
   TRY_OK(library->check(f.create_options(&options)));
@@ -90,6 +94,11 @@ class OrtRunner : public Runner {
 };
 
 }  // namespace
+
+Result<std::string> onnxruntime_version() {
+  TRY(const LibraryPtr library, load_library());
+  return library->version();
+}
 
 Result<RunnerPtr> load_onnxruntime(const File& model, int threads) {
   auto loaded = std::make_shared<OrtModel>();

@@ -74,7 +74,7 @@ double geometric_mean(const std::vector<const Record*>& rows, std::string_view k
   return count == 0 ? 0 : std::exp(sum / count);
 }
 
-std::string json_of(const std::map<std::string, double>& machine, const std::vector<std::string>& facts,
+std::string json_of(const std::vector<std::pair<std::string, double>>& machine, const std::vector<std::string>& facts,
                     const std::vector<Record>& records, const std::vector<Table>& tables) {
   std::string out =
       fmt::format("{{\n\"machine\": {{{}}},\n\"facts\": {},\n\"rows\": [", object_of(machine), list_of(facts));

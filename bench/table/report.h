@@ -3,6 +3,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace anyshape::bench {
@@ -31,7 +32,7 @@ struct Table {
 std::string text_of(const Table& table);
 // The geometric mean of a column over the rows that have it; 0 where none has.
 double geometric_mean(const std::vector<const Record*>& rows, std::string_view key);
-std::string json_of(const std::map<std::string, double>& machine, const std::vector<std::string>& facts,
+std::string json_of(const std::vector<std::pair<std::string, double>>& machine, const std::vector<std::string>& facts,
                     const std::vector<Record>& records, const std::vector<Table>& tables);
 
 }  // namespace anyshape::bench
