@@ -270,6 +270,8 @@ constexpr const OpDef* kAll[] = {
     &ops::kFusedElementwise1,
     &ops::kFromBlocked1,
     &ops::kToBlocked1,
+    &ops::kFusedGemm1,
+    &ops::kFusedMatMul1,
     &ops::kMsAttention1,
     &ops::kMsBiasAdd1,
     &ops::kMsBiasDropout1,

@@ -74,6 +74,8 @@ extern const OpDef kFlatten1;
 extern const OpDef kFloor1;
 extern const OpDef kFromBlocked1;
 extern const OpDef kFusedElementwise1;
+extern const OpDef kFusedGemm1;
+extern const OpDef kFusedMatMul1;
 extern const OpDef kGRU1;
 extern const OpDef kGather1;
 extern const OpDef kGatherElements11;

@@ -71,6 +71,7 @@ Status fold_pads(Draft& draft);
 Status spell_out_batch_norm(Draft& draft);
 Status fuse_residuals(Draft& draft);
 Status fuse_activations(Draft& draft);
+Status fuse_products(Draft& draft);
 Status fuse_elementwise(Draft& draft);
 Status choose_layouts(Draft& draft);
 Status remove_dead_nodes(Draft& draft);

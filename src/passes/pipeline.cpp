@@ -23,6 +23,7 @@ constexpr Pass kPasses[] = {
     {"scale", "scale and shift that are left are computed entry by entry", spell_out_batch_norm},
     {"residual", "values added after a convolution are added with it", fuse_residuals},
     {"activation", "activations after a convolution are computed with it", fuse_activations},
+    {"products", "what follows a matrix product is computed with it", fuse_products},
     {"elementwise", "chains of elementwise operators become one step", fuse_elementwise},
     {"dead", "nodes nobody reads are dropped", remove_dead_nodes},
     {"layout", "chains of convolutions work on blocked channels", choose_layouts},

@@ -17,6 +17,8 @@ TEST(CpuKernels, MatMul) {
       {"MatMul", 13, "f32[2, 1, 3, 4]; f32[5, 4, 6]"},
       {"MatMul", 13, "f32[2, 1, 3, 4]; const f32[5, 4, 6]"},
       {"MatMul", 13, "f32[3, 4]; const f32[5, 4, 6]"},
+      {"MatMul", 13, "f32[2, 64, 1, 17]; const f32[17, 40]"},
+      {"MatMul", 13, "f32[64, 1, 17]; f32[1, 17, 40]"},
       {"MatMul", 13, "f32[8, 17, 33]; f32[8, 33, 40]"},
       {"MatMul", 13, "f32[64, 64, 64]; f32[64, 64, 64]"},
       {"MatMul", 13, "f32[4]; f32[4]"},
@@ -49,6 +51,24 @@ TEST(CpuKernels, Gemm) {
     });
   }
   EXPECT_EQ(refusal_of({"Gemm", 13, "f64[2, 2]; f64[2, 2]"}), "its element type is not f32");
+}
+
+TEST(CpuKernels, FusedProducts) {
+  for (const std::string b : {"f32", "const f32"}) {
+    check_kernels({
+        {"anyshape:FusedMatMul", 1, "f32[3, 4]; " + b + "[4, 5]; f32[5]"},
+        {"anyshape:FusedMatMul", 1, "f32[2, 30, 40]; " + b + "[40, 70]; f32[1, 70]; f32[2, 30, 70]", "activation=Relu"},
+        {"anyshape:FusedMatMul", 1, "f32[2, 3, 4]; " + b + "[2, 4, 37]; ; f32[2, 3, 37]", "activation=Tanh alpha=0.5"},
+        {"anyshape:FusedMatMul", 1, "f32[1, 3, 4]; " + b + "[2, 4, 7]; f32[7]; f32[2, 3, 7]", "activation=Silu"},
+        {"anyshape:FusedMatMul", 1, "f32[70, 500]; " + b + "[500, 90]; f32[90]; f32[70, 90]", "activation=Gelu"},
+        {"anyshape:FusedMatMul", 1, "f32[4]; " + b + "[4, 5]; f32[5]; f32[5]", "activation=HardSwish"},
+        {"anyshape:FusedMatMul", 1, "f32[0, 4]; " + b + "[4, 5]; f32[5]; f32[0, 5]"},
+        {"anyshape:FusedGemm", 1, "f32[5, 7]; " + b + "[7, 9]; f32[9]; f32[5, 9]", "activation=GeluTanh"},
+        {"anyshape:FusedGemm", 1, "f32[7, 5]; " + b + "[9, 7]; f32[5, 1]; f32[5, 9]",
+         "transA=1 transB=1 alpha=0.5 beta=2.0 activation=Clip activation_params=[-0.5,0.75]"},
+        {"anyshape:FusedGemm", 1, "f32[1, 300]; " + b + "[300, 260]; f32[260]", "activation=Sigmoid"},
+    });
+  }
 }
 
 TEST(CpuKernels, ConvTranspose) {

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include "run/cpu/kernels/all.h"
 #include "run/cpu/kernels/common.h"
@@ -51,6 +52,7 @@ void pack_constant(const Call& call, Prepared& p) {
 Result<std::shared_ptr<const void>> prepare_matmul(const Call& call) {
   auto p = std::make_shared<Prepared>();
   TRY(p->activation, read_activation(call));
+  if (const auto* alpha = call.given<float>("alpha")) p->alpha = *alpha;
   if (is_constant(call, 1)) pack_constant(call, *p);
   return p;
 }
@@ -94,11 +96,16 @@ int64_t stride_of(const View& v, size_t from_back) {
   return v.rank() < from_back ? 0 : v.strides[v.rank() - from_back];
 }
 
-// All rows of A one after the other at equal distances, as if it had but two axes.
-bool one_matrix(const View& a) {
-  for (size_t i = 0; i + 2 < a.rank(); ++i)
-    if (a.dims[i] != 1 && a.strides[i] != a.strides[i + 1] * a.dims[i + 1]) return false;
-  return true;
+// How far the rows of A lie apart where they do so evenly, whatever axes they are spread over; else nothing.
+std::optional<int64_t> row_step(const View& a) {
+  int64_t step = 0, rows = 1;
+  for (size_t i = a.rank() - 1; i-- > 0;) {
+    if (a.dims[i] == 1) continue;
+    if (rows == 1) step = a.strides[i];
+    if (a.strides[i] != step * rows) return std::nullopt;
+    rows *= a.dims[i];
+  }
+  return step;
 }
 
 // Where matrix `batch` of the output finds its A or B.
@@ -151,6 +158,7 @@ Products matmul_of(const ViewArgs& args) {
     g.b_row = b.rank() == 1 ? stride_of(b, 1) : stride_of(b, 2);
     g.b_column = b.rank() == 1 ? 1 : stride_of(b, 1);
     if (g.n == 1 && g.b_row != 1) g.b_column = 1;
+    g.b_scale = p.alpha;
   }
   g.c = args.out[0].as<float>();
   g.c_row = g.n;
@@ -159,8 +167,9 @@ Products matmul_of(const ViewArgs& args) {
   bool single_b = true;
   for (int64_t d : leading_of(b_dims)) single_b = single_b && d == 1;
   const bool same_leading = leading_of(a.dims).size() == out_leading(args).size();
-  if (single_b && a.rank() >= 2 && same_leading && one_matrix(a)) {
+  if (const auto step = single_b && a.rank() >= 2 && same_leading ? row_step(a) : std::nullopt) {
     g.m *= x.batches;
+    g.a_row = *step;
     x.batches = 1;
   }
   x.finish();
@@ -272,13 +281,15 @@ constexpr EngineKernel kMatMul = {.name = "f32 packed",
                                   .scratch = scratch<matmul_of>,
                                   .tasks = tasks<matmul_of>,
                                   .run = run_matmul,
-                                  .strided = 0b11};
+                                  .strided = 0b11,
+                                  .in_place = 0b1000};
 constexpr EngineKernel kGemm = {.name = "f32 packed",
                                 .accepts = accepts_f32,
                                 .prepare = prepare_gemm,
                                 .scratch = scratch<gemm_of>,
                                 .tasks = tasks<gemm_of>,
                                 .run = run_gemm,
-                                .strided = 0b11};
+                                .strided = 0b11,
+                                .in_place = 0b1000};
 
 }  // namespace anyshape::cpu
