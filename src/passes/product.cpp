@@ -28,8 +28,8 @@ Result<Tensor> scaled_weights(const Tensor& weights, const std::vector<double>& 
   TRY(Tensor out, Tensor::allocate(DType::f32, weights.dims()));
   const int64_t inner = weights.dims()[1];
   for (int64_t i = 0; i < weights.count(); ++i)
-    out.as_mutable<float>()[static_cast<size_t>(i)] = static_cast<float>(
-        weights.at<float>(i) * scale[static_cast<size_t>(columns_are_rows ? i / inner : i % inner)]);
+    out.as_mutable<float>()[static_cast<size_t>(i)] =
+        static_cast<float>(weights.at<float>(i) * scale[static_cast<size_t>(columns_are_rows ? i / inner : i % inner)]);
   return out;
 }
 

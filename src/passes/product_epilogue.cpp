@@ -170,8 +170,8 @@ class ProductJoiner {
 }  // namespace
 
 Status fuse_products(Draft& draft) {
-  const bool takes = takes_op(draft.target, "anyshape", "FusedMatMul", 1) &&
-                     takes_op(draft.target, "anyshape", "FusedGemm", 1);
+  const bool takes =
+      takes_op(draft.target, "anyshape", "FusedMatMul", 1) && takes_op(draft.target, "anyshape", "FusedGemm", 1);
   return takes ? ProductJoiner(draft).run() : Status();
 }
 
