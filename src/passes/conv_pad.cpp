@@ -49,7 +49,8 @@ std::optional<std::vector<int64_t>> zero_pads(const Draft& draft, const Node& pa
   if (!given || given->size() != 2 * count) return std::nullopt;
   std::vector<int64_t> out(2 * rank, 0);
   for (size_t i = 0; i < count; ++i) {
-    const int64_t axis = axes ? (*axes)[i] + ((*axes)[i] < 0 ? static_cast<int64_t>(rank) : 0) : static_cast<int64_t>(i);
+    const int64_t axis =
+        axes ? (*axes)[i] + ((*axes)[i] < 0 ? static_cast<int64_t>(rank) : 0) : static_cast<int64_t>(i);
     if (axis < 0 || axis >= static_cast<int64_t>(rank)) return std::nullopt;
     out[static_cast<size_t>(axis)] = (*given)[i];
     out[rank + static_cast<size_t>(axis)] = (*given)[count + i];
