@@ -211,9 +211,10 @@ void lstm(benchmark::State& state) {
   layer.weights[0] = {input.data(), hidden.data(), bias.data(), extra.data(), nullptr};
   run.x = x.data(), run.x_step = run.batch * layer.input, run.x_row = layer.input;
   run.y = y.data(), run.y_step = run.batch * n, run.y_row = n;
-  std::vector<float> scratch(static_cast<size_t>(recurrent_scratch(layer, run)));
+  std::vector<float> scratch(static_cast<size_t>(recurrent_scratch(layer, run, 1)));
   for (auto _ : state) {
-    recurrent_run(layer, run, 0, recurrent_items(layer, run), scratch.data());
+    recurrent_begin(layer, run, scratch.data());
+    recurrent_run(layer, run, 0, 1, 1, scratch.data());
     benchmark::ClobberMemory();
   }
   count_flops(state, 8.0 * static_cast<double>(run.steps * run.batch * n * (n + layer.input)));
