@@ -265,6 +265,7 @@ constexpr const OpDef* kAll[] = {
     &ops::kTrainingGradient1,
     &ops::kTrainingMomentum1,
     &ops::kFusedElementwise1,
+    &ops::kIntegerMatMul1,
     &ops::kMsAttention1,
     &ops::kMsBiasAdd1,
     &ops::kMsBiasDropout1,

@@ -65,6 +65,7 @@ Status share_equal_nodes(Draft& draft);
 Status fold_batch_norm(Draft& draft);
 Status fold_bias(Draft& draft);
 Status fuse_activations(Draft& draft);
+Status fuse_integer_products(Draft& draft);
 Status fuse_elementwise(Draft& draft);
 Status remove_dead_nodes(Draft& draft);
 

@@ -19,6 +19,8 @@ constexpr Pass kPasses[] = {
     {"batch-norm", "scale and shift after a convolution go into its weights", fold_batch_norm},
     {"bias", "constants added after a convolution become its bias", fold_bias},
     {"activation", "activations after a convolution are computed with it", fuse_activations},
+    {"integer-products", "scales and bias after a product of 8-bit integers are computed with it",
+     fuse_integer_products},
     {"elementwise", "chains of elementwise operators become one step", fuse_elementwise},
     {"dead", "nodes nobody reads are dropped", remove_dead_nodes},
 };
