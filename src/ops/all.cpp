@@ -272,6 +272,7 @@ constexpr const OpDef* kAll[] = {
     &ops::kFusedGemm1,
     &ops::kFusedMatMul1,
     &ops::kToBlocked1,
+    &ops::kIntegerMatMul1,
     &ops::kMsAttention1,
     &ops::kMsBiasAdd1,
     &ops::kMsBiasDropout1,

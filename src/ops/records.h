@@ -99,6 +99,7 @@ extern const OpDef kIdentity1;
 extern const OpDef kIf1;
 extern const OpDef kImageDecoder20;
 extern const OpDef kInstanceNormalization1;
+extern const OpDef kIntegerMatMul1;
 extern const OpDef kIsInf10;
 extern const OpDef kIsNaN9;
 extern const OpDef kLRN1;

@@ -27,6 +27,8 @@ constexpr Pass kPasses[] = {
     {"activation", "activations after a convolution are computed with it", fuse_activations},
     {"products", "what follows a matrix product is computed with it", fuse_products},
     {"scale", "scale and shift that are left are computed entry by entry", spell_out_batch_norm},
+    {"integer-products", "scales and bias after a product of 8-bit integers are computed with it",
+     fuse_integer_products},
     {"elementwise", "chains of elementwise operators become one step", fuse_elementwise},
     {"dead", "nodes nobody reads are dropped", remove_dead_nodes},
     {"layout", "chains of convolutions work on blocked channels", choose_layouts},

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstdlib>
 
 #include "run/cpu/kernels/all.h"
 #include "run/cpu/kernels/quantized_common.h"
@@ -13,14 +14,18 @@ using simd::ByteProduct;
 
 // Where an operator has its operands; -1: nowhere.
 struct Ports {
-  int a, a_scale, a_zero, b, b_scale, b_zero, y_scale = -1, y_zero = -1, bias = -1;
+  int a, a_scale, a_zero, b, b_scale, b_zero, y_scale = -1, y_zero = -1, bias = -1, offset = -1;
+  bool wide = true;  // f32 are computed in double
 };
 constexpr Ports kInteger{0, -1, 2, 1, -1, 3};
 constexpr Ports kQLinear{0, 1, 2, 3, 4, 5, 6, 7};
 constexpr Ports kToFloat{0, 2, 4, 1, 3, 5, -1, -1, 6};
+constexpr Ports kScaled{0, 2, 4, 1, 3, 5, -1, -1, 6, -1, false};
+constexpr Ports kQGemm{0, 1, 2, 3, 4, 5, 7, 8, -1, 6, false};
 
 struct Prepared {
-  bool packed = false;
+  bool packed = false, turned = false;
+  float alpha = 1;
   std::vector<int64_t> b_dims;
   std::vector<int8_t, CacheAligned<int8_t>> b;
   std::vector<int32_t, CacheAligned<int32_t>> sums;
@@ -43,9 +48,23 @@ std::string_view accepts_operand(const Call& call, int tensor, int scale, int ze
   const auto t = static_cast<size_t>(tensor);
   if (!is_byte(call, t)) return "its element types are not of 8-bit integers";
   if (!call.in(t).dims || call.in(t).rank() < 2) return "an operand is no matrix";
-  if (scale >= 0 && !is_f32(call, static_cast<size_t>(scale))) return "a scale is not f32";
+  if (const auto s = static_cast<size_t>(scale); scale >= 0 && call.has(s) && !is_f32(call, s))
+    return "a scale is not f32";
   const auto z = static_cast<size_t>(zero);
   return zero < 0 || !call.has(z) || call.in(z).dtype == call.in(t).dtype ? "" : "a zero point has another type";
+}
+
+// QGemm: the constant bias is added to the sums, in 32 bits.
+std::string_view accepts_gemm(const Call& call) {
+  if (call.i("transA") != 0) return "A is transposed";
+  if (call.i("transB") != 0 && !is_constant(call, 3)) return "a B that is not constant is transposed";
+  if (!call.has(6)) return {};
+  const Tensor* bias = call.in(6).constant.get();
+  if (!bias || bias->dtype() != DType::i32 || !is_row(call, 6)) return "its bias is not one constant i32 per column";
+  const int64_t most = (int64_t{1} << 31) - 255 * 255 * call.in(0).dims->back().constant().value_or(0);
+  for (int64_t i = 0; i < bias->count(); ++i)
+    if (std::abs(bias->int_at(i)) >= most) return "its sums may need more than 32 bits";
+  return {};
 }
 
 template <const Ports& p>
@@ -56,31 +75,37 @@ std::string_view accepts(const Call& call) {
     if (i >= 0 && !is_single(call, static_cast<size_t>(i))) return "A may have several scales or zero points";
   if (!is_row(call, p.b_scale) || !is_row(call, p.b_zero)) return "B has scales or zero points for each matrix";
   if (p.a_scale >= 0 && !few_products(call, p)) return "its sums may need more than 32 bits";
-  if (p.y_scale >= 0 &&
-      (!is_f32(call, static_cast<size_t>(p.y_scale)) || !is_byte(call, static_cast<size_t>(p.y_zero))))
+  const auto y_scale = static_cast<size_t>(p.y_scale), y_zero = static_cast<size_t>(p.y_zero);
+  const bool to_f32 = p.offset >= 0 && !call.has(y_scale) && !call.has(y_zero);
+  if (p.y_scale >= 0 && !to_f32 && (!is_f32(call, y_scale) || !is_byte(call, y_zero)))
     return "it does not give 8-bit integers by a scale of f32";
   if (p.bias >= 0 && call.has(static_cast<size_t>(p.bias)) &&
       (!is_f32(call, static_cast<size_t>(p.bias)) || !is_row(call, p.bias)))
     return "its bias is not one f32 per column";
-  return {};
+  return p.offset >= 0 ? accepts_gemm(call) : "";
 }
 
 template <const Ports& p>
 Result<std::shared_ptr<const void>> prepare(const Call& call) {
   auto out = std::make_shared<Prepared>();
   const auto at = static_cast<size_t>(p.b);
+  if constexpr (p.offset >= 0) out->alpha = call.f("alpha");
   if (!is_constant(call, at)) return out;
   const Tensor& b = *call.in(at).constant;
   out->packed = true;
   out->b_dims = b.dims();
-  const int64_t k = b.dims()[b.rank() - 2], n = b.dims().back();
+  if constexpr (p.offset >= 0) {
+    out->turned = call.i("transB") != 0;
+    if (out->turned) std::swap(out->b_dims[0], out->b_dims[1]);
+  }
+  const int64_t k = out->b_dims[b.rank() - 2], n = out->b_dims.back();
   const int64_t one = simd::byte_packed_size(k, n), columns = simd::byte_columns(n);
   const int64_t matrices = k * n == 0 ? 1 : b.count() / (k * n);
   out->b.resize(static_cast<size_t>(one * matrices));
   out->sums.resize(static_cast<size_t>(columns * matrices));
   for (int64_t i = 0; i < matrices; ++i)
-    simd::byte_pack(b.bytes().data() + i * k * n, b.dtype() == DType::i8, k, n, n, 1, out->b.data() + i * one,
-                    out->sums.data() + i * columns);
+    simd::byte_pack(b.bytes().data() + i * k * n, b.dtype() == DType::i8, k, n, out->turned ? 1 : n,
+                    out->turned ? k : 1, out->b.data() + i * one, out->sums.data() + i * columns);
   return out;
 }
 
@@ -144,7 +169,7 @@ Products products_of(const ViewArgs& args) {
   cut(x);
   const int64_t columns = simd::byte_columns(x.n);
   x.floats = round_up(columns, 16);
-  x.bytes = 4 * x.floats * static_cast<int64_t>(sizeof(float)) +
+  x.bytes = 5 * x.floats * static_cast<int64_t>(sizeof(float)) +
             (x.packed ? 0 : round_up(simd::byte_packed_size(x.k, x.n), 64));
   return x;
 }
@@ -167,6 +192,7 @@ ByteGemm gemm_of(const ViewArgs& args, const Products& x, int64_t slot) {
   auto* factors = reinterpret_cast<float*>(args.scratch + slot * x.bytes);
   float* bias = factors + x.floats;
   auto* zeros = reinterpret_cast<int32_t*>(bias + x.floats);
+  int32_t* offsets = zeros + x.floats;
   const View &a = args.in[p.a], b = args.in[p.b], out = args.out[0];
   ByteGemm g{.m = x.m, .n = x.n, .k = x.k, .a_row = x.k, .a_signed = a.dtype == DType::i8, .c_row = x.n};
   g.a_zero = integer_at(view_at(args.in, p.a_zero), 0) + (g.a_signed ? 128 : 0);
@@ -175,24 +201,29 @@ ByteGemm gemm_of(const ViewArgs& args, const Products& x, int64_t slot) {
   const int32_t shift = b.dtype == DType::i8 ? 0 : 128;
   const auto entry = [](const View& view, int64_t j) { return view.count() == 1 ? 0 : j; };
   float left = 1, divisor = 1;
-  if (p.a_scale >= 0) left = *args.in[p.a_scale].template as<const float>();
-  if (p.y_scale >= 0) divisor = *args.in[p.y_scale].template as<const float>();
+  if (p.a_scale >= 0) left = prepared_of(args).alpha * *args.in[p.a_scale].template as<const float>();
+  const View y_scale = view_at(args.in, p.y_scale), offset = view_at(args.in, p.offset);
+  if (y_scale) divisor = *y_scale.template as<const float>();
   for (int64_t j = 0; j < x.floats; ++j) {
     const bool inside = j < x.n;
     zeros[j] = inside ? (b_zero ? integer_at(b_zero, entry(b_zero, j)) : 0) - shift : 0;
     if (zeros[j] != 0) g.b_zeros = zeros;
     factors[j] = inside && b_scale ? b_scale.as<const float>()[entry(b_scale, j)] : 1;
-    if (p.y_scale >= 0) factors[j] = left * factors[j] / divisor;
+    if (!p.wide || y_scale) factors[j] *= left;
+    if (y_scale) factors[j] /= divisor;
     bias[j] = inside && more ? more.as<const float>()[entry(more, j)] : 0;
+    offsets[j] = inside && offset ? integer_at(offset, entry(offset, j)) : 0;
   }
   g.factors = factors;
   if (more) g.bias = bias;
-  if (p.bias >= 0) g.scale = static_cast<double>(left);
+  if (offset) g.offsets = offsets;
+  if (p.wide && !y_scale) g.scale = static_cast<double>(left);
   g.zero = integer_at(view_at(args.in, p.y_zero), 0);
   g.kind = out.dtype == DType::i32  ? ByteProduct::i32
            : out.dtype == DType::u8 ? ByteProduct::u8
            : out.dtype == DType::i8 ? ByteProduct::i8
-                                    : ByteProduct::f32_wide;
+           : p.wide                 ? ByteProduct::f32_wide
+                                    : ByteProduct::f32;
   return g;
 }
 
@@ -207,7 +238,7 @@ void set_b(const ViewArgs& args, const Products& x, int64_t slot, int64_t batch,
     g.b_sums = prepared.sums.data() + at * simd::byte_columns(x.n);
     return;
   }
-  auto* sums = reinterpret_cast<int32_t*>(args.scratch + slot * x.bytes) + 3 * x.floats;
+  auto* sums = reinterpret_cast<int32_t*>(args.scratch + slot * x.bytes) + 4 * x.floats;
   auto* packed = reinterpret_cast<int8_t*>(sums + x.floats);
   simd::byte_pack(args.in[p.b].data + at * x.k * x.n, args.in[p.b].dtype == DType::i8, x.k, x.n, x.n, 1, packed, sums);
   g.b = packed, g.b_sums = sums;
@@ -256,7 +287,9 @@ constexpr EngineKernel kKernel = {.name = "8-bit packed",
 
 }  // namespace
 
+constexpr EngineKernel kIntegerMatMul = kKernel<kScaled>;
 constexpr EngineKernel kMatMulInteger = kKernel<kInteger>;
+constexpr EngineKernel kQuantizedGemm = kKernel<kQGemm>;
 constexpr EngineKernel kQLinearMatMul = kKernel<kQLinear>;
 constexpr EngineKernel kMatMulToFloat = kKernel<kToFloat>;
 

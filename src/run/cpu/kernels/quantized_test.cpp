@@ -97,6 +97,30 @@ TEST(QuantizedKernels, MatMulIntegerToFloat) {
   });
 }
 
+TEST(QuantizedKernels, IntegerMatMul) {
+  const std::string op = "anyshape:IntegerMatMul";
+  check_kernels({
+      {op, 1, "u8[3, 5]; const i8[5, 7]; f32[]; f32[]; u8[]; i8[]; f32[7]", "", 1, 0},
+      {op, 1, "u8[30, 65]; const i8[65, 70]; f32[]; f32[70]; u8[]; i8[70]", "", 1, 0},
+      {op, 1, "i8[2, 5, 65]; const u8[65, 70]; f32[1]; ; ; ; f32[70]", "", 1, 0},
+      {op, 1, "u8[30, 65]; i8[65, 70]; f32[]; f32[]; ; ; f32[1]", "", 1, 0},
+  });
+}
+
+TEST(QuantizedKernels, QGemm) {
+  const std::string op = "com.microsoft:QGemm";
+  check_kernels({
+      {op, 1, "u8[3, 5]; f32[]; u8[]; const i8[5, 7]; f32[]; i8[]; const i32[7]; f32[] = [30.5]; u8[]"},
+      {op, 1, "i8[9, 65]; f32[]; i8[]; const i8[70, 65]; f32[70]; i8[70]; const i32[70]; f32[] = [30.5]; i8[]",
+       "transB=1 alpha=0.3"},
+      {op, 1, "u8[9, 65]; f32[]; u8[]; const u8[65, 70]; f32[70]; u8[70]; const i32[70]", "", 1, 0},
+      {op, 1, "u8[9, 65]; f32[]; u8[]; u8[65, 70]; f32[]; u8[]", "alpha=1.5", 1, 0},
+  });
+  EXPECT_NE(refusal_of({op, 1, "u8[5, 3]; f32[]; u8[]; const i8[5, 7]; f32[]; i8[]", "transA=1"}), "");
+  EXPECT_NE(refusal_of({op, 1, "u8[3, 5]; f32[]; u8[]; const i8[5, 7]; f32[]; i8[]; i32[7]"}), "");
+  EXPECT_NE(refusal_of({op, 1, "u8[3, 1]; f32[]; u8[]; const i8[1, 1]; f32[]; i8[]; const i32[1] = [2147483647]"}), "");
+}
+
 // Kernels, strides, dilations, pads, groups, one and two axes.
 struct ConvRow {
   const char *x, *w, *attributes;

@@ -66,6 +66,7 @@ HWY_INLINE void for_each_vector(const ByteGemm& g, const ByteBlock& block, Fn fn
         x = hn::Sub(x, hn::Mul(zeros, row_sum));
         columns = hn::Sub(columns, hn::Mul(zeros, depth));
       }
+      if (g.offsets) x = hn::Add(x, hn::LoadU(I(), g.offsets + j));
       fn(hn::Sub(x, hn::Mul(a_zero, columns)), j, std::min(kLanes, block.j1 - j), i * g.c_row + j);
     }
   }

@@ -26,6 +26,7 @@ struct ByteGemm {
   const int8_t* b = nullptr;
   // One per column up to a whole panel, as packed: sums of the columns of B, its zero points (null: all are 0).
   const int32_t *b_sums = nullptr, *b_zeros = nullptr;
+  const int32_t* offsets = nullptr;  // added to the sums, likewise; null: none
   ByteProduct kind = ByteProduct::i32;
   void* c = nullptr;  // entry (i, j) at [i * c_row + j]
   int64_t c_row = 0;
