@@ -34,7 +34,8 @@ Result<Tensor> scaled_weights(const Tensor& weights, const std::vector<double>& 
 }  // namespace
 
 bool is_product(const Draft& draft, const Node& node) {
-  if (node.out.size() != 1 || node.out[0] == kNoValue || node.in.size() < 2 || draft.is_demanding(node)) return false;
+  if (node.out.size() != 1 || node.out[0] == kNoValue || draft.is_demanding(node)) return false;
+  if (node.in.size() < 2 || node.in[1] == kNoValue) return false;
   const Fact &out = draft.facts[node.out[0]], &b = draft.facts[node.in[1]];
   if (!out.is_tensor() || out.dtype != DType::f32 || !out.dims || out.rank() == 0 || !b.dims || b.rank() < 2)
     return false;
