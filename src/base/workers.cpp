@@ -103,6 +103,10 @@ class Pool {
   // At least so many threads, as far as the system gives them.
   void grow(int helpers);
   void wake(int helpers);
+  // Where some of them sleep.
+  void rouse(int helpers) {
+    if (sleeping_.load(std::memory_order_relaxed) > 0) wake(helpers);
+  }
   void run(int helpers, int64_t tasks, Workers::Work work, void* state);
 
  private:
@@ -203,6 +207,10 @@ Workers::Workers(int threads) : wanted_(std::clamp(threads, 1, kMostThreads)) {
 }
 
 int Workers::threads() const { return wanted_ > 1 ? std::min(wanted_, Pool::here().helpers() + 1) : 1; }
+
+void Workers::wake() {
+  if (wanted_ > 1 && !is_helper) Pool::here().rouse(wanted_ - 1);
+}
 
 void Workers::run(int64_t tasks, Work work, void* state) {
   if (tasks <= 0) return;

@@ -22,6 +22,8 @@ class Workers {
   // done. Any number of threads may call it; in a task it works alone. Allocates nothing, but for new threads in the
   // child of a fork, where the old ones are not.
   void run(int64_t tasks, Work work, void* state);
+  // Work will come soon: threads that sleep begin to look for it.
+  void wake();
 
  private:
   int wanted_;

@@ -36,9 +36,8 @@ Status Block::count() {
   return {};
 }
 
-Status Block::reserve(int64_t bytes, bool counted) {
+Status Block::grow(int64_t bytes, bool counted) {
   constexpr int64_t kAlignment = 64;
-  if (bytes <= size_) return {};
   if (bytes > kLargest) return system_error("tensor.memory", "out of memory: {} bytes are needed", bytes);
   const int64_t padded = (bytes + kAlignment - 1) / kAlignment * kAlignment;
   memory_.reset();

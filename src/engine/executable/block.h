@@ -20,7 +20,7 @@ class Block {
 
   // At least that many bytes; what was in it is lost when it grows. Error "tensor.memory". `counted`: they count where
   // this thread's memory does for as long as somebody holds them; error "run.memory".
-  Status reserve(int64_t bytes, bool counted = false);
+  Status reserve(int64_t bytes, bool counted = false) { return bytes <= size_ ? Status() : grow(bytes, counted); }
   // Counts it anew where this thread's memory counts now. Error "run.memory".
   Status count();
   std::byte* data() const { return static_cast<std::byte*>(memory_.get()); }
@@ -33,6 +33,8 @@ class Block {
   bool unused() const;
 
  private:
+  Status grow(int64_t bytes, bool counted);
+
   const EngineMemory* from_;
   std::shared_ptr<void> memory_;
   int64_t size_ = 0;

@@ -36,6 +36,7 @@ BoundPlan::BoundPlan(const Plan& plan)
       offsets_(plan.values.size()),
       slot_offsets_(plan.slots.size()),
       stage_bytes_(plan.stages.size()),
+      stage_scratch_(plan.stages.size()),
       steps_(plan.steps.size()) {
   size_t total = 0, axes = 0;
   for (const PlanValue& value : plan.values) {
@@ -45,7 +46,15 @@ BoundPlan::BoundPlan(const Plan& plan)
   for (const PlanInput& input : plan.inputs) axes += input.axes.size();
   sizes_.resize(total);
   key_.reserve(axes);
+  std::vector<size_t> lines;
+  for (const PlanStep& step : plan.steps) {
+    lines.push_back(bound_.size());
+    if (step.kind == PlanStep::Kind::planned && step.kernel->bind)
+      bound_.resize(bound_.size() + (static_cast<size_t>(step.kernel->bound_bytes) + sizeof(Line) - 1) / sizeof(Line));
+  }
   for (size_t i = 0; i < plan.steps.size(); ++i) {
+    if (plan.steps[i].kind == PlanStep::Kind::planned && plan.steps[i].kernel->bind)
+      steps_[i].bound = bound_[lines[i]].bytes;
     in_.resize(std::max(in_.size(), plan.steps[i].in.size()));
     out_.resize(std::max(out_.size(), plan.steps[i].out.size()));
     steps_[i].in.resize(plan.steps[i].in.size());
@@ -171,6 +180,9 @@ Status BoundPlan::place_slots(size_t stage) {
 
 void BoundPlan::size_steps(size_t stage) {
   const auto [first, last] = steps_of(plan_, stage);
+  int64_t& most = stage_scratch_[stage];
+  most = 0;
+  if (stage == 0) has_tasks_ = false;
   for (size_t i = first; i < last; ++i) {
     const PlanStep& step = plan_.steps[i];
     if (step.kind != PlanStep::Kind::planned) continue;
@@ -179,6 +191,9 @@ void BoundPlan::size_steps(size_t stage) {
     const ViewArgs args{{in_.data(), step.in.size()}, {out_.data(), step.out.size()}, step.prepared.get()};
     steps_[i].tasks = step.kernel->tasks ? step.kernel->tasks(args) : 1;
     steps_[i].scratch = step.kernel->scratch ? step.kernel->scratch(args) : 0;
+    if (step.kernel->bind) step.kernel->bind(args, steps_[i].bound);
+    most = std::max(most, steps_[i].scratch);
+    if (stage == 0 && steps_[i].tasks > 1) has_tasks_ = true;
   }
 }
 

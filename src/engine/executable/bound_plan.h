@@ -43,9 +43,14 @@ class BoundPlan {
   int64_t slot_offset(uint32_t slot) const { return slot_offsets_[slot]; }
   int64_t stage_bytes(size_t stage, Space space) const { return stage_bytes_[stage][static_cast<size_t>(space)]; }
   int64_t bytes(uint32_t value) const;
+  // The most that a step of the stage needs.
+  int64_t scratch(size_t stage) const { return stage_scratch_[stage]; }
+  // Some step of the first stage is split into tasks.
+  bool has_tasks() const { return has_tasks_; }
 
   struct Step {
     int64_t tasks = 1, scratch = 0;
+    std::byte* bound = nullptr;             // of planned kernels that have something to keep
     std::vector<Datum> in, out;             // of reference kernels
     std::shared_ptr<const void> recording;  // of it and those after it that an engine replays with it
     uint64_t recorded_at = 0;               // Storage::generation() then
@@ -69,7 +74,13 @@ class BoundPlan {
   std::vector<View> views_;
   std::vector<int64_t> offsets_, slot_offsets_;
   std::vector<std::array<int64_t, 2>> stage_bytes_;  // by Space
-  std::vector<View> in_, out_;                       // of the step at hand
+  std::vector<int64_t> stage_scratch_;
+  bool has_tasks_ = false;
+  struct alignas(64) Line {
+    std::byte bytes[64];
+  };
+  std::vector<Line> bound_;     // what kernels keep, by step
+  std::vector<View> in_, out_;  // of the step at hand
   uint64_t serial_ = 0;
   std::vector<size_t> size_start_;
   std::vector<Step> steps_;

@@ -76,6 +76,7 @@ Status Executor::run_steps() {
   // A body may have no step at all and still run forever.
   TRY_OK(state_.run->limits.check_cancelled());
   TRY_OK(enter_stage(0));
+  if (state_.binding->has_tasks()) steps_.expect_tasks();
   size_t stage = 0;
   for (size_t i = 0; i < plan.steps.size();) {
     while (stage + 1 < plan.stages.size() && plan.stages[stage + 1].first_step == i) TRY_OK(enter_stage(++stage));

@@ -12,6 +12,8 @@ class Queue {
   virtual ~Queue() = default;
   // All tasks of a kernel. When it returns, what later calls here read is as if it had run.
   virtual Status run(const EngineKernel& kernel, const ViewArgs& args, int64_t tasks) = 0;
+  // A run begins that has kernels with several tasks.
+  virtual void expect_tasks() {}
   // to = from, entry by entry, in the engine's memory. REQUIRES: equal dtype and dims, `to` dense, no overlap.
   virtual Status copy(const View& from, const View& to) = 0;
 

@@ -149,7 +149,8 @@ Status Steps::run_planned(const PlanStep& step, size_t index) {
   const ViewArgs args{{in_views_.data(), step.in.size()},
                       {out_views_.data(), step.out.size()},
                       step.prepared.get(),
-                      storage_.scratch()};
+                      storage_.scratch(),
+                      state_.binding->step(index).bound};
   const int64_t tasks = state_.binding->step(index).tasks;
   if (!takes_temporaries(step)) return queue_.run(*step.kernel, args, tasks);
   const TemporaryMemory::Scope scope(temporaries_);

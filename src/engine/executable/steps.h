@@ -20,6 +20,7 @@ class Steps {
   ~Steps();
 
   void begin_run(uint64_t seed) { seed_ = seed; }
+  void expect_tasks() { queue_.expect_tasks(); }
   // Step `index`, or all that are replayed with it. Returns the one after them. Errors have the node as their place.
   Result<size_t> run(size_t index);
   Status run_one(size_t index);

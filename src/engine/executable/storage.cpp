@@ -47,9 +47,7 @@ Status Storage::enter(size_t stage) {
   TRY_OK(block(stage, Space::host).reserve(host));
   if (stage == 0 && engine > block(stage, Space::engine).size()) ++generation_;
   TRY_OK(block(stage, Space::engine).reserve(engine));
-  const auto [first, last] = steps_of(plan_, stage);
-  int64_t scratch = 0;
-  for (size_t i = first; i < last; ++i) scratch = std::max(scratch, state_.binding->step(i).scratch);
+  const int64_t scratch = binding.scratch(stage);
   if (scratch > charged_scratch_) TRY_OK(charge(scratch - std::exchange(charged_scratch_, scratch)));
   if (scratch > scratch_.size()) ++generation_;
   TRY_OK(scratch_.reserve(scratch));

@@ -17,6 +17,7 @@ struct ViewArgs {
   std::span<const View> in, out;
   const void* prepared = nullptr;  // what prepare() made
   std::byte* scratch = nullptr;    // aligned to 64 bytes, shared by all tasks
+  const void* bound = nullptr;     // what bind() made at these sizes; null where it was not asked
 };
 
 // The form of a kernel that plans are made of: all that does not change between runs is done once. One without tasks()
@@ -35,6 +36,10 @@ struct EngineKernel {
   int64_t (*tasks)(const ViewArgs&) = nullptr;
   // Once in each run, before any task, by the thread of the caller: what tasks share in the scratch. Null: nothing.
   Status (*begin)(const ViewArgs&) = nullptr;
+  // What run() would work out from sizes alone, into `bound_bytes` bytes aligned to 64 (data pointers are null):
+  // trivial types only. Asked at each new shape; null: nothing.
+  void (*bind)(const ViewArgs&, std::byte* to) = nullptr;
+  int64_t bound_bytes = 0;
   // Tasks first..last - 1. Allocates nothing. Outputs are not zero-filled.
   Status (*run)(const ViewArgs&, int64_t first, int64_t last);
   // Which of several ways is taken at these sizes, for people; null or empty: there is one.

@@ -35,6 +35,8 @@ class WorkersQueue final : public Queue {
     return std::move(shared.status);
   }
 
+  void expect_tasks() override { workers_.wake(); }
+
   Status copy(const View& from, const View& to) override {
     kernels::dense_copy(from, to);
     return {};

@@ -228,8 +228,14 @@ void run_kernel(const KernelTestRow& row, const EngineKernel& kernel, const Node
   b.scratch.assign(static_cast<size_t>(bytes + 128), std::byte{0xff});
   std::byte* scratch = b.scratch.data();
   while (reinterpret_cast<uintptr_t>(scratch) % 64 != 0) ++scratch;
+  struct alignas(64) Line {
+    std::byte bytes[64];
+  };
+  std::vector<Line> bound(static_cast<size_t>(kernel.bound_bytes) / 64 + 1);
+  const bool binds = kernel.bind && engine() % 2 == 0;
+  if (binds) kernel.bind({sizes_in, sizes_out, prepared.get(), nullptr}, bound[0].bytes);
   const auto in = b.views(b.in), out = b.views(b.out);
-  run_tasks(kernel, {in, out, prepared.get(), scratch}, engine);
+  run_tasks(kernel, {in, out, prepared.get(), scratch, binds ? bound[0].bytes : nullptr}, engine);
   for (std::byte* end = scratch + bytes; end < b.scratch.data() + b.scratch.size(); ++end)
     ASSERT_EQ(*end, std::byte{0xff}) << "written past the scratch";
   for (size_t i = 0; i < row.outputs; ++i) compare(row, expected[i].tensor(), b.out[i]);
