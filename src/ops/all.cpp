@@ -264,6 +264,7 @@ constexpr const OpDef* kAll[] = {
     &ops::kTrainingAdam1,
     &ops::kTrainingGradient1,
     &ops::kTrainingMomentum1,
+    &ops::kFusedAttention1,
     &ops::kFusedElementwise1,
     &ops::kMsAttention1,
     &ops::kMsBiasAdd1,

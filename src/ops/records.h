@@ -69,6 +69,7 @@ extern const OpDef kExpand8;
 extern const OpDef kEyeLike9;
 extern const OpDef kFlatten1;
 extern const OpDef kFloor1;
+extern const OpDef kFusedAttention1;
 extern const OpDef kFusedElementwise1;
 extern const OpDef kGRU1;
 extern const OpDef kGather1;

@@ -62,6 +62,12 @@ ValueId Draft::add_constant(std::string_view name, Tensor tensor) {
   return static_cast<ValueId>(graph.values.size() - 1);
 }
 
+ValueId Draft::add_value(std::string_view name, Fact fact) {
+  graph.values.emplace_back().name = name;
+  facts.push_back(std::move(fact));
+  return static_cast<ValueId>(graph.values.size() - 1);
+}
+
 const Tensor* Draft::constant(ValueId id) const {
   return id == kNoValue || !facts[id].constant ? nullptr : facts[id].constant.get();
 }

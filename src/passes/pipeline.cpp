@@ -16,6 +16,8 @@ constexpr Pass kPasses[] = {
     {"fold", "what depends on constants only is computed once", fold_constants},
     {"no-ops", "nodes that hand their input on are left out", remove_no_ops},
     {"share", "nodes that compute the same are computed once", share_equal_nodes},
+    {"reshapes", "a Transpose between two Reshapes that split what it moves needs one at most", join_reshapes},
+    {"attention", "two matrix products and the softmax between them become one step", fuse_attention},
     {"batch-norm", "scale and shift after a convolution go into its weights", fold_batch_norm},
     {"bias", "constants added after a convolution become its bias", fold_bias},
     {"activation", "activations after a convolution are computed with it", fuse_activations},

@@ -168,7 +168,7 @@ bool write(const Call& call, Writer& w) {
 }  // namespace
 
 Result<ElementwiseProgram> program_of(const Call& call) {
-  if (call.op()->domain == "anyshape") {
+  if (call.op()->domain == "anyshape" && call.op()->name == "Elementwise") {
     const auto* code = call.ints("code");
     const auto* constants = call.floats("constants");
     return decode_program(static_cast<int>(call.inputs()), code ? *code : std::vector<int64_t>(),

@@ -80,7 +80,10 @@ template <const OpDef&... op>
 constexpr const OpDef* kOps[] = {&op...};
 
 constexpr KernelRow kRows[] = {
+    {&kAttention, kOps<ops::kFusedAttention1>},
+    {&kCast, kOps<ops::kCast1>},
     {&kConcat, kOps<ops::kConcat1>},
+    {&kConstantOfShape, kOps<ops::kConstantOfShape9>},
     {&kConv, kOps<ops::kConv1, ops::kMsFusedConv1>},
     {&kConvTranspose, kOps<ops::kConvTranspose1>},
     {&kElementwise, kElementwiseOps},
@@ -92,6 +95,7 @@ constexpr KernelRow kRows[] = {
     {&kMatMul, kOps<ops::kMatMul1>},
     {&kNorm, kOps<ops::kLayerNormalization17, ops::kRMSNormalization23>},
     {&kPool, kOps<ops::kAveragePool1, ops::kMaxPool1>},
+    {&kRange, kOps<ops::kRange11>},
     {&kRecurrent, kOps<ops::kGRU1, ops::kLSTM1, ops::kRNN1>},
     {&kReduce, kReduceOps},
     {&kSoftmax, kOps<ops::kSoftmax1>},
@@ -99,6 +103,7 @@ constexpr KernelRow kRows[] = {
     {&kTreeEnsemble, kOps<ops::kMlTreeEnsemble5>},
     {&kTreeClassifier, kOps<ops::kMlTreeEnsembleClassifier1>},
     {&kTreeRegressor, kOps<ops::kMlTreeEnsembleRegressor1>},
+    {&kTrilu, kOps<ops::kTrilu14>},
 };
 
 }  // namespace

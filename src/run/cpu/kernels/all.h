@@ -5,7 +5,10 @@
 // The optimised kernels; run/cpu/target.cpp says which operators they are for.
 namespace anyshape::cpu {
 
+extern const EngineKernel kAttention;
+extern const EngineKernel kCast;
 extern const EngineKernel kConcat;
+extern const EngineKernel kConstantOfShape;
 extern const EngineKernel kConv;
 extern const EngineKernel kConvTranspose;
 extern const EngineKernel kElementwise;
@@ -17,6 +20,7 @@ extern const EngineKernel kLogSoftmax;
 extern const EngineKernel kMatMul;
 extern const EngineKernel kNorm;
 extern const EngineKernel kPool;
+extern const EngineKernel kRange;
 extern const EngineKernel kReduce;
 extern const EngineKernel kRecurrent;
 extern const EngineKernel kSoftmax;
@@ -24,5 +28,6 @@ extern const EngineKernel kTranspose;
 extern const EngineKernel kTreeClassifier;
 extern const EngineKernel kTreeEnsemble;
 extern const EngineKernel kTreeRegressor;
+extern const EngineKernel kTrilu;
 
 }  // namespace anyshape::cpu

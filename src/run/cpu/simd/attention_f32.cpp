@@ -250,8 +250,7 @@ void attention_pack(const AttentionSpec& spec, const AttentionHead& head, float*
   HWY_DYNAMIC_DISPATCH(pack)(spec, head, scratch);
 }
 
-void attention_rows(const AttentionSpec& spec, const AttentionHead& head, int64_t first, int64_t last,
-                    float* scratch) {
+void attention_rows(const AttentionSpec& spec, const AttentionHead& head, int64_t first, int64_t last, float* scratch) {
   HWY_DYNAMIC_DISPATCH(run_rows)(spec, head, first, last, scratch);
 }
 

@@ -24,10 +24,10 @@ struct AttentionHead {
 struct AttentionSpec {
   int64_t size = 0, keys = 0, values = 0;
   float scale = 1;
-  float fill = 0;             // the score where `where` does not keep it
-  bool keep = true;           // `where` keeps the scores at its true entries, else at its false ones
-  bool where_first = true;    // before the mask is added
-  bool nan_to_zero = false;   // weights of a row that are NaN are 0
+  float fill = 0;            // the score where `where` does not keep it
+  bool keep = true;          // `where` keeps the scores at its true entries, else at its false ones
+  bool where_first = true;   // before the mask is added
+  bool nan_to_zero = false;  // weights of a row that are NaN are 0
 };
 
 // Floats of scratch for one head.
