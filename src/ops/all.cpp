@@ -267,6 +267,7 @@ constexpr const OpDef* kAll[] = {
     &ops::kBlockedAveragePool1,
     &ops::kBlockedConv1,
     &ops::kBlockedMaxPool1,
+    &ops::kFusedAttention1,
     &ops::kFusedElementwise1,
     &ops::kFromBlocked1,
     &ops::kFusedGemm1,

@@ -73,6 +73,7 @@ extern const OpDef kEyeLike9;
 extern const OpDef kFlatten1;
 extern const OpDef kFloor1;
 extern const OpDef kFromBlocked1;
+extern const OpDef kFusedAttention1;
 extern const OpDef kFusedElementwise1;
 extern const OpDef kFusedGemm1;
 extern const OpDef kFusedMatMul1;

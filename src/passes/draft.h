@@ -37,6 +37,7 @@ struct Draft {
   // The node that makes each value, by index; kNoValue for others.
   std::vector<uint32_t> producers() const;
   ValueId add_constant(std::string_view name, Tensor tensor);
+  // One that a new node makes.
   ValueId add_value(std::string_view name, Fact fact);
   // The rule of the node must be asked at run time: it stays as it is.
   bool is_demanding(const Node& node) const { return demanding.contains(node.first_output()); }
@@ -70,6 +71,8 @@ Status remove_no_ops(Draft& draft);
 Status share_equal_nodes(Draft& draft);
 Status drop_zero_states(Draft& draft);
 Status put_batch_first(Draft& draft);
+Status join_reshapes(Draft& draft);
+Status fuse_attention(Draft& draft);
 Status fold_batch_norm(Draft& draft);
 Status fold_bias(Draft& draft);
 Status fold_pads(Draft& draft);

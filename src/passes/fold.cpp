@@ -35,14 +35,16 @@ Status fold_constants(Draft& draft) {
     if (!node.op || !node.op->pure || node.op->kernels.empty() || node.has_graph_attribute()) continue;
     const auto known = [&](ValueId id) { return id == kNoValue || draft.constant(id); };
     if (std::all_of(node.out.begin(), node.out.end(), known)) continue;
-    if (!std::all_of(node.in.begin(), node.in.end(), known)) continue;
+    // Sizes that are numbers are as good as constants.
+    const auto computed = [&](ValueId id) { return known(id) || draft.facts[id].as_tensor(); };
+    if (!std::all_of(node.in.begin(), node.in.end(), computed)) continue;
     std::vector<Datum> in;
     std::vector<const Fact*> in_facts;
     int64_t in_bytes = 0;
     for (ValueId id : node.in) {
       Datum datum;
       if (id != kNoValue) {
-        TRY(Tensor tensor, draft.constant(id)->aligned());
+        TRY(Tensor tensor, draft.facts[id].as_tensor().aligned());
         in_bytes += bytes_of(tensor);
         datum = std::move(tensor);
       }

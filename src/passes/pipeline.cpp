@@ -21,6 +21,8 @@ constexpr Pass kPasses[] = {
     {"pad", "zeros put around the input of a convolution become its padding", fold_pads},
     {"zero-state", "initial states of zeros are left out", drop_zero_states},
     {"batch-first", "recurrent layers write their results where they are wanted", put_batch_first},
+    {"reshapes", "a Transpose between two Reshapes that split what it moves needs one at most", join_reshapes},
+    {"attention", "two matrix products and the softmax between them become one step", fuse_attention},
     {"batch-norm", "scale and shift after a convolution go into its weights", fold_batch_norm},
     {"bias", "constants added to channels of a convolution, or multiplied with them, go into its weights", fold_bias},
     {"residual", "values added after a convolution are added with it", fuse_residuals},

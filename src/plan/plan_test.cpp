@@ -111,6 +111,34 @@ peak  up64(4*n*m)
 )");
 }
 
+// Axes that are split or taken out need no copy, whatever the strides are; axes that are joined do.
+TEST(Plan, WindowsOnWindows) {
+  check(R"(
+      input x f32[n, m, 3, 8]
+      constant one i64[] = [-2]
+      g <- Gather(x, one) axis=2
+      constant s i64[4] = [0, 0, 2, 4]
+      r <- Reshape(g, s)
+      a <- Relu(r)
+      constant j i64[2] = [-1, 8]
+      f <- Reshape(g, j)
+      b <- Relu(f)
+      output a, b)",
+        R"(
+3 steps
+     0  Relu "a"  kernel elementwise (best kernel that takes it)
+        -> f32[n, m, 2, 4]  in output
+     1  copy "g"  kernel copy (the next kernel takes dense tensors)
+        -> f32[n, m, 8]  in slot 0
+     2  Relu "b"  kernel elementwise (best kernel that takes it)
+        -> f32[n*m, 8]  in output
+
+1 slots
+  slot 0  32*n*m
+peak  up64(32*n*m)
+)");
+}
+
 // No kernel runs for what follows from sizes, and what nobody reads takes no memory.
 TEST(Plan, IntegersFromSizes) {
   check(R"(
@@ -146,7 +174,7 @@ TEST(Plan, Stages) {
      1  NonZero "k"  kernel reference (sizes are known only when it runs)
         -> i64[1, nonzero]  in own memory
   -- stage 1: sizes that depend on data are known
-     2  Cast "f"  kernel reference (no faster kernel)
+     2  Cast "f"  kernel numbers (best kernel that takes it)
         -> f32[1, nonzero]  in slot 1
      3  Softmax "b"  kernel f32 rows (best kernel that takes it)
         -> f32[1, nonzero]  in slot 1

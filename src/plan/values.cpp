@@ -101,14 +101,53 @@ bool Planner::is_view(uint32_t value) const {
   return planned.has_sizes && fits_view(planned.dtype);
 }
 
+namespace {
+
+// A Reshape that keeps axes or splits them into constant sizes, as strides on its input whatever those are; nothing
+// for all others.
+std::optional<ViewRule> split_axes(const Dims& from, const Dims& to) {
+  constexpr int64_t kFar = int64_t{1} << 31;
+  ViewRule rule;
+  rule.start.assign(from.size(), 0);
+  rule.axis.assign(to.size(), ViewRule::kNewAxis);
+  rule.step.assign(to.size(), 1);
+  size_t axis = 0;
+  for (size_t k = 0; k < to.size();) {
+    if (to[k] == Dim(1)) {
+      ++k;
+      continue;
+    }
+    while (axis < from.size() && from[axis] == Dim(1)) ++axis;
+    if (axis == from.size()) return std::nullopt;
+    size_t end = k + 1;
+    for (Dim product = to[k]; product != from[axis]; product = product * to[end++])
+      if (end == to.size() || !to[end].constant() || *to[end].constant() > kFar) return std::nullopt;
+    int64_t step = 1;
+    for (size_t i = end; i-- > k; step *= i == k ? 1 : *to[i].constant()) {
+      if (step > kFar) return std::nullopt;
+      rule.axis[i] = to[i] == Dim(1) ? ViewRule::kNewAxis : axis;
+      rule.step[i] = step;
+    }
+    k = end;
+    ++axis;
+  }
+  return std::all_of(from.begin() + static_cast<ptrdiff_t>(axis), from.end(), [](Dim d) { return d == Dim(1); })
+             ? std::optional(rule)
+             : std::nullopt;
+}
+
+}  // namespace
+
 bool Planner::window_outputs(const Node& node, const Call& call) {
   if (!node.op->view || node.in.empty() || node.in[0] == kNoValue || !static_outputs(node)) return false;
   settle_sizes();
   if (!is_view(node.in[0])) return false;
   Facts out;
   for (ValueId id : node.out) out.push_back(id == kNoValue ? Fact() : facts_[id]);
-  const std::vector<ViewRule> rules = node.op->view(call, out);
+  std::vector<ViewRule> rules = node.op->view(call, out);
   if (rules.size() < node.out.size()) return false;
+  if (rules[0].reshape && !plan_->values[node.in[0]].dense && facts_[node.in[0]].dims)
+    rules[0] = split_axes(*facts_[node.in[0]].dims, *out[0].dims).value_or(rules[0]);
   const auto compiles = [&](const ViewRule& rule) {
     return std::all_of(rule.start.begin(), rule.start.end(), [&](Dim d) { return plan_->formulas.knows(d); });
   };

@@ -16,13 +16,15 @@ int64_t element_bytes(DType dtype) { return std::max(1, bits(dtype) / 8); }
 bool stays_inside(const PlanValue& window, const View& base, const View& view, const std::vector<int64_t>& registers) {
   if (window.dense) return view.count() == base.count();
   if (view.count() == 0) return true;
-  for (size_t k = 0; k < window.axis.size(); ++k) {
-    const uint32_t axis = window.axis[k];
-    if (axis == kNone) continue;
-    const int64_t first = registers[window.start[axis]];
-    // Strides of an axis of one position are not used.
-    const int64_t last = view.dims[k] <= 1 ? first : first + (view.dims[k] - 1) * window.step[k];
-    if (std::min(first, last) < 0 || std::max(first, last) >= base.dims[axis]) return false;
+  for (size_t axis = 0; axis < window.start.size(); ++axis) {
+    int64_t least = registers[window.start[axis]], most = least;
+    for (size_t k = 0; k < window.axis.size(); ++k) {
+      // Strides of an axis of one position are not used.
+      if (window.axis[k] != axis || view.dims[k] <= 1) continue;
+      const int64_t way = (view.dims[k] - 1) * window.step[k];
+      (way < 0 ? least : most) += way;
+    }
+    if (least < 0 || most >= base.dims[axis]) return false;
   }
   return true;
 }

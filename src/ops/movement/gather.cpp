@@ -27,6 +27,24 @@ Result<Facts> infer(const Call& call, InferContext& context) {
   return out;
 }
 
+// One known place of an axis whose size is a number is a window.
+std::vector<ViewRule> view(const Call& call, const Facts& out) {
+  const auto index = known_numbers(call, 1);
+  if (!call.in(0).has_rank() || !index || index->size() != 1 || !call.in(1).dims || call.in(1).rank() > 1) return {};
+  const Dims& data = *call.in(0).dims;
+  const auto axis = normalize_axis(call.i("axis"), data.size());
+  const auto size = axis ? data[*axis].constant() : std::nullopt;
+  const int64_t at = !size || index->front() >= 0 ? index->front() : index->front() + *size;
+  if (!size || at < 0 || at >= *size) return {};
+  ViewRule rule = whole_window(data.size());
+  rule.start[*axis] = at;
+  if (call.in(1).rank() == 0) {
+    rule.axis.erase(rule.axis.begin() + static_cast<ptrdiff_t>(*axis));
+    rule.step.pop_back();
+  }
+  return out[0].rank() == rule.axis.size() ? std::vector<ViewRule>{rule} : std::vector<ViewRule>();
+}
+
 Status reference(const Call& call, KernelArgs& args) {
   const Tensor &data = args.in(0), &indices = args.in(1);
   TRY(const size_t axis, normalize_axis(call.i("axis"), data.rank()));
@@ -48,6 +66,7 @@ constexpr OpDef kGather1{.name = "Gather",
                          .since = 1,
                          .sig = {kIn, kOut, "entries of one axis, chosen by index", kAttributes},
                          .infer = infer,
-                         .kernels = kKernels};
+                         .kernels = kKernels,
+                         .view = view};
 
 }  // namespace anyshape::ops

@@ -83,7 +83,10 @@ constexpr const OpDef* kOps[] = {&op...};
 constexpr KernelRow kRows[] = {
     {&kBlockedConv, kOps<ops::kBlockedConv1>},
     {&kBlockedPool, kOps<ops::kBlockedAveragePool1, ops::kBlockedMaxPool1>},
+    {&kAttention, kOps<ops::kFusedAttention1>},
+    {&kCast, kOps<ops::kCast1>},
     {&kConcat, kOps<ops::kConcat1>},
+    {&kConstantOfShape, kOps<ops::kConstantOfShape9>},
     {&kConv, kOps<ops::kConv1, ops::kMsFusedConv1>},
     {&kConvInteger, kOps<ops::kConvInteger10>},
     {&kConvTranspose, kOps<ops::kConvTranspose1>},
@@ -106,6 +109,7 @@ constexpr KernelRow kRows[] = {
     {&kQLinearMatMul, kOps<ops::kQLinearMatMul10>},
     {&kQuantizeLinear, kOps<ops::kMsQuantizeLinear1, ops::kQuantizeLinear10>},
     {&kQuantizedGemm, kOps<ops::kMsQGemm1>},
+    {&kRange, kOps<ops::kRange11>},
     {&kRecurrent, kOps<ops::kGRU1, ops::kLSTM1, ops::kRNN1>},
     {&kReduce, kReduceOps},
     {&kResize, kOps<ops::kResize10, ops::kResize11, ops::kUpsample1, ops::kUpsample9>},
@@ -115,6 +119,7 @@ constexpr KernelRow kRows[] = {
     {&kTreeEnsemble, kOps<ops::kMlTreeEnsemble5>},
     {&kTreeClassifier, kOps<ops::kMlTreeEnsembleClassifier1>},
     {&kTreeRegressor, kOps<ops::kMlTreeEnsembleRegressor1>},
+    {&kTrilu, kOps<ops::kTrilu14>},
 };
 
 }  // namespace

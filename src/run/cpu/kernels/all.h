@@ -7,7 +7,10 @@ namespace anyshape::cpu {
 
 extern const EngineKernel kBlockedConv;
 extern const EngineKernel kBlockedPool;
+extern const EngineKernel kAttention;
+extern const EngineKernel kCast;
 extern const EngineKernel kConcat;
+extern const EngineKernel kConstantOfShape;
 extern const EngineKernel kConv;
 extern const EngineKernel kConvInteger;
 extern const EngineKernel kConvTranspose;
@@ -30,6 +33,7 @@ extern const EngineKernel kQLinearConv;
 extern const EngineKernel kQLinearMatMul;
 extern const EngineKernel kQuantizeLinear;
 extern const EngineKernel kQuantizedGemm;
+extern const EngineKernel kRange;
 extern const EngineKernel kReduce;
 extern const EngineKernel kRecurrent;
 extern const EngineKernel kResize;
@@ -39,5 +43,6 @@ extern const EngineKernel kTranspose;
 extern const EngineKernel kTreeClassifier;
 extern const EngineKernel kTreeEnsemble;
 extern const EngineKernel kTreeRegressor;
+extern const EngineKernel kTrilu;
 
 }  // namespace anyshape::cpu

@@ -115,7 +115,7 @@ HWY_INLINE V exp_below_zero(V x) {
   r = hn::NegMulAdd(n, splat(-2.12194440e-4f), r);
   const V p = hn::MulAdd(polynomial(kQ, r), hn::Mul(r, r), hn::Add(r, splat(1.0f)));
   const V scale = hn::BitCast(F(), hn::ShiftLeft<23>(hn::BitCast(I(), shifted)));
-  return hn::IfThenZeroElse(hn::Lt(x, splat(-87.3f)), hn::Mul(p, scale));
+  return hn::IfThenZeroElse(hn::Lt(x, splat(-87.3365f)), hn::Mul(p, scale));
 }
 
 // The natural logarithm of positive normal numbers.
