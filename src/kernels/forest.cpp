@@ -61,7 +61,7 @@ void add_vote(const Forest& forest, const Forest::Vote& vote, ForestScores& out)
 }  // namespace
 
 Result<ForestScores> evaluate(const Forest& forest, std::span<const double> row, size_t targets) {
-  ForestScores out{Temporary<double>(targets), Temporary<bool>(targets)};
+  ForestScores out{Temporary<double>(targets), Temporary<uint8_t>(targets)};
   for (int64_t root : forest.roots) {
     TRY(const Forest::Node* leaf, leaf_of(forest, root, row));
     for (size_t i = 0; i < leaf->count; ++i) add_vote(forest, forest.votes[leaf->first + i], out);

@@ -36,7 +36,7 @@ struct Forest {
 
 struct ForestScores {
   Temporary<double> score;
-  Temporary<bool> voted;  // some leaf voted for this target
+  Temporary<uint8_t> voted;  // some leaf voted for this target
 };
 
 // Errors: "treeensemble.feature" when a node looks past the row, "treeensemble.cycle". REQUIRES: node, vote and target

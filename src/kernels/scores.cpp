@@ -18,7 +18,7 @@ double inverse_erf(double x) {
 double probit(double x) { return std::numbers::sqrt2 * inverse_erf(2 * x - 1); }
 
 // Scores of zero keep their place: they count as exp(-max), not as zero or one.
-void softmax(Temporary<double>& row, bool keep_zeros) {
+void softmax(std::span<double> row, bool keep_zeros) {
   if (row.empty()) return;
   const double most = *std::max_element(row.begin(), row.end());
   double sum = 0;
@@ -48,7 +48,7 @@ std::optional<PostTransform> post_transform(std::string_view name) {
   return std::nullopt;
 }
 
-void transform_scores(PostTransform how, Temporary<double>& row) {
+void transform_scores(PostTransform how, std::span<double> row) {
   switch (how) {
     case PostTransform::none:
       return;
@@ -65,10 +65,17 @@ void transform_scores(PostTransform how, Temporary<double>& row) {
   }
 }
 
-Temporary<double> two_scores(PostTransform how, double score, bool shares) {
-  if (how == PostTransform::probit) return {probit(score)};
-  if (how == PostTransform::logistic) return {logistic(-score), logistic(score)};
-  return {shares ? 1 - score : -score, score};
+void two_scores(PostTransform how, double score, bool shares, std::span<double, 2> out) {
+  if (how == PostTransform::probit) {
+    out[0] = probit(score);
+    out[1] = 0;
+  } else if (how == PostTransform::logistic) {
+    out[0] = logistic(-score);
+    out[1] = logistic(score);
+  } else {
+    out[0] = shares ? 1 - score : -score;
+    out[1] = score;
+  }
 }
 
 }  // namespace anyshape::kernels

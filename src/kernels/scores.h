@@ -1,10 +1,8 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string_view>
-#include <vector>
-
-#include "base/temporary.h"
 
 namespace anyshape::kernels {
 
@@ -15,11 +13,11 @@ enum class PostTransform { none, softmax, logistic, softmax_zero, probit };
 std::optional<PostTransform> post_transform(std::string_view name);
 
 // In place, over one row.
-void transform_scores(PostTransform how, Temporary<double>& row);
+void transform_scores(PostTransform how, std::span<double> row);
 
 // One score that stands for two classes, the second being the positive one. `shares`: the score is a share of 1, not a
-// signed margin. As ONNX Runtime has it, probit leaves it a single one and softmax does nothing.
-Temporary<double> two_scores(PostTransform how, double score, bool shares);
+// signed margin. As ONNX Runtime has it, probit leaves it a single one, beside a 0, and softmax does nothing.
+void two_scores(PostTransform how, double score, bool shares, std::span<double, 2> out);
 
 double logistic(double x);
 

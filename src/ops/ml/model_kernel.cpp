@@ -84,10 +84,12 @@ Status run_linear_classifier(const Call& call, KernelArgs& args) {
     TRY(auto scores, linear_scores(call, rows.row(i), sets));
     const size_t label = sets == 1 ? (scores[0] > 0 ? 1 : 0) : largest(scores);
     write_label(call, "classlabels_ints", "classlabels_strings", label, args.out(0), static_cast<int64_t>(i));
-    if (sets == 1 && width == 2)
-      scores = kernels::two_scores(transform, scores[0], true);
-    else if (sets > 1 || transform == kernels::PostTransform::probit)
+    if (sets == 1 && width == 2) {
+      scores.resize(2);
+      kernels::two_scores(transform, scores[0], true, std::span(scores).first<2>());
+    } else if (sets > 1 || transform == kernels::PostTransform::probit) {
       kernels::transform_scores(transform, scores);
+    }
     scores.resize(width);
     out.insert(out.end(), scores.begin(), scores.end());
   }
@@ -207,10 +209,12 @@ Status run_svm_classifier(const Call& call, KernelArgs& args) {
         svm.per_class.empty() ? classify_linear(call, svm, rows.row(i)) : classify_pairs(call, svm, rows.row(i));
     write_label(call, "classlabels_ints", "classlabels_strings", found.label, args.out(0), static_cast<int64_t>(i));
     const bool signed_margin = svm.transform == kernels::PostTransform::none;
-    if (found.scores.size() == 1 && svm.classes == 2)
-      found.scores = kernels::two_scores(svm.transform, found.scores[0], !signed_margin);
-    else if (svm.classes > 1 || svm.transform == kernels::PostTransform::probit)
+    if (found.scores.size() == 1 && svm.classes == 2) {
+      found.scores.resize(2);
+      kernels::two_scores(svm.transform, found.scores[0], !signed_margin, std::span(found.scores).first<2>());
+    } else if (svm.classes > 1 || svm.transform == kernels::PostTransform::probit) {
       kernels::transform_scores(svm.transform, found.scores);
+    }
     found.scores.resize(width);
     out.insert(out.end(), found.scores.begin(), found.scores.end());
   }

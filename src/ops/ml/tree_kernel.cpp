@@ -16,7 +16,13 @@ void put_row(const Temporary<double>& scores, size_t row, size_t width, Temporar
 
 }  // namespace
 
-// Targets nobody voted for are zero. A single target is left as it is but by probit, as ONNX Runtime has it.
+void finish_targets(const Trees& trees, std::span<double> score) {
+  for (size_t k = 0; k < trees.base.size(); ++k) score[k] += trees.base[k];
+  if (score.size() > 1 || trees.transform == kernels::PostTransform::probit)
+    kernels::transform_scores(trees.transform, score);
+}
+
+// Targets nobody voted for are zero.
 Status run_trees(const Trees& trees, const Tensor& x, Tensor& out) {
   TRY(const FeatureRows rows, feature_rows(x));
   const auto targets = static_cast<size_t>(out.dims()[1]);
@@ -25,9 +31,7 @@ Status run_trees(const Trees& trees, const Tensor& x, Tensor& out) {
   Temporary<double> all(rows.count * targets);
   for (size_t i = 0; i < rows.count; ++i) {
     TRY(kernels::ForestScores scores, kernels::evaluate(trees.forest, rows.row(i), targets));
-    for (size_t k = 0; k < trees.base.size(); ++k) scores.score[k] += trees.base[k];
-    if (targets > 1 || trees.transform == kernels::PostTransform::probit)
-      kernels::transform_scores(trees.transform, scores.score);
+    finish_targets(trees, scores.score);
     put_row(scores.score, i, targets, all);
   }
   return kernels::from_reals(all, out);
@@ -35,56 +39,47 @@ Status run_trees(const Trees& trees, const Tensor& x, Tensor& out) {
 
 namespace {
 
-struct Classified {
-  size_t label = 0;
-  Temporary<double> scores;
-};
-
-size_t best_of(const Temporary<double>& scores, const Temporary<bool>& voted) {
+size_t best_of(std::span<const double> scores, std::span<const uint8_t> voted) {
   std::optional<size_t> best;
   for (size_t k = 0; k < scores.size(); ++k)
     if (voted[k] && (!best || scores[k] > scores[*best])) best = k;
   return best.value_or(0);
 }
 
-// Where all votes are for the first class, its score says how positive the row is, as ONNX Runtime reads it. What it
-// takes of memory is the same for every row.
-Classified classify_one_sided(const TreeClassifier& classifier, kernels::ForestScores found) {
+// Where all votes are for the first class, its score says how positive the row is, as ONNX Runtime reads it.
+size_t finish_one_sided(const TreeClassifier& classifier, std::span<double> score, std::span<const uint8_t> voted) {
   const auto& [forest, transform, base] = classifier.trees;
   const double threshold = classifier.positive ? 0.5 : 0;
-  Temporary<double>& score = found.score;
   if (!base.empty()) score[0] += base[0];
-  Temporary<double> two = kernels::two_scores(transform, score[0], classifier.positive);
-  if (!found.voted[1]) {
-    Classified out{score[0] > threshold ? size_t{1} : size_t{0}, std::move(score)};
+  if (!voted[1]) {
+    const size_t label = score[0] > threshold ? 1 : 0;
     if (base.size() == 2)
-      kernels::transform_scores(transform, out.scores);
+      kernels::transform_scores(transform, score);
     else
-      out.scores = std::move(two);
-    return out;
+      kernels::two_scores(transform, score[0], classifier.positive, score.first<2>());
+    return label;
   }
   if (base.size() > 1) score[1] += base[1];
-  Classified out{score[1] > threshold ? size_t{1} : size_t{0}, std::move(score)};
-  kernels::transform_scores(transform, out.scores);
-  return out;
-}
-
-Classified classify(const TreeClassifier& classifier, kernels::ForestScores found) {
-  if (classifier.one_sided) return classify_one_sided(classifier, std::move(found));
-  const auto& [forest, transform, base] = classifier.trees;
-  for (size_t k = 0; k < base.size() && k < found.score.size(); ++k) {
-    found.score[k] += base[k];
-    found.voted[k] = true;
-  }
-  Classified out{best_of(found.score, found.voted), std::move(found.score)};
-  if (classifier.count == 1) out.label = out.scores[0] > 0 ? 1 : 0;
-  if (classifier.count == 2) out.label = out.scores[1] > out.scores[0] ? 1 : 0;
-  if (classifier.count > 1 || transform == kernels::PostTransform::probit)
-    kernels::transform_scores(transform, out.scores);
-  return out;
+  const size_t label = score[1] > threshold ? 1 : 0;
+  kernels::transform_scores(transform, score);
+  return label;
 }
 
 }  // namespace
+
+size_t finish_classes(const TreeClassifier& classifier, std::span<double> score, std::span<uint8_t> voted) {
+  if (classifier.one_sided) return finish_one_sided(classifier, score, voted);
+  const auto& [forest, transform, base] = classifier.trees;
+  for (size_t k = 0; k < base.size() && k < score.size(); ++k) {
+    score[k] += base[k];
+    voted[k] = 1;
+  }
+  size_t label = best_of(score, voted);
+  if (classifier.count == 1) label = score[0] > 0 ? 1 : 0;
+  if (classifier.count == 2) label = score[1] > score[0] ? 1 : 0;
+  if (classifier.count > 1 || transform == kernels::PostTransform::probit) kernels::transform_scores(transform, score);
+  return label;
+}
 
 Result<TreeClassifier> read_tree_classes(const Call& call) {
   TreeClassifier out;
@@ -108,9 +103,8 @@ Result<Temporary<size_t>> run_tree_classes(const TreeClassifier& classifier, con
   Temporary<double> all(rows.count * classifier.count);
   for (size_t i = 0; i < rows.count; ++i) {
     TRY(kernels::ForestScores scores, kernels::evaluate(classifier.trees.forest, rows.row(i), classifier.count));
-    const Classified found = classify(classifier, std::move(scores));
-    labels[i] = found.label;
-    put_row(found.scores, i, classifier.count, all);
+    labels[i] = finish_classes(classifier, scores.score, scores.voted);
+    put_row(scores.score, i, classifier.count, all);
   }
   if (out) TRY_OK(kernels::from_reals(all, *out));
   return labels;

@@ -17,6 +17,10 @@ Result<Trees> read_tree_regressor(const Call& call);
 Result<Trees> read_tree_classifier(const Call& call);
 Result<Trees> read_tree_ensemble(const Call& call);
 
+// Base values and the transform of one row of sums. A single target is left as it is but by probit, as ONNX Runtime has
+// it. REQUIRES: base values for all targets or none.
+void finish_targets(const Trees& trees, std::span<double> score);
+
 // The scores of all rows of x.
 Status run_trees(const Trees& trees, const Tensor& x, Tensor& out);
 
@@ -28,6 +32,8 @@ struct TreeClassifier {
   bool positive = true;         // no weight is negative
 };
 Result<TreeClassifier> read_tree_classes(const Call& call);
+// The class of one row of sums, which become its scores; `voted` says which classes got a vote.
+size_t finish_classes(const TreeClassifier& classifier, std::span<double> score, std::span<uint8_t> voted);
 // The classes found, and the scores into a tensor that may be absent.
 Result<Temporary<size_t>> run_tree_classes(const TreeClassifier& classifier, const Tensor& x, Tensor* out);
 // The label of class `found`. One label stands for its own number, 0 or 1.

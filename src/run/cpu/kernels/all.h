@@ -5,9 +5,9 @@
 // The optimised kernels; run/cpu/target.cpp says which operators they are for.
 namespace anyshape::cpu {
 
+extern const EngineKernel kAttention;
 extern const EngineKernel kBlockedConv;
 extern const EngineKernel kBlockedPool;
-extern const EngineKernel kAttention;
 extern const EngineKernel kCast;
 extern const EngineKernel kConcat;
 extern const EngineKernel kConstantOfShape;
@@ -18,25 +18,33 @@ extern const EngineKernel kDequantizeLinear;
 extern const EngineKernel kDynamicQuantizeLinear;
 extern const EngineKernel kElementwise;
 extern const EngineKernel kExpand;
+extern const EngineKernel kForestClassifier;
+extern const EngineKernel kForestEnsemble;
+extern const EngineKernel kForestRegressor;
 extern const EngineKernel kFromBlocked;
 extern const EngineKernel kGather;
 extern const EngineKernel kGemm;
+extern const EngineKernel kImputer;
 extern const EngineKernel kIntegerMatMul;
 extern const EngineKernel kLabelEncoder;
+extern const EngineKernel kLinearClassifier;
+extern const EngineKernel kLinearRegressor;
 extern const EngineKernel kLogSoftmax;
 extern const EngineKernel kMatMul;
 extern const EngineKernel kMatMulInteger;
 extern const EngineKernel kMatMulToFloat;
 extern const EngineKernel kNorm;
+extern const EngineKernel kNormalizer;
 extern const EngineKernel kPool;
 extern const EngineKernel kQLinearConv;
 extern const EngineKernel kQLinearMatMul;
 extern const EngineKernel kQuantizeLinear;
 extern const EngineKernel kQuantizedGemm;
 extern const EngineKernel kRange;
-extern const EngineKernel kReduce;
 extern const EngineKernel kRecurrent;
+extern const EngineKernel kReduce;
 extern const EngineKernel kResize;
+extern const EngineKernel kScaler;
 extern const EngineKernel kSoftmax;
 extern const EngineKernel kToBlocked;
 extern const EngineKernel kTranspose;

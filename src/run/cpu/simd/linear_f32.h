@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+
+// Linear models over rows of f32.
+namespace anyshape::simd {
+
+// y[row][set] = intercepts[set] + sum over features of x[row][feature] * weights[set][feature].
+struct LinearModel {
+  int64_t features = 0, sets = 0;
+  const float* weights = nullptr;
+  // The same by feature, each with the sets rounded up to whole vectors of kLinearLanes, zeros in the gaps.
+  const float* by_feature = nullptr;
+  const float* intercepts = nullptr;  // rounded up like by_feature
+};
+inline constexpr int64_t kLinearLanes = 16;
+void linear_rows(const LinearModel& model, const float* x, int64_t rows, float* y);
+
+// 1 / (1 + exp(-x)) of n floats; out may be in.
+void logistic_row(const float* in, int64_t n, float* out);
+
+// (x - offset) * scale, both by column; `step` 0: one for all columns.
+void shift_and_scale_rows(const float* x, int64_t rows, int64_t n, const float* offset, const float* scale, int64_t step,
+                          float* out);
+
+enum class RowNorm : uint8_t { max, l1, l2 };
+// Rows of n floats divided by their norm; those of norm 0 stay. out may be in.
+void normalize_rows(RowNorm norm, const float* in, int64_t rows, int64_t n, float* out);
+
+}  // namespace anyshape::simd
