@@ -123,7 +123,8 @@ const Node* find_softmax(const Reading& r, ValueId weights, Found& found) {
   if (node && is_op(*node, "Where") && node->in.size() == 3) {
     const Node *test = r.maker(node->in[0]), *softmax = r.maker(node->in[2], 2);
     const auto zero = r.number(node->in[1]);
-    if (!test || !softmax || !is_op(*test, "IsNaN") || test->in[0] != node->in[2] || !zero || *zero != 0) return nullptr;
+    if (!test || !softmax || !is_op(*test, "IsNaN") || test->in[0] != node->in[2] || !zero || *zero != 0)
+      return nullptr;
     found.nodes.push_back(node);
     found.nodes.push_back(test);
     found.nan_to_zero = true;
@@ -183,7 +184,8 @@ Node node_of(const Found& found, const Node& product, std::string label) {
 void take_transpose(Draft& draft, const Reading& r, Node& node, std::vector<bool>& dead) {
   if (!is_op(node, "Transpose") || node.in.empty() || draft.is_demanding(node)) return;
   const Node* maker = r.maker(node.in[0]);
-  const auto* perm = node.attribute("perm") ? std::get_if<std::vector<int64_t>>(&node.attribute("perm")->value) : nullptr;
+  const auto* perm =
+      node.attribute("perm") ? std::get_if<std::vector<int64_t>>(&node.attribute("perm")->value) : nullptr;
   if (!maker || maker->domain != "anyshape" || maker->type != "Attention" || !perm || perm->empty()) return;
   if (perm->back() + 1 != static_cast<int64_t>(perm->size())) return;
   Node one = *maker;

@@ -58,7 +58,8 @@ TEST(PassesQuantized, IntegerProductsThatStay) {
   EXPECT_EQ(after("integer-products", "input k f32[2, 1, 1]\n" + head + "c <- Cast(m) to=1\ny <- Mul(c, k)\noutput y"),
             start + "m <- MatMulInteger(q, w, z, wz)\nc <- Cast(m)\ny <- Mul(c, k)\n");
   // What is added is no row.
-  EXPECT_EQ(after("integer-products", "input k f32[n, 3]\n" + head + "c <- Cast(m) to=1\nd <- Mul(c, t)\ny <- Add(d, k)\noutput y"),
+  EXPECT_EQ(after("integer-products",
+                  "input k f32[n, 3]\n" + head + "c <- Cast(m) to=1\nd <- Mul(c, t)\ny <- Add(d, k)\noutput y"),
             start + "d <- IntegerMatMul(q, w, s, ws, z, wz)\ny <- Add(d, k)\n");
 }
 

@@ -14,7 +14,11 @@ bool is_tensor_of(const Draft& draft, ValueId id, DType dtype) {
 // A graph with what a rewrite asks of it again and again.
 struct Chains {
   explicit Chains(Draft& of)
-      : draft(of), uses(of.uses()), pinned(of.pinned()), producers(of.producers()), dead(of.graph.nodes.size(), false) {}
+      : draft(of),
+        uses(of.uses()),
+        pinned(of.pinned()),
+        producers(of.producers()),
+        dead(of.graph.nodes.size(), false) {}
 
   Draft& draft;
   const std::vector<uint32_t> uses;
@@ -92,7 +96,8 @@ void scale_product(Chains& chains, Node& mul) {
 void add_bias(Chains& chains, Node& add) {
   for (size_t i : {size_t{0}, size_t{1}}) {
     Node* product = chains.only_for_this(add.in[i]);
-    if (!product || product->domain != "anyshape" || product->type != "IntegerMatMul" || product->in.size() > 6) continue;
+    if (!product || product->domain != "anyshape" || product->type != "IntegerMatMul" || product->in.size() > 6)
+      continue;
     const ValueId bias = add.in[1 - i], from = add.in[i];
     if (!chains.is_row(bias) || !chains.same_dims(add.out[0], from)) continue;
     Node one = *product;

@@ -51,7 +51,10 @@ struct Chain {
 class Rewriter {
  public:
   explicit Rewriter(Draft& draft)
-      : draft_(draft), uses_(draft.uses()), pinned_(draft.pinned()), producers_(draft.producers()),
+      : draft_(draft),
+        uses_(draft.uses()),
+        pinned_(draft.pinned()),
+        producers_(draft.producers()),
         dead_(draft.graph.nodes.size(), false) {}
 
   Status run() {
@@ -97,7 +100,8 @@ class Rewriter {
     Dims split;
     std::vector<int64_t> place(last.size());
     for (size_t axis = 0; axis < perm.size(); ++axis) {
-      const size_t after = static_cast<size_t>(std::find(perm.begin(), perm.end(), static_cast<int64_t>(axis)) - perm.begin());
+      const size_t after =
+          static_cast<size_t>(std::find(perm.begin(), perm.end(), static_cast<int64_t>(axis)) - perm.begin());
       if (after == perm.size()) return {};
       for (size_t k : (*runs)[after]) {
         place[k] = static_cast<int64_t>(split.size());

@@ -59,7 +59,9 @@ Fact either(const Condition& condition, const Fact& a, const Fact& b, const Type
   };
   for (size_t i = 0; i < out.rank(); ++i) {
     const Dim x = (*a.dims)[i], y = (*b.dims)[i];
-    if (x != y && follows(x) && follows(y)) (*out.dims)[i] = select(condition, x, y);
+    if (x == y || !follows(x)) continue;
+    // A size that one side does not tell is not known.
+    (*out.dims)[i] = follows(y) ? select(condition, x, y) : y;
   }
   return out;
 }

@@ -38,10 +38,9 @@ Status check_carried(InferContext& context, const Iteration& iteration, const Fa
       return refuse(fmt::format("{}.state", iteration.code), "state {} starts as {} and becomes {}", i, text(*a.dims),
                     text(*b.dims));
     for (size_t axis = 0; axis < a.dims->size(); ++axis)
-      TRY_OK(context.require(!ran || Condition::eq((*a.dims)[axis], (*b.dims)[axis]),
-                             fmt::format("{}.state", iteration.code),
-                             "state {} starts as {} and becomes {}: its shape must stay", i, text(*a.dims),
-                             text(*b.dims)));
+      TRY_OK(context.require(
+          !ran || Condition::eq((*a.dims)[axis], (*b.dims)[axis]), fmt::format("{}.state", iteration.code),
+          "state {} starts as {} and becomes {}: its shape must stay", i, text(*a.dims), text(*b.dims)));
   }
   return {};
 }
@@ -286,8 +285,7 @@ class Rest {
       to_the_end = general && iteration_.goes_on(first_) == Tri::yes && iteration_.goes_on(*general) == Tri::yes;
     }
     const Count count = count_of(context_, trips_, counted_by_shapes_, to_the_end);
-    const Condition ran =
-        unless_certain(context_, count.exact ? trips_.at_least(2) : Condition::ge(count.value, 2));
+    const Condition ran = unless_certain(context_, count.exact ? trips_.at_least(2) : Condition::ge(count.value, 2));
     auto scans = walk_for_real(*invariant, number, count.exact, ran);
     if (!scans) {
       TRY_OK(forbid(context_, ran, std::move(scans).error()));

@@ -55,12 +55,11 @@ constexpr Kernel kKernels[] = {{"reference", reference}};
 
 }  // namespace
 
-constexpr OpDef kIntegerMatMul1{
-    .name = "IntegerMatMul",
-    .since = 1,
-    .domain = "anyshape",
-    .sig = {kIn, kOut, "matrix product of 8-bit integers, scaled and with a bias in f32"},
-    .infer = infer,
-    .kernels = kKernels};
+constexpr OpDef kIntegerMatMul1{.name = "IntegerMatMul",
+                                .since = 1,
+                                .domain = "anyshape",
+                                .sig = {kIn, kOut, "matrix product of 8-bit integers, scaled and with a bias in f32"},
+                                .infer = infer,
+                                .kernels = kKernels};
 
 }  // namespace anyshape::ops

@@ -8,6 +8,7 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 import mql5_models
+import sound_models
 import target_models
 
 F32, I64 = TensorProto.FLOAT, TensorProto.INT64
@@ -642,6 +643,7 @@ def write_all(folder):
     write_tests(folder)
     target_models.write_all(folder)
     mql5_models.write_all(folder)
+    sound_models.write_all(folder)
     for name, proto in all_models().items():
         if name == "opaque":
             proto.opset_import.append(helper.make_opsetid("custom", 1))

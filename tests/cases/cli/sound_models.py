@@ -6,11 +6,11 @@ from onnx import parser
 HEAD = '<ir_version: 8, opset_import: ["": 18]>\n'
 
 GRAPHS = {
-    # Rounds are as many as x is longer than 6; what they stack has the same size in all of them, if there are two.
+    # Rounds are as many as a slice from the end has entries; what they stack has one size, if there are two at all.
     "rounds_that_are_not": """
 g (float[batch] x, int64[12, 5] w) => (int64[r, a, b] y)
-<int64[1] five = {5}, int64[1] much = {100}, int64[1] axis = {0}, int64[1] one = {1}, bool yes = {1}> {
-  late = Slice (x, five, much, axis)
+<int64[1] start = {-6}, int64[1] end = {-2147483648}, int64[1] axis = {0}, int64[1] back = {-2}, bool yes = {1}> {
+  late = Slice (x, start, end, axis, back)
   size = Shape (late)
   rounds = Squeeze (size)
   rows = CenterCropPad <axes: ints = [0]> (w, size)
@@ -29,7 +29,7 @@ g (float[8, 9] x, float[m] z) => (int64[n] y)
   size = Gather (sizes, none)
   real = Cast <to = 1> (size)
   scaled = Mul (real, half)
-  rounded = Floor (scaled)
+  rounded = Round (scaled)
   rounds = Cast <to = 7> (rounded)
   y, all = Loop (rounds, yes, where) <body = body (int64 i, bool more, int64[p] before) => (bool go_on, int64[q] after, int64[r] row) {
     length = Shape (before)
@@ -67,13 +67,16 @@ g (float[2, 2, 1] x, float[2, 2, 2] v) => (float[n] y)
   list = SequenceConstruct (items)
   y = SequenceAt (list, none)
 }""",
-    # A list of the target is empty, and then its 0 copies an axis that is not.
+    # A size of the target may be 0, and then it copies an axis that is not empty.
     "copied_by_nothing": """
 g (float[3, 6, 1] x, float[n] v) => (float[a, b] y)
-<int64[1] first = {0}, int64[1] two = {2}, int64[1] axis = {2}, int64[1] rest = {-1}> {
+<int64[1] first = {0}, int64[1] axis = {2}, int64[1] rest = {-1}, float half = {0.5}> {
   size = Shape (v)
-  half = Div (size, two)
-  part = Slice (x, first, half, axis)
+  real = Cast <to = 1> (size)
+  scaled = Mul (real, half)
+  rounded = Ceil (scaled)
+  whole = Cast <to = 7> (rounded)
+  part = Slice (x, first, whole, axis)
   width = Shape <start = 2> (part)
   target = Concat <axis = 0> (rest, width)
   y = Reshape (part, target)

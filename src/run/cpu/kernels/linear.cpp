@@ -1,11 +1,10 @@
-#include "run/cpu/simd/linear_f32.h"
-
 #include <algorithm>
 #include <cmath>
 
 #include "ops/ml/common.h"
 #include "run/cpu/kernels/all.h"
 #include "run/cpu/kernels/common.h"
+#include "run/cpu/simd/linear_f32.h"
 #include "run/cpu/simd/rows.h"
 
 // LinearClassifier, LinearRegressor, Scaler, Normalizer and Imputer over rows of f32.
@@ -38,9 +37,7 @@ struct Linear {
   std::vector<int64_t> labels;
 
   bool two_of_one() const { return sets == 1 && width == 2; }
-  simd::LinearModel model() const {
-    return {features, sets, weights.data(), by_feature.data(), intercepts.data()};
-  }
+  simd::LinearModel model() const { return {features, sets, weights.data(), by_feature.data(), intercepts.data()}; }
 };
 
 const Linear& linear_of(const ViewArgs& args) { return *static_cast<const Linear*>(args.prepared); }

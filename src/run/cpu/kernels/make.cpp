@@ -107,7 +107,8 @@ std::string_view accepts_range(const Call& call) {
 
 template <class T>
 void count_up(const ViewArgs& args) {
-  const auto start = static_cast<uint64_t>(*args.in[0].as<const T>()), step = static_cast<uint64_t>(*args.in[2].as<const T>());
+  const auto start = static_cast<uint64_t>(*args.in[0].as<const T>()),
+             step = static_cast<uint64_t>(*args.in[2].as<const T>());
   T* out = args.out[0].as<T>();
   for (int64_t i = 0; i < args.out[0].count(); ++i) out[i] = static_cast<T>(start + static_cast<uint64_t>(i) * step);
 }
@@ -121,7 +122,8 @@ Status run_range(const ViewArgs& args, int64_t, int64_t) {
 }
 
 bool casts_from(DType t) {
-  return t == DType::f32 || t == DType::f64 || t == DType::i32 || t == DType::i64 || t == DType::boolean || t == DType::u8;
+  return t == DType::f32 || t == DType::f64 || t == DType::i32 || t == DType::i64 || t == DType::boolean ||
+         t == DType::u8;
 }
 
 std::string_view accepts_cast(const Call& call) {
@@ -188,8 +190,12 @@ Status run_cast(const ViewArgs& args, int64_t first, int64_t last) {
 
 }  // namespace
 
-constexpr EngineKernel kConstantOfShape = {
-    .name = "fill", .accepts = accepts_fill, .prepare = prepare_fill, .tasks = fill_tasks, .run = run_fill, .on_host = 1};
+constexpr EngineKernel kConstantOfShape = {.name = "fill",
+                                           .accepts = accepts_fill,
+                                           .prepare = prepare_fill,
+                                           .tasks = fill_tasks,
+                                           .run = run_fill,
+                                           .on_host = 1};
 constexpr EngineKernel kTrilu = {.name = "rows",
                                  .accepts = accepts_trilu,
                                  .prepare = prepare_trilu,

@@ -68,8 +68,7 @@ class RandomTrees {
 // Rows that meet splits, with NaN and infinities among them.
 std::string random_rows(Dice& dice, int64_t rows, int64_t features) {
   std::vector<std::string> entries;
-  for (int64_t i = 0; i < rows * features; ++i)
-    switch (dice.between(0, 9)) {
+  for (int64_t i = 0; i < rows * features; ++i) switch (dice.between(0, 9)) {
       case 0:
         entries.emplace_back("nan");
         break;
@@ -102,11 +101,13 @@ TEST(CpuKernels, Forests) {
         all.add_tree(dice.between(1, most), 3, 0);
       }
       const std::string x = random_rows(dice, rows, features);
-      const std::string regressor = "ai.onnx.ml:TreeEnsembleRegressor", classifier = "ai.onnx.ml:TreeEnsembleClassifier";
+      const std::string regressor = "ai.onnx.ml:TreeEnsembleRegressor",
+                        classifier = "ai.onnx.ml:TreeEnsembleClassifier";
       const std::string three = "classlabels_int64s=[3, 4, 9] ";
       check_kernels({
           {regressor, 3, x, one.text("target"), 1, 0},
-          {regressor, 3, x, all.text("target") + "n_targets=3 aggregate_function=AVERAGE base_values=[1.0,2.0,0.5]", 1, 0},
+          {regressor, 3, x, all.text("target") + "n_targets=3 aggregate_function=AVERAGE base_values=[1.0,2.0,0.5]", 1,
+           0},
           {classifier, 3, x, one.text("class") + "classlabels_int64s=[5, 7] post_transform=LOGISTIC", 2, 0},
           {classifier, 3, x, each.text("class") + three + "post_transform=SOFTMAX", 2, 0},
           {classifier, 3, x, all.text("class") + three, 2, 0},
@@ -148,8 +149,8 @@ TEST(CpuKernels, LinearModels) {
       const std::string x = fmt::format("f32[{}, {}]", rows, features);
       std::vector<int64_t> labels;
       for (int64_t i = 0; i < sets; ++i) labels.push_back(10 * i + 1);
-      const std::string many = fmt::format("coefficients={} intercepts={} ", numbers(dice, sets * features),
-                                           numbers(dice, sets));
+      const std::string many =
+          fmt::format("coefficients={} intercepts={} ", numbers(dice, sets * features), numbers(dice, sets));
       const std::string one = fmt::format("coefficients={} intercepts=[0.25] ", numbers(dice, features));
       const std::string classifier = "ai.onnx.ml:LinearClassifier", regressor = "ai.onnx.ml:LinearRegressor";
       for (const std::string transform : {"NONE", "LOGISTIC", "SOFTMAX"}) {
@@ -166,8 +167,9 @@ TEST(CpuKernels, LinearModels) {
       if (testing::Test::HasFatalFailure()) return;
     }
   });
-  EXPECT_EQ(refusal_of({"ai.onnx.ml:LinearRegressor", 1, "f32[4, 3]", "coefficients=[1.0, 2.0, 3.0] post_transform=PROBIT"}),
-            "its scores are transformed in an unusual way");
+  EXPECT_EQ(
+      refusal_of({"ai.onnx.ml:LinearRegressor", 1, "f32[4, 3]", "coefficients=[1.0, 2.0, 3.0] post_transform=PROBIT"}),
+      "its scores are transformed in an unusual way");
 }
 
 TEST(CpuKernels, RowsOfFeatures) {
@@ -176,7 +178,8 @@ TEST(CpuKernels, RowsOfFeatures) {
       const int64_t features = std::stoi(x.substr(x.rfind(' ') == std::string::npos ? x.find('[') + 1 : x.rfind(' ')));
       Dice dice(5);
       check_kernels({
-          {"ai.onnx.ml:Scaler", 1, x, "offset=" + numbers(dice, features) + " scale=" + numbers(dice, features), 1, 1e-6},
+          {"ai.onnx.ml:Scaler", 1, x, "offset=" + numbers(dice, features) + " scale=" + numbers(dice, features), 1,
+           1e-6},
           {"ai.onnx.ml:Scaler", 1, x, "offset=[0.5] scale=[3.0]", 1, 1e-6},
           {"ai.onnx.ml:Normalizer", 1, x, "norm=L1", 1, 1e-6},
           {"ai.onnx.ml:Normalizer", 1, x, "norm=L2", 1, 1e-6},
@@ -187,8 +190,8 @@ TEST(CpuKernels, RowsOfFeatures) {
         {"ai.onnx.ml:Normalizer", 1, "f32[3, 2] = [0, 0, 1, -1, nan, 2]", "norm=L1", 1, 0},
         {"ai.onnx.ml:Imputer", 1, "f32[2, 3] = [1, nan, 2, nan, 3, -0.5]",
          "imputed_value_floats=[7.0, 8.0, 9.0] replaced_value_float=nan", 1, 0},
-        {"ai.onnx.ml:Imputer", 1, "f32[2, 3] = [1, nan, 2, 3, 3, 3]", "imputed_value_floats=[7.0] replaced_value_float=3.0",
-         1, 0},
+        {"ai.onnx.ml:Imputer", 1, "f32[2, 3] = [1, nan, 2, 3, 3, 3]",
+         "imputed_value_floats=[7.0] replaced_value_float=3.0", 1, 0},
     });
   });
 }

@@ -57,8 +57,7 @@ void linear(const LinearModel& m, const float* x, int64_t rows, float* y) {
   const int64_t columns_cost = m.features * ((m.sets + kLanes - 1) / kLanes);
   if (columns_cost <= m.sets * (m.features / kLanes + 10)) return by_columns(m, x, rows, y);
   for (int64_t r = 0; r < rows; ++r, x += m.features)
-    for (int64_t s = 0; s < m.sets; ++s)
-      *y++ = m.intercepts[s] + product(x, m.weights + s * m.features, m.features);
+    for (int64_t s = 0; s < m.sets; ++s) *y++ = m.intercepts[s] + product(x, m.weights + s * m.features, m.features);
 }
 
 void logistic(const float* in, int64_t n, float* out) {
@@ -70,7 +69,8 @@ void shift_and_scale(const float* x, int64_t rows, int64_t n, const float* offse
   if (step == 0) n *= rows, rows = 1;
   for (int64_t r = 0; r < rows; ++r, x += n, out += n)
     for (int64_t i = 0; i < n; i += kLanes) {
-      const V o = step ? load_n(offset + i, n - i) : splat(*offset), s = step ? load_n(scale + i, n - i) : splat(*scale);
+      const V o = step ? load_n(offset + i, n - i) : splat(*offset),
+              s = step ? load_n(scale + i, n - i) : splat(*scale);
       store_n(hn::Mul(hn::Sub(load_n(x + i, n - i), o), s), out + i, n - i);
     }
 }
@@ -129,8 +129,8 @@ void linear_rows(const LinearModel& model, const float* x, int64_t rows, float* 
 
 void logistic_row(const float* in, int64_t n, float* out) { HWY_DYNAMIC_DISPATCH(logistic)(in, n, out); }
 
-void shift_and_scale_rows(const float* x, int64_t rows, int64_t n, const float* offset, const float* scale, int64_t step,
-                          float* out) {
+void shift_and_scale_rows(const float* x, int64_t rows, int64_t n, const float* offset, const float* scale,
+                          int64_t step, float* out) {
   HWY_DYNAMIC_DISPATCH(shift_and_scale)(x, rows, n, offset, scale, step, out);
 }
 

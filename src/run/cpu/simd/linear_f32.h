@@ -20,8 +20,8 @@ void linear_rows(const LinearModel& model, const float* x, int64_t rows, float* 
 void logistic_row(const float* in, int64_t n, float* out);
 
 // (x - offset) * scale, both by column; `step` 0: one for all columns.
-void shift_and_scale_rows(const float* x, int64_t rows, int64_t n, const float* offset, const float* scale, int64_t step,
-                          float* out);
+void shift_and_scale_rows(const float* x, int64_t rows, int64_t n, const float* offset, const float* scale,
+                          int64_t step, float* out);
 
 enum class RowNorm : uint8_t { max, l1, l2 };
 // Rows of n floats divided by their norm; those of norm 0 stay. out may be in.
