@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """check_layers.py [ROOT]: fails if an #include goes against the layering of the sources.
 
-The arrows are those of CONTRIBUTING.md: a folder may include itself and what stands below it. Unit tests (*_test.cpp)
-and the folders tests/ and bench/ may include any layer but src/api; the rules on OS headers and third-party headers
-hold everywhere, but that tests of the public API (tests/api) may look at the process they run in.
+The arrows are those of CONTRIBUTING.md: a folder may include itself and what stands below it. Unit tests
+(*_test.cpp, and *_testing.cpp, which they share) and the folders tests/ and bench/ may include any layer but src/api;
+the rules on OS headers and third-party headers hold everywhere, but that tests of the public API (tests/api) may look at
+the process they run in.
 """
 
 import re
@@ -103,7 +104,7 @@ def own_include_problem(file, target):
         return None if target.startswith("include/") else "a public header includes public headers only"
     if file.startswith(("apps/", "bindings/")):
         return "apps and bindings use include/ only" if target.startswith("src/") else None
-    if not file.startswith("src/") or file.endswith("_test.cpp"):
+    if not file.startswith("src/") or file.endswith(("_test.cpp", "_testing.cpp")):
         return None
     layer = layer_of(file.removeprefix("src/"))
     if layer is None:

@@ -1,4 +1,5 @@
 #include "passes/passes_testing.h"
+#include "run/cpu/target.h"
 
 namespace anyshape {
 namespace {

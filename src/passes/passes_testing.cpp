@@ -4,6 +4,7 @@
 #include <string>
 
 #include "passes/print.h"
+#include "run/cpu/target.h"
 
 namespace anyshape::testing {
 namespace {
@@ -53,6 +54,10 @@ void check_passes(std::string_view passes, const Target& target, std::initialize
     const std::string wanted = row.after.empty() ? shortened(typed.graph(), typed.facts()) : trimmed(row.after);
     EXPECT_EQ(shortened(*program->graph, program->facts), wanted);
   }
+}
+
+void check_passes(std::string_view passes, std::initializer_list<PassRow> rows) {
+  check_passes(passes, cpu::target(), rows);
 }
 
 }  // namespace anyshape::testing

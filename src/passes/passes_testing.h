@@ -7,7 +7,6 @@
 
 #include "passes/pipeline.h"
 #include "passes/testing.h"
-#include "run/cpu/target.h"
 
 namespace anyshape::testing {
 
@@ -18,8 +17,7 @@ struct PassRow {
 
 // `passes`: those that run, separated by spaces.
 void check_passes(std::string_view passes, const Target& target, std::initializer_list<PassRow> rows);
-inline void check_passes(std::string_view passes, std::initializer_list<PassRow> rows) {
-  check_passes(passes, cpu::target(), rows);
-}
+// For the processor.
+void check_passes(std::string_view passes, std::initializer_list<PassRow> rows);
 
 }  // namespace anyshape::testing
