@@ -216,6 +216,8 @@ Status fill_table(const Prepared& p, const SampledAxis& axis, int64_t each, Tabl
     return unknown("kernel.size", "an axis of more than {} entries", std::numeric_limits<int32_t>::max());
   const int64_t taps = kernels::most_taps(p.how.interpolation), places = axis.out * each;
   const bool stays = taps > 1 && axis.unchanged();
+  // Where places share an entry of the axis, what lies side by side there begins anew.
+  to.in_order = each == 1;
   int64_t before = std::numeric_limits<int64_t>::min();
   for (int64_t i = 0; i < axis.out; ++i) {
     kernels::Sample sample{.first = i};

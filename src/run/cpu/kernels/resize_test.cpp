@@ -25,6 +25,8 @@ TEST(CpuKernels, ResizeInEveryMode) {
           {"Resize", 13, "f32[2, 3, 4, 5]; ; const f32[4] = [2, 1.5, 2, 3]", how, 1, bound},
           {"Resize", 13, "f32[1, 2, 3, 4, 5]; ; const f32[5] = [1, 1, 2, 2, 2]", how, 1, bound},
           {"Resize", 13, "f32[3, 4, 50]; ; const f32[3] = [1, 2, 1]", how, 1, bound},
+          // Few entries lie side by side along the last axis, and several places take the same of the one before.
+          {"Resize", 13, "f32[1, 2, 6, 5]; ; ; const i64[4] = [1, 2, 13, 5]", how, 1, bound},
           {"Resize", 13, "f32[9]; ; const f32[1] = [1.05]", how, 1, bound},
           {"Resize", 13, "f32[1, 1, 1, 1]; ; const f32[4] = [1, 1, 3, 4]", how, 1, bound},
           {"Resize", 13, "f32[1, 3, 4, 4]; ; const f32[4] = [1, 1, 1, 1]", how, 1, bound},

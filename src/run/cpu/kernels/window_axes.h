@@ -22,7 +22,8 @@ struct WindowAxes {
     WindowAxes out;
     out.auto_pad = w.auto_pad;
     for (size_t i = 0; i < w.rank(); ++i)
-      (i + 1 == w.rank() ? out.x : out.y) = {kernel[i], w.strides[i], w.dilations[i], w.pads_begin[i], w.pads_end[i]};
+      (i + 1 == w.rank() ? out.x : out.y) =
+          WindowAxis{kernel[i], w.strides[i], w.dilations[i], w.pads_begin[i], w.pads_end[i]};
     return out;
   }
 
