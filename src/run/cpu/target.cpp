@@ -108,6 +108,7 @@ constexpr KernelRow kRows[] = {
     {&kMatMulToFloat, kOps<ops::kMsMatMulIntegerToFloat1>},
     {&kNorm, kOps<ops::kLayerNormalization17, ops::kRMSNormalization23>},
     {&kNormalizer, kOps<ops::kMlNormalizer1>},
+    {&kPad, kOps<ops::kPad1, ops::kPad11, ops::kPad18>},
     {&kPool, kOps<ops::kAveragePool1, ops::kMaxPool1>},
     {&kQLinearConv, kOps<ops::kMsQLinearConv1, ops::kQLinearConv10>},
     {&kQLinearMatMul, kOps<ops::kQLinearMatMul10>},

@@ -35,6 +35,7 @@ extern const EngineKernel kMatMulInteger;
 extern const EngineKernel kMatMulToFloat;
 extern const EngineKernel kNorm;
 extern const EngineKernel kNormalizer;
+extern const EngineKernel kPad;
 extern const EngineKernel kPool;
 extern const EngineKernel kQLinearConv;
 extern const EngineKernel kQLinearMatMul;
