@@ -5,6 +5,8 @@
 // The optimised kernels; run/cpu/target.cpp says which operators they are for.
 namespace anyshape::cpu {
 
+extern const EngineKernel kArgMax;
+extern const EngineKernel kArgMin;
 extern const EngineKernel kAttention;
 extern const EngineKernel kBlockedConv;
 extern const EngineKernel kBlockedPool;
@@ -14,6 +16,7 @@ extern const EngineKernel kConstantOfShape;
 extern const EngineKernel kConv;
 extern const EngineKernel kConvInteger;
 extern const EngineKernel kConvTranspose;
+extern const EngineKernel kCumSum;
 extern const EngineKernel kDepthToSpace;
 extern const EngineKernel kDequantizeLinear;
 extern const EngineKernel kDynamicQuantizeLinear;
@@ -51,6 +54,7 @@ extern const EngineKernel kSoftmax;
 extern const EngineKernel kSpaceToDepth;
 extern const EngineKernel kTile;
 extern const EngineKernel kToBlocked;
+extern const EngineKernel kTopK;
 extern const EngineKernel kTranspose;
 extern const EngineKernel kTreeClassifier;
 extern const EngineKernel kTreeEnsemble;
