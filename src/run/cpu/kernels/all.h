@@ -7,6 +7,7 @@ namespace anyshape::cpu {
 
 extern const EngineKernel kArgMax;
 extern const EngineKernel kArgMin;
+extern const EngineKernel kArrayFeatureExtractor;
 extern const EngineKernel kAttention;
 extern const EngineKernel kBlockedConv;
 extern const EngineKernel kBlockedPool;
@@ -27,6 +28,8 @@ extern const EngineKernel kForestEnsemble;
 extern const EngineKernel kForestRegressor;
 extern const EngineKernel kFromBlocked;
 extern const EngineKernel kGather;
+extern const EngineKernel kGatherElements;
+extern const EngineKernel kGatherND;
 extern const EngineKernel kGemm;
 extern const EngineKernel kImputer;
 extern const EngineKernel kIntegerMatMul;
@@ -39,6 +42,7 @@ extern const EngineKernel kMatMulInteger;
 extern const EngineKernel kMatMulToFloat;
 extern const EngineKernel kNorm;
 extern const EngineKernel kNormalizer;
+extern const EngineKernel kOneHot;
 extern const EngineKernel kPad;
 extern const EngineKernel kPool;
 extern const EngineKernel kQLinearConv;

@@ -54,7 +54,8 @@ Lines lines_of(const ViewArgs& args) {
 template <bool largest>
 Result<std::shared_ptr<const void>> prepare_arg(const Call& call) {
   TRY(const size_t axis, ops::normalize_axis(call.i("axis"), call.in(0).rank()));
-  return std::make_shared<Prepared>(Prepared{.axis = axis, .largest = largest, .last = call.i("select_last_index") != 0});
+  return std::make_shared<Prepared>(
+      Prepared{.axis = axis, .largest = largest, .last = call.i("select_last_index") != 0});
 }
 
 // Whether an entry comes before the best so far; one that is no number is the most extreme.

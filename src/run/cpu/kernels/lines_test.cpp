@@ -36,7 +36,8 @@ TEST(CpuKernels, TopK) {
       });
     }
   for (const char* k : {"; const i64[1] = [30]", "; const i64[1] = [50]"})
-    check_kernels({{"TopK", 11, std::string("i64[3, 50]") + k, "", 2}, {"TopK", 10, std::string("f32[50]") + k, "", 2, 0}});
+    check_kernels(
+        {{"TopK", 11, std::string("i64[3, 50]") + k, "", 2}, {"TopK", 10, std::string("f32[50]") + k, "", 2, 0}});
   check_kernels({{"TopK", 1, "f32[3, 5]", "k=2", 2, 0}, {"TopK", 11, "f32[0, 5]; const i64[1] = [2]", "", 2, 0}});
 }
 
