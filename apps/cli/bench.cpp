@@ -30,7 +30,7 @@ struct Side {
   std::string engine;
   std::list<Contender> contenders;
 
-  const Contender& best() const {
+  Contender& best() {
     return *std::min_element(contenders.begin(), contenders.end(),
                              [](const Contender& a, const Contender& b) { return a.best < b.best; });
   }
@@ -69,6 +69,7 @@ class Bench {
  private:
   Status compare(const std::vector<AnyValue>& inputs, const std::string& shape);
   static Status run_slice(Contender& contender, const std::vector<AnyValue>& inputs);
+  Result<std::string> reference_share(const std::vector<AnyValue>& inputs);
 
   const BenchArguments& arguments_;
   const Model& model_;
@@ -122,6 +123,20 @@ Status Bench::run_slice(Contender& contender, const std::vector<AnyValue>& input
   }
 }
 
+// Of the time of all steps in one more run of anyshape, outside of bodies.
+Result<std::string> Bench::reference_share(const std::vector<AnyValue>& inputs) {
+  Context& context = sides_[0].best().context;
+  int64_t all = 0, reference = 0;
+  context.observe([&](const ProfiledStep& step) {
+    all += step.end_ns - step.begin_ns;
+    if (step.kernel == "reference") reference += step.end_ns - step.begin_ns;
+  });
+  const auto outputs = context.run(inputs);
+  context.observe({});
+  if (!outputs) return fail(outputs.error());
+  return fmt::format("{:.0f} %", all == 0 ? 0.0 : 100.0 * static_cast<double>(reference) / static_cast<double>(all));
+}
+
 Status Bench::run(const Shapes& shapes) {
   const auto inputs = random_inputs(model_, sessions_.front(), shapes, 0, "--shape");
   if (!inputs) return fail(inputs.error());
@@ -135,9 +150,11 @@ Status Bench::run(const Shapes& shapes) {
       for (Contender& contender : side.contenders)
         if (auto ran = run_slice(contender, *inputs); !ran) return ran;
   std::vector<std::string> row = {shape};
-  for (const Side& side : sides_)
-    row.push_back(fmt::format("{:.4f} ms ({})", side.best().best * 1e3, side.best().threads));
+  for (Side& side : sides_) row.push_back(fmt::format("{:.4f} ms ({})", side.best().best * 1e3, side.best().threads));
   if (sides_.size() == 2) row.push_back(fmt::format("{:.2f}", sides_[1].best().best / sides_[0].best().best));
+  auto share = reference_share(*inputs);
+  if (!share) return fail(share.error());
+  row.push_back(*std::move(share));
   rows_.push_back(std::move(row));
   return {};
 }
@@ -146,6 +163,7 @@ std::string Bench::table() const {
   std::vector<std::vector<std::string>> rows = {{"shape"}};
   for (const Side& side : sides_) rows[0].push_back(side.engine);
   if (sides_.size() == 2) rows[0].push_back("ratio");
+  rows[0].push_back("in reference kernels");
   rows.insert(rows.end(), rows_.begin(), rows_.end());
   std::vector<size_t> widths(rows[0].size());
   for (const auto& row : rows)

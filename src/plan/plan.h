@@ -70,6 +70,7 @@ struct PlanStep {
   const EngineKernel* kernel = nullptr;
   std::shared_ptr<const void> prepared;  // what the kernel made of the node; its own
   std::vector<uint32_t> in, out;         // values; kNone: absent
+  bool runs_bodies = false;              // by plans of their own
   std::vector<uint32_t> captured;        // values its bodies read
   std::vector<uint32_t> ends;            // values whose last_step it is
   std::string label, reason;

@@ -51,6 +51,7 @@ TEST(Plan, ValuesShareSlots) {
   slot 0  16*n
   slot 1  16*n
 peak  up64(16*n) + up64(16*n)
+no step runs by a reference kernel
 )");
 }
 
@@ -83,6 +84,7 @@ TEST(Plan, ValuesThatLiveTogether) {
   slot 1  32*n
   slot 2  48*n
 peak  up64(16*n) + up64(32*n) + up64(48*n)
+no step runs by a reference kernel
 )");
 }
 
@@ -108,6 +110,7 @@ TEST(Plan, WindowsAndTheirCopies) {
 1 slots
   slot 0  4*n*m
 peak  up64(4*n*m)
+no step runs by a reference kernel
 )");
 }
 
@@ -136,6 +139,7 @@ TEST(Plan, WindowsOnWindows) {
 1 slots
   slot 0  32*n*m
 peak  up64(32*n*m)
+no step runs by a reference kernel
 )");
 }
 
@@ -154,6 +158,7 @@ TEST(Plan, IntegersFromSizes) {
 1 slots
   slot 0  24
 peak  up64(24)
+no step runs by a reference kernel
 )");
 }
 
@@ -185,6 +190,7 @@ TEST(Plan, Stages) {
   slot 0  4*n
   slot 1  4*nonzero  (stage 1)
 peak  up64(4*n) + up64(4*nonzero), and the values in own memory
+1 step runs by a reference kernel: NonZero
 )");
 }
 
@@ -205,6 +211,7 @@ TEST(Plan, WhyNoKernelTakesIt) {
 1 slots
   slot 0  32*n
 peak  up64(32*n)
+2 steps run by reference kernels: MatMul, Det
 )");
 }
 
@@ -225,6 +232,7 @@ TEST(Plan, Plain) {
 
 0 slots
 peak  0, and the values in own memory
+2 steps run by reference kernels: Identity, Relu
 )",
         plain);
 }

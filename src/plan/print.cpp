@@ -31,6 +31,33 @@ std::string place_of(const PlanValue& value) {
   }
 }
 
+struct ReferenceSteps {
+  size_t count = 0;
+  std::vector<std::string_view> types;  // each once, in order of the steps
+};
+
+// Bodies included; a step that runs bodies is not counted itself.
+void collect(const Plan& plan, ReferenceSteps& into) {
+  for (const PlanStep& step : plan.steps) {
+    if (step.kind != PlanStep::Kind::reference && step.kind != PlanStep::Kind::dynamic) continue;
+    if (step.runs_bodies) {
+      for_each_body(plan.graph->nodes[step.node], [&](const Graph& body) { collect(*plan.bodies.at(&body), into); });
+      continue;
+    }
+    ++into.count;
+    if (std::find(into.types.begin(), into.types.end(), step.type) == into.types.end()) into.types.push_back(step.type);
+  }
+}
+
+std::string reference_line(const Plan& plan) {
+  ReferenceSteps steps;
+  collect(plan, steps);
+  if (steps.count == 0) return "no step runs by a reference kernel\n";
+  const std::string count = steps.count == 1 ? "1 step runs by a reference kernel"
+                                             : fmt::format("{} steps run by reference kernels", steps.count);
+  return fmt::format("{}: {}\n", count, fmt::join(steps.types, ", "));
+}
+
 class Printer {
  public:
   Printer(const Plan& plan, const PlanNumbers* numbers) : plan_(plan), numbers_(numbers) {}
@@ -51,6 +78,7 @@ class Printer {
       print_step(i, plan_.steps[i]);
     }
     print_slots();
+    out_ += reference_line(plan_);
     return std::move(out_);
   }
 
@@ -129,7 +157,7 @@ std::string_view kernel_name(const PlanStep& step) {
     case PlanStep::Kind::transfer:
       return "copy";
     default:
-      return "reference";
+      return step.runs_bodies ? "bodies" : "reference";
   }
 }
 

@@ -18,7 +18,8 @@ struct PlanNumbers {
 };
 
 std::string_view kernel_name(const PlanStep& step);
-// Inputs, steps with kernels and reasons, slots and the peak as formulas, and numbers where given.
+// Inputs, steps with kernels and reasons, slots and the peak as formulas, and numbers where given; at the end which
+// operators run by reference kernels, in bodies, too.
 std::string print_plan(const Plan& plan, const PlanNumbers* numbers);
 
 }  // namespace anyshape

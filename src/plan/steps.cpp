@@ -83,7 +83,8 @@ Status Planner::dynamic_step(uint32_t index) {
   const Node& node = graph_.nodes[index];
   PlanStep step = step_for(index);
   step.kind = PlanStep::Kind::dynamic;
-  step.reason = node.has_graph_attribute() ? "runs bodies" : "sizes are known only when it runs";
+  step.runs_bodies = node.has_graph_attribute();
+  step.reason = step.runs_bodies ? "planned on their own" : "sizes are known only when it runs";
   asked_.insert(node.first_output());
   TRY_OK(on_host(step.in));
   TRY_OK(plan_bodies(node, step));

@@ -82,6 +82,7 @@ output b  f32[n]
   slot 0  4*n  (in the engine's memory)
   slot 1  4*n  (in the engine's memory)
 peak  up64(4*n) + up64(4*n), and the values in own memory
+1 step runs by a reference kernel: NonZero
 )");
 }
 
@@ -109,6 +110,7 @@ output y  f32[m, n]
   slot 1  4*n  (in the engine's memory)
   slot 2  4*n*m  (in the engine's memory)
 peak  up64(16) + up64(4*n) + up64(4*n*m)
+no step runs by a reference kernel
 )");
 }
 

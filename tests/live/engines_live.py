@@ -47,7 +47,7 @@ def check_bench():
                            "onnxruntime", "--ort-lib", LIBRARY, "--threads", "1"], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     title, head, row = done.stdout.splitlines()
-    assert head.split() == ["shape", "anyshape", "onnxruntime", onnxruntime.__version__, "ratio"], head
+    assert head.split() == ["shape", "anyshape", "onnxruntime", onnxruntime.__version__, "ratio", "in", "reference", "kernels"], head
     assert row.split()[0] == "x=1x120x1", row
 
 

@@ -1,4 +1,4 @@
-#include "kernels/pad.h"
+#include "ops/movement/pad.h"
 
 #include <algorithm>
 
@@ -30,15 +30,6 @@ constexpr AttributeDef kPad11Attributes[] = {
 constexpr size_t kData[] = {0}, kDataAndValue[] = {0, 2};
 
 using Mode = kernels::PadMode;
-
-Result<Mode> mode_of(const Call& call) {
-  const std::string_view mode = call.s("mode");
-  if (mode == "constant") return Mode::constant;
-  if (mode == "reflect") return Mode::reflect;
-  if (mode == "edge") return Mode::edge;
-  if (mode == "wrap" && call.version() >= 19) return Mode::wrap;
-  return refuse("pad.mode", "the mode {:?} does not exist in version {}", mode, call.version());
-}
 
 const std::vector<int64_t>* pads_attribute(const Call& call) {
   return call.ints(call.version() == 1 ? "paddings" : "pads");
@@ -118,7 +109,7 @@ constexpr Kernel kPadKernels[] = {{"reference", reference_pad}};
 
 Result<Facts> infer_pad(const Call& call, InferContext& context) {
   TRY(Dims dims, call.dims(0));
-  TRY(const Mode mode, mode_of(call));
+  TRY(const Mode mode, pad_mode_of(call));
   TRY_OK(require_same_dtype(call, {0, 2}));
   if (call.has(2) && call.in(2).dims)
     TRY_OK(context.require(Condition::eq(product(*call.in(2).dims), 1), "pad.value",
@@ -142,26 +133,10 @@ Result<Facts> infer_pad(const Call& call, InferContext& context) {
   return out;
 }
 
-// The tensor that holds the fill value; empty: zeros.
-Result<Tensor> fill_tensor(const Call& call, const KernelArgs& args) {
-  if (call.version() >= 11) return args.in(2);
-  const float value = call.f("value");
-  if (value == 0) return Tensor();
-  TRY(Tensor fill, Tensor::allocate(args.in(0).dtype(), {}));
-  TRY_OK(kernels::visit_type<kernels::kFloats>(fill.dtype(), [&]<class T>(T) -> Status {
-    fill.as_mutable<T>()[0] = kernels::narrow<T>(static_cast<kernels::Compute<T>>(value));
-    return {};
-  }));
-  return fill;
-}
-
 Result<Temporary<Pair<int64_t>>> kernel_pads(const Call& call, const KernelArgs& args) {
   const size_t rank = args.in(0).rank();
-  if (call.version() >= 11)
-    return pads_per_axis<int64_t>(ints_of(args.in(1)), axes_in(call, args, axes_input(call)), rank);
-  const auto* pads = pads_attribute(call);
-  if (!pads) return refuse("pad.pads", "the attribute pads is missing");
-  return pads_per_axis<int64_t>(*pads, std::nullopt, rank);
+  if (has_pad_attributes(call)) return pads_of_attributes(call, rank);
+  return pads_per_axis<int64_t>(ints_of(args.in(1)), axes_in(call, args, axes_input(call)), rank);
 }
 
 // Strings, and elements that are no whole bytes.
@@ -181,9 +156,14 @@ void pad_elements(Mode mode, const Tensor& data, std::span<const kernels::AxisPa
 
 Status reference_pad(const Call& call, KernelArgs& args) {
   const Tensor& data = args.in(0);
-  TRY(const Mode mode, mode_of(call));
+  TRY(const Mode mode, pad_mode_of(call));
   TRY(const auto pads, kernel_pads(call, args));
-  TRY(Tensor fill, fill_tensor(call, args));
+  Tensor fill;
+  if (has_pad_attributes(call)) {
+    TRY(fill, fill_of_attributes(call, data.dtype()));
+  } else {
+    fill = args.in(2);
+  }
   if (fill.count() != 1) fill = Tensor();
   Tensor& out = args.out(0);
   if (!out) return unknown("pad.pads", "the sizes of the output are not known");
@@ -248,6 +228,32 @@ Status reference_crop(const Call&, KernelArgs& args) {
 }
 
 }  // namespace
+
+Result<kernels::PadMode> pad_mode_of(const Call& call) {
+  const std::string_view mode = call.s("mode");
+  if (mode == "constant") return Mode::constant;
+  if (mode == "reflect") return Mode::reflect;
+  if (mode == "edge") return Mode::edge;
+  if (mode == "wrap" && call.version() >= 19) return Mode::wrap;
+  return refuse("pad.mode", "the mode {:?} does not exist in version {}", mode, call.version());
+}
+
+Result<Temporary<kernels::AxisPads>> pads_of_attributes(const Call& call, size_t rank) {
+  const auto* pads = pads_attribute(call);
+  if (!pads) return refuse("pad.pads", "the attribute pads is missing");
+  return pads_per_axis<int64_t>(*pads, std::nullopt, rank);
+}
+
+Result<Tensor> fill_of_attributes(const Call& call, DType dtype) {
+  const float value = call.f("value");
+  if (value == 0) return Tensor();
+  TRY(Tensor fill, Tensor::allocate(dtype, {}));
+  TRY_OK(kernels::visit_type<kernels::kFloats>(fill.dtype(), [&]<class T>(T) -> Status {
+    fill.as_mutable<T>()[0] = kernels::narrow<T>(static_cast<kernels::Compute<T>>(value));
+    return {};
+  }));
+  return fill;
+}
 
 constexpr OpDef kCenterCropPad18{
     .name = "CenterCropPad",

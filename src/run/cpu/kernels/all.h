@@ -5,6 +5,9 @@
 // The optimised kernels; run/cpu/target.cpp says which operators they are for.
 namespace anyshape::cpu {
 
+extern const EngineKernel kArgMax;
+extern const EngineKernel kArgMin;
+extern const EngineKernel kArrayFeatureExtractor;
 extern const EngineKernel kAttention;
 extern const EngineKernel kBlockedConv;
 extern const EngineKernel kBlockedPool;
@@ -14,6 +17,8 @@ extern const EngineKernel kConstantOfShape;
 extern const EngineKernel kConv;
 extern const EngineKernel kConvInteger;
 extern const EngineKernel kConvTranspose;
+extern const EngineKernel kCumSum;
+extern const EngineKernel kDepthToSpace;
 extern const EngineKernel kDequantizeLinear;
 extern const EngineKernel kDynamicQuantizeLinear;
 extern const EngineKernel kElementwise;
@@ -23,6 +28,8 @@ extern const EngineKernel kForestEnsemble;
 extern const EngineKernel kForestRegressor;
 extern const EngineKernel kFromBlocked;
 extern const EngineKernel kGather;
+extern const EngineKernel kGatherElements;
+extern const EngineKernel kGatherND;
 extern const EngineKernel kGemm;
 extern const EngineKernel kImputer;
 extern const EngineKernel kIntegerMatMul;
@@ -35,6 +42,8 @@ extern const EngineKernel kMatMulInteger;
 extern const EngineKernel kMatMulToFloat;
 extern const EngineKernel kNorm;
 extern const EngineKernel kNormalizer;
+extern const EngineKernel kOneHot;
+extern const EngineKernel kPad;
 extern const EngineKernel kPool;
 extern const EngineKernel kQLinearConv;
 extern const EngineKernel kQLinearMatMul;
@@ -46,7 +55,10 @@ extern const EngineKernel kReduce;
 extern const EngineKernel kResize;
 extern const EngineKernel kScaler;
 extern const EngineKernel kSoftmax;
+extern const EngineKernel kSpaceToDepth;
+extern const EngineKernel kTile;
 extern const EngineKernel kToBlocked;
+extern const EngineKernel kTopK;
 extern const EngineKernel kTranspose;
 extern const EngineKernel kTreeClassifier;
 extern const EngineKernel kTreeEnsemble;

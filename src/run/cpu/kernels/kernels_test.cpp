@@ -230,7 +230,21 @@ TEST(CpuKernels, Movement) {
       {"Gather", 13, "f32[5, 4]; i64[3] = [4, -1, 0]"},
       {"Gather", 13, "f32[3, 5, 2]; i32[2, 2] = [4, -5, 0, 1]", "axis=1"},
       {"Gather", 13, "i64[5]; i64[] = [2]"},
+      {"Tile", 13, "f32[3, 4]; const i64[2] = [2, 3]"},
+      {"Tile", 13, "i64[2, 1, 50]; const i64[3] = [1, 70, 2]"},
+      {"Tile", 13, "bool[3, 0]; const i64[2] = [2, 3]"},
+      {"Tile", 13, "u8[3, 4]; const i64[2] = [2, 0]"},
+      {"Tile", 13, "f64[]; const i64[0]"},
   });
+  for (const char* mode : {"blocksize=2 mode=DCR", "blocksize=2 mode=CRD", "blocksize=1"})
+    check_kernels({
+        {"DepthToSpace", 13, "f32[2, 12, 3, 5]", mode, 1, 0},
+        {"DepthToSpace", 13, "i64[1, 8, 40, 30]", mode},
+        {"DepthToSpace", 13, "u8[2, 4, 0, 5]", mode},
+        {"SpaceToDepth", 28, "f32[2, 3, 6, 10]", mode, 1, 0},
+        {"SpaceToDepth", 28, "i64[1, 8, 40, 30]", mode},
+    });
+  check_kernels({{"SpaceToDepth", 13, "f32[2, 3, 6, 9]", "blocksize=3", 1, 0}});
 }
 
 TEST(CpuKernels, Conv) {

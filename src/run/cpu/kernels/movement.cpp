@@ -6,7 +6,7 @@
 #include "run/cpu/kernels/common.h"
 #include "run/cpu/simd/strided_copy.h"
 
-// Transpose, Expand, Concat and Gather of every element type with whole bytes.
+// Transpose, Expand, Tile, DepthToSpace, SpaceToDepth, Concat and Gather of every element type with whole bytes.
 namespace anyshape::cpu {
 namespace {
 
@@ -80,6 +80,93 @@ Status run_moved(const ViewArgs& args, int64_t first, int64_t last) {
   const View from = source(args, w);
   const int64_t pieces = simd::copy_pieces(from, args.out[0]), tasks = copy_tasks(from, args.out[0]);
   simd::copy_view(from, args.out[0], share_of(pieces, tasks, first).first, share_of(pieces, tasks, last - 1).last);
+  return {};
+}
+
+// A copy in which axes of the input and of the output are cut into several.
+struct Recut {
+  Window from, to;
+  size_t rank = 0;
+
+  void add(int64_t size, int64_t from_stride, int64_t to_stride) {
+    from.dims[rank] = to.dims[rank] = size;
+    from.strides[rank] = from_stride;
+    to.strides[rank++] = to_stride;
+  }
+};
+
+std::string_view accepts_tile(const Call& call) {
+  if (!call.in(0).dims || call.in(0).rank() > simd::kMostCopyAxes / 2) return "its rank is not known to be 32 or less";
+  return accepts_elements(call, 0);
+}
+
+void tile(const ViewArgs& args, Recut& cut) {
+  const View &in = args.in[0], &out = args.out[0];
+  for (size_t i = 0; i < in.rank(); ++i) {
+    const int64_t size = in.dims[i], times = size == 0 ? 0 : out.dims[i] / size;
+    cut.add(times, 0, size * out.strides[i]);
+    cut.add(size, in.strides[i], out.strides[i]);
+  }
+}
+
+struct Blocks {
+  int64_t size = 1;
+  bool channel_first = false;  // "CRD": the channel before the block in the depth axis
+};
+
+Result<std::shared_ptr<const void>> prepare_blocks(const Call& call) {
+  return std::make_shared<Blocks>(Blocks{call.i("blocksize"), call.s("mode") == "CRD"});
+}
+
+// Strides of channel, row and column of a block in the depth axis, whose own is `step`.
+struct DepthStrides {
+  int64_t channel, row, column;
+};
+
+DepthStrides depth_strides(const Blocks& b, int64_t channels, int64_t step) {
+  if (b.channel_first) return {b.size * b.size * step, b.size * step, step};
+  return {step, b.size * channels * step, channels * step};
+}
+
+void to_space(const ViewArgs& args, Recut& cut) {
+  const auto& b = *static_cast<const Blocks*>(args.prepared);
+  const View &in = args.in[0], &out = args.out[0];
+  const DepthStrides depth = depth_strides(b, out.dims[1], in.strides[1]);
+  cut.add(out.dims[0], in.strides[0], out.strides[0]);
+  cut.add(out.dims[1], depth.channel, out.strides[1]);
+  cut.add(in.dims[2], in.strides[2], b.size * out.strides[2]);
+  cut.add(b.size, depth.row, out.strides[2]);
+  cut.add(in.dims[3], in.strides[3], b.size * out.strides[3]);
+  cut.add(b.size, depth.column, out.strides[3]);
+}
+
+void to_depth(const ViewArgs& args, Recut& cut) {
+  const auto& b = *static_cast<const Blocks*>(args.prepared);
+  const View &in = args.in[0], &out = args.out[0];
+  const DepthStrides depth = depth_strides(b, in.dims[1], out.strides[1]);
+  cut.add(in.dims[0], in.strides[0], out.strides[0]);
+  if (b.channel_first) cut.add(in.dims[1], in.strides[1], depth.channel);
+  cut.add(b.size, in.strides[2], depth.row);
+  cut.add(b.size, in.strides[3], depth.column);
+  if (!b.channel_first) cut.add(in.dims[1], in.strides[1], depth.channel);
+  cut.add(out.dims[2], b.size * in.strides[2], out.strides[2]);
+  cut.add(out.dims[3], b.size * in.strides[3], out.strides[3]);
+}
+
+template <void (*arrange)(const ViewArgs&, Recut&)>
+int64_t recut_tasks(const ViewArgs& args) {
+  Recut cut;
+  arrange(args, cut);
+  return copy_tasks(cut.from.view(args.in[0], cut.rank), cut.to.view(args.out[0], cut.rank));
+}
+
+template <void (*arrange)(const ViewArgs&, Recut&)>
+Status run_recut(const ViewArgs& args, int64_t first, int64_t last) {
+  Recut cut;
+  arrange(args, cut);
+  const View from = cut.from.view(args.in[0], cut.rank), to = cut.to.view(args.out[0], cut.rank);
+  const int64_t pieces = simd::copy_pieces(from, to), tasks = copy_tasks(from, to);
+  simd::copy_view(from, to, share_of(pieces, tasks, first).first, share_of(pieces, tasks, last - 1).last);
   return {};
 }
 
@@ -179,6 +266,20 @@ constexpr EngineKernel kExpand = {.name = "strided copy",
                                   .tasks = moved_tasks<expanded>,
                                   .run = run_moved<expanded>,
                                   .strided = 1};
+constexpr EngineKernel kTile = {
+    .name = "strided copy", .accepts = accepts_tile, .tasks = recut_tasks<tile>, .run = run_recut<tile>, .strided = 1};
+constexpr EngineKernel kDepthToSpace = {.name = "strided copy",
+                                        .accepts = accepts_one,
+                                        .prepare = prepare_blocks,
+                                        .tasks = recut_tasks<to_space>,
+                                        .run = run_recut<to_space>,
+                                        .strided = 1};
+constexpr EngineKernel kSpaceToDepth = {.name = "strided copy",
+                                        .accepts = accepts_one,
+                                        .prepare = prepare_blocks,
+                                        .tasks = recut_tasks<to_depth>,
+                                        .run = run_recut<to_depth>,
+                                        .strided = 1};
 constexpr EngineKernel kConcat = {.name = "strided copy",
                                   .accepts = accepts_concat,
                                   .prepare = prepare_concat,

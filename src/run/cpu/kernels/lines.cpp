@@ -1,0 +1,237 @@
+#include <algorithm>
+#include <type_traits>
+
+#include "ops/common.h"
+#include "run/cpu/kernels/all.h"
+#include "run/cpu/kernels/common.h"
+
+// ArgMax, ArgMin, TopK and CumSum of f32, f64, i64 and i32: every line along one axis on its own.
+namespace anyshape::cpu {
+namespace {
+
+bool is_counted(DType t) { return t == DType::f32 || t == DType::f64 || t == DType::i64 || t == DType::i32; }
+
+std::string_view accepts_numbers(const Call& call) {
+  if (!call.in(0).is_tensor() || !is_counted(call.in(0).dtype)) return "its element type is not f32, f64, i64 or i32";
+  if (!call.in(0).dims) return "its rank is not known";
+  return {};
+}
+
+template <class Visit>
+void visit_numbers(DType dtype, Visit visit) {
+  if (dtype == DType::f32) visit(float());
+  if (dtype == DType::f64) visit(double());
+  if (dtype == DType::i64) visit(int64_t());
+  if (dtype == DType::i32) visit(int32_t());
+}
+
+struct Prepared {
+  size_t axis = 0;
+  bool largest = true, last = false;          // ArgMax, ArgMin, TopK
+  bool exclusive = false, backwards = false;  // CumSum
+};
+
+const Prepared& prepared_of(const ViewArgs& args) { return *static_cast<const Prepared*>(args.prepared); }
+
+// Line l has its entries at start(l), start(l) + inner, ...
+struct Lines {
+  int64_t outer = 1, size = 1, inner = 1;
+
+  int64_t count() const { return outer * inner; }
+  int64_t start(int64_t line, int64_t entries) const { return line / inner * entries * inner + line % inner; }
+};
+
+Lines lines_of(const ViewArgs& args) {
+  const auto dims = args.in[0].dims;
+  const size_t axis = prepared_of(args).axis;
+  Lines l;
+  for (size_t i = 0; i < axis; ++i) l.outer *= dims[i];
+  for (size_t i = axis + 1; i < dims.size(); ++i) l.inner *= dims[i];
+  l.size = dims[axis];
+  return l;
+}
+
+template <bool largest>
+Result<std::shared_ptr<const void>> prepare_arg(const Call& call) {
+  TRY(const size_t axis, ops::normalize_axis(call.i("axis"), call.in(0).rank()));
+  return std::make_shared<Prepared>(
+      Prepared{.axis = axis, .largest = largest, .last = call.i("select_last_index") != 0});
+}
+
+// Whether an entry comes before the best so far; one that is no number is the most extreme.
+template <class T>
+bool replaces(T x, T best, bool largest, bool last) {
+  if constexpr (std::is_floating_point_v<T>) {
+    if (best != best) return last && x != x;
+    if (x != x) return true;
+  }
+  if (x == best) return last;
+  return largest ? x > best : x < best;
+}
+
+int64_t arg_tasks(const ViewArgs& args) {
+  const Lines l = lines_of(args);
+  return tasks_for(l.count(), 2.0 * static_cast<double>(l.size) + 1);
+}
+
+Status run_arg(const ViewArgs& args, int64_t first, int64_t last) {
+  const Lines l = lines_of(args);
+  const Prepared& p = prepared_of(args);
+  const int64_t tasks = arg_tasks(args), end = share_of(l.count(), tasks, last - 1).last;
+  if (l.size == 0 && l.count() > 0) return refuse("arg.empty", "the axis has no entries");
+  visit_numbers(args.in[0].dtype, [&]<class T>(T) {
+    for (int64_t line = share_of(l.count(), tasks, first).first; line < end; ++line) {
+      const T* x = args.in[0].as<const T>() + l.start(line, l.size);
+      int64_t at = 0;
+      T best = *x;
+      for (int64_t k = 1; k < l.size; ++k)
+        if (replaces(x[k * l.inner], best, p.largest, p.last)) at = k, best = x[k * l.inner];
+      args.out[0].as<int64_t>()[line] = at;
+    }
+  });
+  return {};
+}
+
+std::string_view accepts_top(const Call& call) {
+  if (const auto why = accepts_numbers(call); !why.empty()) return why;
+  return call.in(0).rank() == 0 ? "it is a scalar" : "";
+}
+
+Result<std::shared_ptr<const void>> prepare_top(const Call& call) {
+  TRY(const size_t axis, ops::normalize_axis(call.i("axis"), call.in(0).rank()));
+  return std::make_shared<Prepared>(Prepared{.axis = axis, .largest = call.version() < 11 || call.i("largest") != 0});
+}
+
+int64_t top_tasks(const ViewArgs& args) {
+  const Lines l = lines_of(args);
+  return tasks_for(l.count(), 10.0 * static_cast<double>(l.size) + 1);
+}
+
+// The positions of a line for each task.
+int64_t top_scratch(const ViewArgs& args) {
+  return top_tasks(args) * lines_of(args).size * static_cast<int64_t>(sizeof(int64_t));
+}
+
+// By value, then by position: no two are equal.
+template <class T>
+struct Before {
+  const T* x;
+  int64_t step;
+  bool largest;
+
+  bool operator()(int64_t a, int64_t b) const {
+    const T p = x[a * step], q = x[b * step];
+    if constexpr (std::is_floating_point_v<T>) {
+      const bool p_nan = p != p, q_nan = q != q;
+      if (p_nan != q_nan) return largest ? p_nan : q_nan;
+      if (p_nan) return a < b;
+    }
+    if (p == q) return a < b;
+    return largest ? q < p : p < q;
+  }
+};
+
+template <class T>
+void top_line(const ViewArgs& args, const Lines& l, int64_t line, int64_t* order) {
+  const Prepared& p = prepared_of(args);
+  const View& shaped = args.out[0] ? args.out[0] : args.out[1];
+  const int64_t k = std::min(shaped.dims[p.axis], l.size), to = l.start(line, k);
+  const T* x = args.in[0].as<const T>() + l.start(line, l.size);
+  for (int64_t i = 0; i < l.size; ++i) order[i] = i;
+  const Before<T> before{x, l.inner, p.largest};
+  // A heap of few, or all that are wanted brought to the front first.
+  if (k * 8 > l.size && k < l.size) std::nth_element(order, order + k, order + l.size, before);
+  if (k * 8 > l.size)
+    std::sort(order, order + k, before);
+  else
+    std::partial_sort(order, order + k, order + l.size, before);
+  for (int64_t n = 0; n < k; ++n) {
+    if (args.out[0]) args.out[0].as<T>()[to + n * l.inner] = x[order[n] * l.inner];
+    if (args.out.size() > 1 && args.out[1]) args.out[1].as<int64_t>()[to + n * l.inner] = order[n];
+  }
+}
+
+Status run_top(const ViewArgs& args, int64_t first, int64_t last) {
+  const Lines l = lines_of(args);
+  const int64_t tasks = top_tasks(args);
+  for (int64_t task = first; task < last; ++task) {
+    const Share share = share_of(l.count(), tasks, task);
+    int64_t* order = reinterpret_cast<int64_t*>(args.scratch) + task * l.size;
+    visit_numbers(args.in[0].dtype, [&]<class T>(T) {
+      for (int64_t line = share.first; line < share.last; ++line) top_line<T>(args, l, line, order);
+    });
+  }
+  return {};
+}
+
+std::string_view accepts_running(const Call& call) {
+  if (const auto why = accepts_numbers(call); !why.empty()) return why;
+  const auto axis = ops::known_numbers(call, 1);
+  return !axis || axis->size() != 1 ? "its axis is not constant" : "";
+}
+
+Result<std::shared_ptr<const void>> prepare_running(const Call& call) {
+  TRY(const size_t axis, ops::normalize_axis(ops::known_numbers(call, 1)->front(), call.in(0).rank()));
+  return std::make_shared<Prepared>(
+      Prepared{.axis = axis, .exclusive = call.i("exclusive") != 0, .backwards = call.i("reverse") != 0});
+}
+
+int64_t running_tasks(const ViewArgs& args) {
+  const Lines l = lines_of(args);
+  return tasks_for(l.outer, static_cast<double>(l.size * l.inner) + 1);
+}
+
+template <class T>
+T plus(T a, T b) {
+  if constexpr (std::is_integral_v<T>) {
+    using U = std::make_unsigned_t<T>;
+    return static_cast<T>(static_cast<U>(a) + static_cast<U>(b));
+  } else {
+    return a + b;
+  }
+}
+
+// All lines of one outer place, entry by entry.
+template <class T>
+void running_sums(const Prepared& p, const Lines& l, const T* x, T* y) {
+  const auto at = [&](int64_t k) { return (p.backwards ? l.size - 1 - k : k) * l.inner; };
+  for (int64_t k = 0; k < l.size; ++k) {
+    T* to = y + at(k);
+    const int64_t source = p.exclusive ? k - 1 : k;
+    const T* from = source < 0 ? nullptr : x + at(source);
+    const T* before = k == 0 ? nullptr : y + at(k - 1);
+    for (int64_t i = 0; i < l.inner; ++i) to[i] = plus(before ? before[i] : T(0), from ? from[i] : T(0));
+  }
+}
+
+Status run_running(const ViewArgs& args, int64_t first, int64_t last) {
+  const Lines l = lines_of(args);
+  const int64_t tasks = running_tasks(args), end = share_of(l.outer, tasks, last - 1).last;
+  visit_numbers(args.in[0].dtype, [&]<class T>(T) {
+    for (int64_t o = share_of(l.outer, tasks, first).first; o < end; ++o) {
+      const int64_t start = o * l.size * l.inner;
+      running_sums<T>(prepared_of(args), l, args.in[0].as<const T>() + start, args.out[0].as<T>() + start);
+    }
+  });
+  return {};
+}
+
+}  // namespace
+
+constexpr EngineKernel kArgMax = {
+    .name = "lines", .accepts = accepts_numbers, .prepare = prepare_arg<true>, .tasks = arg_tasks, .run = run_arg};
+constexpr EngineKernel kArgMin = {
+    .name = "lines", .accepts = accepts_numbers, .prepare = prepare_arg<false>, .tasks = arg_tasks, .run = run_arg};
+constexpr EngineKernel kTopK = {.name = "lines",
+                                .accepts = accepts_top,
+                                .prepare = prepare_top,
+                                .scratch = top_scratch,
+                                .tasks = top_tasks,
+                                .run = run_top};
+constexpr EngineKernel kCumSum = {.name = "lines",
+                                  .accepts = accepts_running,
+                                  .prepare = prepare_running,
+                                  .tasks = running_tasks,
+                                  .run = run_running};
+
+}  // namespace anyshape::cpu
