@@ -74,11 +74,11 @@ TEST(Pool, ThatDoesNotDoWhatItShould) {
   Context context(session, pool_of(parallel));
   for (const Parallel& wrong : std::vector<Parallel>{
            [](int64_t, const auto&) {},
-           [](int64_t tasks, const auto& work) { work(0, tasks - 1); },
-           [](int64_t tasks, const auto& work) { work(0, tasks + 1); },
-           [](int64_t tasks, const auto& work) { work(-1, tasks); },
-           [](int64_t tasks, const auto& work) { work(tasks, 0); },
-           [](int64_t tasks, const auto& work) {
+           [](int64_t tasks, const auto&work) { work(0, tasks - 1); },
+           [](int64_t tasks, const auto&work) { work(0, tasks + 1); },
+           [](int64_t tasks, const auto&work) { work(-1, tasks); },
+           [](int64_t tasks, const auto&work) { work(tasks, 0); },
+           [](int64_t tasks, const auto&work) {
              work(0, tasks);
              work(0, 1);
            },
