@@ -89,6 +89,15 @@ ANYSHAPE_C_API anyshape_error* anyshape_session_overriding(const anyshape_sessio
 /* `threads`: how many work on one run; 0: all cores. The session may be freed before the context. */
 ANYSHAPE_C_API anyshape_error* anyshape_context_create(const anyshape_session* session, int threads,
                                                        anyshape_context** context);
+/* A pool of the caller, which works on runs instead of threads of the process: it calls work(state, first, last) for
+ * ranges first..last - 1 that have every task of 0..tasks - 1 once, in any order and by any threads, and returns when
+ * all calls have returned. A run fails with run.pool when tasks are left out or done twice. Usage error context.pool
+ * for NULL. */
+typedef void (*anyshape_task)(void* state, int64_t first, int64_t last);
+typedef void (*anyshape_parallel)(void* user, int64_t tasks, anyshape_task work, void* state);
+ANYSHAPE_C_API anyshape_error* anyshape_context_create_with_pool(const anyshape_session* session,
+                                                                 anyshape_parallel parallel, void* user,
+                                                                 anyshape_context** context);
 ANYSHAPE_C_API void anyshape_context_free(anyshape_context* context);
 /* Runs up to these input shapes allocate nothing, but for values whose size depends on data, strings, sequences, bodies
  * of control flow and operators of the caller. `inputs` in order of the session's inputs; data is not looked at. */
@@ -107,7 +116,7 @@ ANYSHAPE_C_API anyshape_error* anyshape_context_run(anyshape_context* context, c
 /* `size` is sizeof(anyshape_run_options), for later versions that have more; 0 and NULL: no limit. */
 typedef struct anyshape_run_options {
   size_t size;
-  const anyshape_cancel* cancel; /* looked at between steps: error run.cancelled */
+  const anyshape_cancel* cancel; /* looked at between steps and tasks: error run.cancelled */
   double timeout;                /* seconds: error work.timeout */
   int64_t max_bytes;             /* of all that the run makes, outputs that are not given too: error run.memory */
   uint64_t seed;                 /* of random operators that have no seed of their own */

@@ -59,9 +59,10 @@ struct RunOptions {
   // Of all that the run makes, strings and sequences too; 0: no limit. Beyond: error "run.memory", in most cases before
   // the memory is taken. Inputs, weights, and outputs in memory of the caller do not count.
   int64_t max_bytes = 0;
-  // Looked at between steps, as are the WorkScopes around the run: true ends it with "run.cancelled".
+  // Looked at between steps and between tasks of one, as are the WorkScopes around the run: true ends it with
+  // "run.cancelled".
   const std::atomic<bool>* cancel = nullptr;
-  double timeout = 0;  // seconds; 0: none. Past them the run ends between two steps with "work.timeout"
+  double timeout = 0;  // seconds; 0: none. Past them the run ends between two tasks with "work.timeout"
   uint64_t seed = 0;   // of random operators that have no seed of their own
 };
 
@@ -114,11 +115,23 @@ class ANYSHAPE_API Session {
   std::shared_ptr<const Impl> impl_;
 };
 
+// Threads of the caller, which work on runs instead of those of the process.
+struct TaskPool {
+  using Work = void (*)(void* state, int64_t first, int64_t last);
+  // Calls work(state, first, last) for ranges first..last - 1 that have every task of 0..tasks - 1 once, in any order
+  // and by any threads, and returns when all calls have returned. Throws nothing. Error "run.pool" of the run when
+  // tasks are left out or done twice. Null: the thread that runs works alone.
+  void (*parallel)(void* user, int64_t tasks, Work work, void* state) = nullptr;
+  void* user = nullptr;
+};
+
 // The memory of runs. Used by one thread at a time. A failed run leaves it usable.
 class ANYSHAPE_API Context {
  public:
   // `threads`: how many work on one run; 0: all cores. ONNX Runtime has its own.
   explicit Context(const Session& session, int threads = 0);
+  // The pool is called by the thread of each run, for steps that are worth sharing.
+  Context(const Session& session, const TaskPool& pool);
   ~Context();
   Context(Context&&) noexcept;
   Context& operator=(Context&&) noexcept;

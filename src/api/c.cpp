@@ -174,6 +174,17 @@ int32_t type_at(const std::vector<IoInfo>& list, size_t index) {
   return index < list.size() ? static_cast<int32_t>(list[index].type) : 0;
 }
 
+anyshape_context* made_context(const Session& session, Context context) {
+  auto out = std::make_unique<anyshape_context>(anyshape_context{std::move(context), {}, {}, {}, {}});
+  for (const IoInfo& input : session.inputs()) out->names.push_back(input.name);
+  out->inputs.resize(session.inputs().size());
+  out->outputs.resize(session.outputs().size());
+  out->last.resize(session.outputs().size());
+  for (auto* list : {&out->inputs, &out->outputs, &out->last})
+    for (AnyValue& value : *list) make_room(value);
+  return out.release();
+}
+
 }  // namespace
 
 extern "C" {
@@ -266,15 +277,16 @@ anyshape_error* anyshape_session_overriding(const anyshape_session* session, con
 
 anyshape_error* anyshape_context_create(const anyshape_session* session, int threads, anyshape_context** context) {
   return guarded([&]() -> anyshape_error* {
-    auto made_context =
-        std::make_unique<anyshape_context>(anyshape_context{Context(session->session, threads), {}, {}, {}, {}});
-    for (const IoInfo& input : session->session.inputs()) made_context->names.push_back(input.name);
-    made_context->inputs.resize(session->session.inputs().size());
-    made_context->outputs.resize(session->session.outputs().size());
-    made_context->last.resize(session->session.outputs().size());
-    for (auto* list : {&made_context->inputs, &made_context->outputs, &made_context->last})
-      for (AnyValue& value : *list) make_room(value);
-    *context = made_context.release();
+    *context = made_context(session->session, Context(session->session, threads));
+    return nullptr;
+  });
+}
+
+anyshape_error* anyshape_context_create_with_pool(const anyshape_session* session, anyshape_parallel parallel,
+                                                  void* user, anyshape_context** context) {
+  return guarded([&]() -> anyshape_error* {
+    if (!parallel) return usage_failure("context.pool", "there is no function that does the tasks");
+    *context = made_context(session->session, Context(session->session, TaskPool{parallel, user}));
     return nullptr;
   });
 }

@@ -188,7 +188,7 @@ struct Context::Impl {
   StepObserver observer;
   std::vector<Datum> inputs, outputs;
 
-  Impl(std::shared_ptr<const Session::Impl> shared, int threads)
+  Impl(std::shared_ptr<const Session::Impl> shared, const Threads& threads)
       : session(std::move(shared)),
         context(session->executable->make_context(threads)),
         inputs(session->inputs.size()),
@@ -205,6 +205,8 @@ Context::Context(const Session& session, int threads)
     : impl_(std::make_unique<Impl>(
           session.shared(),
           threads > 0 ? threads : std::max(1, static_cast<int>(std::thread::hardware_concurrency())))) {}
+Context::Context(const Session& session, const TaskPool& pool)
+    : impl_(std::make_unique<Impl>(session.shared(), Threads(pool.parallel, pool.user))) {}
 Context::~Context() = default;
 Context::Context(Context&&) noexcept = default;
 Context& Context::operator=(Context&&) noexcept = default;

@@ -10,12 +10,13 @@
 
 #include "base/os/fork.h"
 #include "base/os/signal_shield.h"
+#include "base/sleepers.h"
 #include "base/spin.h"
 
 namespace anyshape {
 namespace {
 
-constexpr int kMostThreads = 256;
+constexpr int kMostThreads = Sleepers::kMost;
 constexpr size_t kMostJobs = 64;
 constexpr std::chrono::microseconds kPatience(100);
 
@@ -102,23 +103,22 @@ class Pool {
   int helpers() const { return helpers_.load(std::memory_order_relaxed); }
   // At least so many threads, as far as the system gives them.
   void grow(int helpers);
-  void wake(int helpers);
   // Where some of them sleep.
   void rouse(int helpers) {
-    if (sleeping_.load(std::memory_order_relaxed) > 0) wake(helpers);
+    if (sleepers_.asleep() > 0) sleepers_.wake(helpers);
   }
   void run(int helpers, int64_t tasks, Workers::Work work, void* state);
 
  private:
-  [[noreturn]] void loop();
+  [[noreturn]] void loop(size_t me);
   bool help();
-  void rest(uint32_t seen);
+  void rest(size_t me, uint32_t seen);
   Job* free_job();
 
   std::array<Job, kMostJobs> jobs_;
   std::atomic<size_t> jobs_used_ = 0;  // those behind never had work
-  alignas(64) std::atomic<uint32_t> news_ = 0;
-  std::atomic<int> sleeping_ = 0, spinning_ = 0;
+  Sleepers sleepers_;
+  std::atomic<int> spinning_ = 0;
   std::atomic<int> helpers_ = 0;
   std::mutex growing_;
   // More threads than cores only take them from each other while they wait.
@@ -133,17 +133,18 @@ void Pool::grow(int helpers) {
   const std::lock_guard lock(growing_);
   const os::SignalShield shield;
   try {
-    for (; this->helpers() < helpers; ++helpers_) std::thread([this] { loop(); }).detach();
+    for (; this->helpers() < helpers; ++helpers_)
+      std::thread([this, me = static_cast<size_t>(this->helpers())] { loop(me); }).detach();
   } catch (const std::system_error&) {
     // Those that are there do the work.
   }
 }
 
-void Pool::loop() {
+void Pool::loop(size_t me) {
   is_helper = true;
   for (;;) {
-    const uint32_t seen = news_.load(std::memory_order_acquire);
-    if (!help()) rest(seen);
+    const uint32_t seen = sleepers_.news();
+    if (!help()) rest(me, seen);
   }
 }
 
@@ -154,20 +155,12 @@ bool Pool::help() {
   return any;
 }
 
-void Pool::rest(uint32_t seen) {
-  const auto is_news = [&] { return news_.load(std::memory_order_acquire) != seen; };
+void Pool::rest(size_t me, uint32_t seen) {
+  const auto is_news = [&] { return sleepers_.news() != seen; };
   const bool spins = spinning_.fetch_add(1) < most_spinning_;
   const bool work = spins && spin_until(is_news, kPatience);
   spinning_.fetch_sub(1);
-  if (work) return;
-  sleeping_.fetch_add(1);
-  news_.wait(seen);
-  sleeping_.fetch_sub(1);
-}
-
-void Pool::wake(int helpers) {
-  news_.fetch_add(1);
-  for (int i = std::min(helpers, sleeping_.load()); i > 0; --i) news_.notify_one();
+  if (!work) sleepers_.sleep(me, seen);
 }
 
 Job* Pool::free_job() {
@@ -194,7 +187,7 @@ void Pool::run(int helpers, int64_t tasks, Workers::Work work, void* state) {
   ticket.ranges = static_cast<uint64_t>((tasks + job->chunk - 1) / job->chunk);
   ticket.next = 0;
   job->ticket.store(ticket.word(), std::memory_order_release);
-  wake(helpers);
+  sleepers_.wake(helpers);
   job->work_on(Ticket::of(ticket.word()).generation);
   job->wait_for(static_cast<uint32_t>(ticket.ranges));
   job->taken.store(false, std::memory_order_release);
@@ -202,7 +195,9 @@ void Pool::run(int helpers, int64_t tasks, Workers::Work work, void* state) {
 
 }  // namespace
 
-Workers::Workers(int threads) : wanted_(std::clamp(threads, 1, kMostThreads)) {
+Threads::Threads(int most) : count(std::clamp(most, 1, kMostThreads)) {}
+
+Workers::Workers(const Threads& threads) : caller_(threads), wanted_(threads.parallel ? 1 : threads.count) {
   if (wanted_ > 1) Pool::here().grow(wanted_ - 1);
 }
 
@@ -212,12 +207,40 @@ void Workers::wake() {
   if (wanted_ > 1 && !is_helper) Pool::here().rouse(wanted_ - 1);
 }
 
-void Workers::run(int64_t tasks, Work work, void* state) {
-  if (tasks <= 0) return;
-  if (wanted_ == 1 || tasks == 1 || is_helper) return work(state, 0, tasks);
+bool Workers::run(int64_t tasks, Work work, void* state) {
+  if (tasks <= 0) return true;
+  if (caller_.parallel && tasks > 1) return run_by_caller(tasks, work, state);
+  if (wanted_ == 1 || tasks == 1 || is_helper) {
+    work(state, 0, tasks);
+    return true;
+  }
   Pool& pool = Pool::here();
   pool.grow(wanted_ - 1);
   pool.run(static_cast<int>(std::min<int64_t>(wanted_ - 1, tasks - 1)), tasks, work, state);
+  return true;
+}
+
+bool Workers::run_by_caller(int64_t tasks, Work work, void* state) const {
+  struct Guarded {
+    Work work;
+    void* state;
+    int64_t tasks;
+    std::atomic<int64_t> done = 0;
+    std::atomic<bool> outside = false;
+  } guarded{work, state, tasks};
+  caller_.parallel(
+      caller_.user, tasks,
+      [](void* to, int64_t first, int64_t last) {
+        auto& g = *static_cast<Guarded*>(to);
+        if (first < 0 || first > last || last > g.tasks) {
+          g.outside = true;
+          return;
+        }
+        if (first < last) g.work(g.state, first, last);
+        g.done.fetch_add(last - first, std::memory_order_acq_rel);
+      },
+      &guarded);
+  return !guarded.outside && guarded.done.load(std::memory_order_acquire) == tasks;
 }
 
 }  // namespace anyshape

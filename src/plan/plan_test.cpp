@@ -284,5 +284,37 @@ y: m
   for (uint32_t output : plan->outputs) EXPECT_EQ(plan->values[output].last_step, plan->steps.size());
 }
 
+// What a kernel has packed stays where it was in the file; what steps read comes to an address that its type allows.
+TEST(Plan, OnlyConstantsThatAreReadAreAligned) {
+  Graph graph = *testing::parse_graph(R"(
+      input x f32[n, 4]
+      constant w f32[4, 4]
+      constant b f32[4, 4]
+      a <- MatMul(x, w)
+      c <- MatMul(x, b)
+      d <- Add(a, c)
+      e <- Concat(d, b) axis=0
+      output e)");
+  const auto file = std::make_shared<std::vector<std::byte>>(1 + 2 * 64);
+  file->back() = std::byte{1};
+  size_t at = 1;
+  for (Value& value : graph.values) {
+    if (!value.is_initializer) continue;
+    const auto bytes = std::span(*file).subspan(at, 64);
+    value.constant = std::make_shared<Fact>(Fact::of_constant(Tensor::borrow(DType::f32, {4, 4}, bytes, file)));
+    at += 64;
+  }
+  const auto plan = make_plan(solve(std::make_shared<const Graph>(graph)), cpu::target());
+  ASSERT_TRUE(plan) << plan.error().text();
+  int packed = 0, read = 0;
+  for (const PlanValue& value : (*plan)->values) {
+    if (value.kind != PlanValue::Kind::constant) continue;
+    const auto address = reinterpret_cast<uintptr_t>(value.constant.tensor().bytes().data());
+    ++(address % sizeof(float) == 0 ? read : packed);
+  }
+  EXPECT_EQ(packed, 1);
+  EXPECT_EQ(read, 1);
+}
+
 }  // namespace
 }  // namespace anyshape

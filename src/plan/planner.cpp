@@ -63,17 +63,24 @@ Result<std::shared_ptr<const Plan>> Planner::run() {
     auto planned = plan_node(i);
     if (!planned) return at(fmt::format("node {:?}", graph_.label(graph_.nodes[i])), std::move(planned).error());
   }
-  for (auto& value : plan_->values) {
-    if (value.kind != Kind::constant || !value.constant.is_tensor()) continue;
-    TRY(value.constant.tensor(), for_kernels(value.constant.tensor()));
-  }
   TRY_OK(finish_outputs());
+  TRY_OK(align_constants());
   plan_->stages.back().code_end = plan_->formulas.position();
   account();
   set_lifetimes(*plan_);
   assign_slots();
   plan_->formulas.seal();
   return std::shared_ptr<const Plan>(std::move(plan_));
+}
+
+Status Planner::align_constants() {
+  const std::vector<bool> read = read_at_run_time();
+  for (size_t i = 0; i < plan_->values.size(); ++i) {
+    PlanValue& value = plan_->values[i];
+    if (value.kind != Kind::constant || !value.constant.is_tensor() || !read[i]) continue;
+    TRY(value.constant.tensor(), for_kernels(value.constant.tensor()));
+  }
+  return {};
 }
 
 void Planner::add_inputs() {

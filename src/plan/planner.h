@@ -30,6 +30,10 @@ class Planner {
   bool static_outputs(const Node& node) const;
   // False: no kernel of the engine takes it.
   Result<bool> planned_step(uint32_t index, const Call& call);
+  // By value: false for constants that all their readers have packed.
+  std::vector<bool> read_at_run_time() const;
+  // Those that are read, at addresses their type allows.
+  Status align_constants();
   // Operands as the kernel wants them: dense or not, in its memory or the host's.
   Status place_operands(PlanStep& step);
   Status reference_step(uint32_t index);

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "base/os/file.h"
 #include "ir/call.h"
 #include "ir/graph.h"
 #include "passes/body.h"
@@ -43,6 +44,40 @@ Status Planner::place_operands(PlanStep& step) {
   return {};
 }
 
+namespace {
+
+bool is_packed(const EngineKernel& kernel, size_t input) { return input < 32 && (kernel.packed >> input & 1); }
+
+// Pages of a file: they come back should somebody read them again.
+void let_go_of_packed(const EngineKernel& kernel, const Call& call) {
+  constexpr size_t kWorthIt = 64 << 10;
+  for (size_t i = 0; i < call.inputs(); ++i) {
+    if (!is_packed(kernel, i) || !call.has(i) || !call.in(i).constant) continue;
+    if (const auto bytes = call.in(i).constant->bytes(); bytes.size() >= kWorthIt) give_back(bytes);
+  }
+}
+
+}  // namespace
+
+std::vector<bool> Planner::read_at_run_time() const {
+  std::vector<bool> out(plan_->values.size());
+  const auto read = [&](uint32_t value) {
+    if (value != kNone) out[holder_of(*plan_, value)] = true;
+  };
+  const auto packed = [&](const PlanStep& step, size_t i) {
+    const uint32_t value = step.in[i];
+    return step.kind == PlanStep::Kind::planned && is_packed(*step.kernel, i) && value < facts_.size() &&
+           facts_[value].constant && plan_->values[value].kind == Kind::constant;
+  };
+  for (const PlanStep& step : plan_->steps) {
+    for (size_t i = 0; i < step.in.size(); ++i)
+      if (!packed(step, i)) read(step.in[i]);
+    for (uint32_t value : step.captured) read(value);
+  }
+  for (uint32_t value : plan_->outputs) read(value);
+  return out;
+}
+
 Result<bool> Planner::planned_step(uint32_t index, const Call& call) {
   const Node& node = graph_.nodes[index];
   if (!target_.has_kernel(*node.op) || !static_outputs(node)) return false;
@@ -59,6 +94,7 @@ Result<bool> Planner::planned_step(uint32_t index, const Call& call) {
   step.reason = std::move(choice.reason);
   if (choice.kernel->prepare) {
     TRY(step.prepared, choice.kernel->prepare(call));
+    let_go_of_packed(*choice.kernel, call);
   }
   TRY_OK(place_operands(step));
   make_static_outputs(node, step, target_.space());

@@ -66,13 +66,14 @@ Fact either(const Condition& condition, const Fact& a, const Fact& b, const Type
   return out;
 }
 
-// The bounds, each as simple as those before it make it.
+// The bounds, each as simple as those before it make it. Those that hold in a branch only help no other one: proofs
+// would go through all their cases again and again.
 std::vector<Condition> settled(const std::vector<Condition>& bounds, const Typed& start) {
   const auto ground = start.ground();
   std::vector<Condition> out;
   for (const Condition& bound : bounds) {
     out.push_back(ground->simplify(bound));
-    ground->assume(out.back());
+    if (out.back().any_of().size() == 1) ground->assume(out.back());
   }
   return out;
 }

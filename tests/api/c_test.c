@@ -280,6 +280,33 @@ static void test_limits(void) {
   anyshape_session_free(session);
 }
 
+/* Does the tasks one by one, the last one first, and counts the calls. */
+static void backwards(void* user, int64_t tasks, anyshape_task work, void* state) {
+  ++*(int*)user;
+  for (int64_t i = tasks; i-- > 0;) work(state, i, i + 1);
+}
+
+static void test_pool(void) {
+  anyshape_session* session = load("tests/fixtures/run/product.onnx");
+  anyshape_context *alone = NULL, *with_pool = NULL;
+  const int64_t dims[] = {6000, 8};
+  float* x = malloc(6000 * 8 * sizeof(float));
+  anyshape_tensor input = {1, 2, dims, x}, first = {0}, second = {0};
+  int calls = 0;
+  for (int i = 0; i < 6000 * 8; ++i) x[i] = weight(i);
+  expect_error(anyshape_context_create_with_pool(session, NULL, NULL, &with_pool), ANYSHAPE_USAGE, "context.pool");
+  must(anyshape_context_create(session, 1, &alone));
+  must(anyshape_context_create_with_pool(session, backwards, &calls, &with_pool));
+  must(anyshape_context_run(alone, &input, 1, &first, 1));
+  must(anyshape_context_run(with_pool, &input, 1, &second, 1));
+  EXPECT(calls > 0);
+  EXPECT(memcmp(first.data, second.data, 6000 * 4 * sizeof(float)) == 0);
+  anyshape_context_free(alone);
+  anyshape_context_free(with_pool);
+  anyshape_session_free(session);
+  free(x);
+}
+
 static void test_errors(void) {
   anyshape_session* session = NULL;
   const int64_t dims[] = {1};
@@ -314,6 +341,7 @@ int main(void) {
   test_custom();
   test_default();
   test_limits();
+  test_pool();
   test_errors();
   printf(failures ? "%d checks failed\n" : "all is well\n", failures);
   return failures ? 1 : 0;

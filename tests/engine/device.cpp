@@ -134,7 +134,7 @@ using Recording = std::vector<Recorded>;
 
 class DeviceQueue final : public Queue {
  public:
-  Status run(const EngineKernel& kernel, const ViewArgs& args, int64_t) override {
+  Status run(const EngineKernel& kernel, const ViewArgs& args, int64_t, const RunLimits&) override {
     if (!recording_) return kernel.run(args, 0, 1);
     note(&kernel, args);
     return {};
@@ -193,8 +193,9 @@ const Target& device_target() {
 }
 
 Result<std::unique_ptr<Executable>> load_device(const EngineModel& model, const EngineOptions& options) {
-  static const PlanEngine engine{"device", device_target(),
-                                 [](int) -> std::unique_ptr<Queue> { return std::make_unique<DeviceQueue>(); }};
+  static const PlanEngine engine{"device", device_target(), [](const Threads&) -> std::unique_ptr<Queue> {
+                                   return std::make_unique<DeviceQueue>();
+                                 }};
   return load_planned(engine, model, options);
 }
 

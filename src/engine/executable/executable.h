@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "anyshape/report.h"
+#include "base/workers.h"
 #include "engine/executable/limits.h"
 #include "ir/infer.h"
 #include "solve/solve.h"
@@ -89,8 +90,8 @@ class Executable {
  public:
   virtual ~Executable() = default;
   virtual std::string engine() const = 0;  // "anyshape", "onnxruntime 1.31.1"
-  // `threads`: how many work on one run, where the context has threads. The executable outlives it.
-  virtual std::unique_ptr<EngineContext> make_context(int threads) const = 0;
+  // `threads`: who works on one run, where the engine has no threads of its own. The executable outlives it.
+  virtual std::unique_ptr<EngineContext> make_context(const Threads& threads) const = 0;
   // Steps, kernels and buffers, also as numbers where shapes are given. Usage error "plan.engine" without a plan.
   virtual Result<std::string> plan_text(const Shapes& shapes) const = 0;
 };

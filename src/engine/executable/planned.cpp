@@ -97,7 +97,7 @@ class PlannedExecutable final : public Executable {
 
   std::string engine() const override { return name_; }
 
-  std::unique_ptr<EngineContext> make_context(int threads) const override {
+  std::unique_ptr<EngineContext> make_context(const Threads& threads) const override {
     const auto judge = [this](std::span<const Datum> inputs, const PlanStage::Guard* guard) -> Status {
       TRY_OK(model_.judge(inputs, guard));
       if (log_) log_("these shapes are beyond what the plan is for: reference kernels run");
@@ -121,7 +121,7 @@ class PlannedExecutable final : public Executable {
 
  private:
   std::string name_;
-  std::unique_ptr<Queue> (*make_queue_)(int threads);
+  std::unique_ptr<Queue> (*make_queue_)(const Threads& threads);
   PlannedModel model_;
   std::function<void(std::string_view)> log_;
 };

@@ -10,7 +10,7 @@ namespace anyshape {
 struct PlanEngine {
   std::string_view name;
   const Target& target;
-  std::unique_ptr<Queue> (*make_queue)(int threads);
+  std::unique_ptr<Queue> (*make_queue)(const Threads& threads);
 };
 
 // A graph planned for an engine. Immutable, shared by threads.

@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "engine/executable/limits.h"
 #include "engine/target/kernel.h"
 
 namespace anyshape {
@@ -10,8 +11,9 @@ namespace anyshape {
 class Queue {
  public:
   virtual ~Queue() = default;
-  // All tasks of a kernel. When it returns, what later calls here read is as if it had run.
-  virtual Status run(const EngineKernel& kernel, const ViewArgs& args, int64_t tasks) = 0;
+  // All tasks of a kernel. When it returns, what later calls here read is as if it had run. Within `limits` it may end
+  // between two tasks.
+  virtual Status run(const EngineKernel& kernel, const ViewArgs& args, int64_t tasks, const RunLimits& limits) = 0;
   // A run begins that has kernels with several tasks.
   virtual void expect_tasks() {}
   // to = from, entry by entry, in the engine's memory. REQUIRES: equal dtype and dims, `to` dense, no overlap.

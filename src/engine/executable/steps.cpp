@@ -152,9 +152,9 @@ Status Steps::run_planned(const PlanStep& step, size_t index) {
                       storage_.scratch(),
                       state_.binding->step(index).bound};
   const int64_t tasks = state_.binding->step(index).tasks;
-  if (!takes_temporaries(step)) return queue_.run(*step.kernel, args, tasks);
+  if (!takes_temporaries(step)) return queue_.run(*step.kernel, args, tasks, state_.run->limits);
   const TemporaryMemory::Scope scope(temporaries_);
-  return queue_.run(*step.kernel, args, tasks);
+  return queue_.run(*step.kernel, args, tasks, state_.run->limits);
 }
 
 Status Steps::run_reference_step(const PlanStep& step, size_t index) {

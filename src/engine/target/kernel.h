@@ -48,6 +48,8 @@ struct EngineKernel {
   uint32_t strided = 0;
   // Bit i: output 0 may take the buffer of input i when that has the same dtype and dims.
   uint32_t in_place = 0;
+  // Bit i: input i, where it is constant, is read by prepare() only: what it was packed from may leave memory.
+  uint32_t packed = 0;
   // Bit i: input i is read in host memory, wherever the engine's memory is.
   uint32_t on_host = 0;
 };

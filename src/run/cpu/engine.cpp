@@ -1,5 +1,6 @@
 #include "run/cpu/engine.h"
 
+#include <algorithm>
 #include <mutex>
 
 #include "base/workers.h"
@@ -9,30 +10,49 @@
 namespace anyshape::cpu {
 namespace {
 
+// Tasks between two looks at the limits of a run: so few calls of a kernel more that they cost nothing.
+constexpr int64_t kLooks = 64;
+
+// A kernel whose tasks are being done.
+struct Tasks {
+  const EngineKernel& kernel;
+  const ViewArgs& args;
+  const RunLimits* limits;  // null: nothing can end the run
+  const WorkScope* scope;   // of the thread that runs
+  int64_t piece;
+  std::mutex mutex = {};
+  Status status = {};
+
+  Status run(int64_t first, int64_t last) const {
+    if (!limits) return kernel.run(args, first, last);
+    for (; first < last; first += piece) {
+      TRY_OK(limits->check_cancelled(scope));
+      TRY_OK(kernel.run(args, first, std::min(last, first + piece)));
+    }
+    return {};
+  }
+};
+
 class WorkersQueue final : public Queue {
  public:
-  explicit WorkersQueue(int threads) : workers_(threads) {}
+  explicit WorkersQueue(const Threads& threads) : workers_(threads) {}
 
-  Status run(const EngineKernel& kernel, const ViewArgs& args, int64_t tasks) override {
+  Status run(const EngineKernel& kernel, const ViewArgs& args, int64_t tasks, const RunLimits& limits) override {
     if (kernel.begin) TRY_OK(kernel.begin(args));
     if (tasks <= 1 || !kernel.tasks) return kernel.run(args, 0, tasks);
-    struct Shared {
-      const ViewArgs& args;
-      const EngineKernel& kernel;
-      std::mutex mutex;
-      Status status;
-    } shared{args, kernel, {}, {}};
-    workers_.run(
+    Tasks all{kernel, args, limits.can_end() ? &limits : nullptr, Work::scope(), std::max<int64_t>(1, tasks / kLooks)};
+    const bool each_once = workers_.run(
         tasks,
         [](void* state, int64_t first, int64_t last) {
-          auto& s = *static_cast<Shared*>(state);
-          if (Status ran = s.kernel.run(s.args, first, last); !ran) {
-            std::lock_guard lock(s.mutex);
-            s.status = std::move(ran);
+          auto& t = *static_cast<Tasks*>(state);
+          if (Status ran = t.run(first, last); !ran) {
+            std::lock_guard lock(t.mutex);
+            t.status = std::move(ran);
           }
         },
-        &shared);
-    return std::move(shared.status);
+        &all);
+    if (!each_once) return usage("run.pool", "the caller's pool does not do every task once");
+    return std::move(all.status);
   }
 
   void expect_tasks() override { workers_.wake(); }
@@ -48,7 +68,7 @@ class WorkersQueue final : public Queue {
 
 }  // namespace
 
-std::unique_ptr<Queue> make_queue(int threads) { return std::make_unique<WorkersQueue>(threads); }
+std::unique_ptr<Queue> make_queue(const Threads& threads) { return std::make_unique<WorkersQueue>(threads); }
 
 const PlanEngine& engine() {
   static const PlanEngine kEngine{"anyshape", target(), make_queue};

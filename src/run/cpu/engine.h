@@ -6,7 +6,7 @@ namespace anyshape::cpu {
 
 // Kernels of run/cpu/kernels over threads of the context.
 const PlanEngine& engine();
-std::unique_ptr<Queue> make_queue(int threads);
+std::unique_ptr<Queue> make_queue(const Threads& threads);
 Result<std::unique_ptr<Executable>> load(const EngineModel& model, const EngineOptions& options);
 
 }  // namespace anyshape::cpu

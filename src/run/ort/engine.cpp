@@ -39,7 +39,7 @@ class OrtExecutable final : public Executable {
       : session_(std::move(session)), outputs_(std::move(outputs)) {}
 
   std::string engine() const override { return "onnxruntime " + session_->version(); }
-  std::unique_ptr<EngineContext> make_context(int) const override {
+  std::unique_ptr<EngineContext> make_context(const Threads&) const override {
     return std::make_unique<OrtContext>(*session_, outputs_);
   }
   Result<std::string> plan_text(const Shapes&) const override {

@@ -131,6 +131,7 @@ constexpr EngineKernel kBlockedConv = {.name = "f32 blocked",
                                        .tasks = tasks,
                                        .run = run,
                                        .way = way,
-                                       .in_place = 1u << 3};
+                                       .in_place = 1u << 3,
+                                       .packed = 1u << 1};
 
 }  // namespace anyshape::cpu

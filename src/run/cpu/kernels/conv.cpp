@@ -118,7 +118,12 @@ Status run(const ViewArgs& args, int64_t first, int64_t last) {
 
 }  // namespace
 
-constexpr EngineKernel kConv = {
-    .name = "f32 packed", .accepts = accepts, .prepare = prepare, .scratch = scratch, .tasks = tasks, .run = run};
+constexpr EngineKernel kConv = {.name = "f32 packed",
+                                .accepts = accepts,
+                                .prepare = prepare,
+                                .scratch = scratch,
+                                .tasks = tasks,
+                                .run = run,
+                                .packed = 1u << 1};
 
 }  // namespace anyshape::cpu

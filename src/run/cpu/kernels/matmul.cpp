@@ -308,7 +308,8 @@ constexpr EngineKernel kMatMul = {.name = "f32 packed",
                                   .bound_bytes = sizeof(Products),
                                   .run = run_matmul,
                                   .strided = 0b11,
-                                  .in_place = 0b1000};
+                                  .in_place = 0b1000,
+                                  .packed = 0b10};
 constexpr EngineKernel kGemm = {.name = "f32 packed",
                                 .accepts = accepts_f32,
                                 .prepare = prepare_gemm,
@@ -318,6 +319,7 @@ constexpr EngineKernel kGemm = {.name = "f32 packed",
                                 .bound_bytes = sizeof(Products),
                                 .run = run_gemm,
                                 .strided = 0b11,
-                                .in_place = 0b1000};
+                                .in_place = 0b1000,
+                                .packed = 0b10};
 
 }  // namespace anyshape::cpu

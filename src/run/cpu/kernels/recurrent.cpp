@@ -199,6 +199,7 @@ constexpr EngineKernel kRecurrent{.name = "f32 packed",
                                   .tasks = tasks,
                                   .begin = begin,
                                   .run = run,
-                                  .strided = 1 | 1 << 5 | 1 << 6};
+                                  .strided = 1 | 1 << 5 | 1 << 6,
+                                  .packed = 1 << 1 | 1 << 2};
 
 }  // namespace anyshape::cpu

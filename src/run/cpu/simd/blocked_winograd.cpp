@@ -1,6 +1,7 @@
 #include "run/cpu/simd/blocked_winograd.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 
 namespace anyshape::simd {
@@ -14,6 +15,10 @@ constexpr int64_t kMostOfFour = int64_t{9} << 20, kMostOfTwo = int64_t{24} << 20
 // Between these a single tile of 4x4 takes longer than four of 2x2: both forms are there.
 constexpr int64_t kLeastOfBoth = int64_t{1} << 20, kMostOfBoth = int64_t{4} << 20;
 constexpr int64_t kChannelsInCache = 1 << 15;  // inputs times outputs
+
+// A number of each of some filters that are transformed together.
+constexpr size_t kTogether = 16;
+using Filters = std::array<double, kTogether>;
 
 int64_t points_of(int64_t tile) { return (tile + 2) * (tile + 2); }
 
@@ -159,30 +164,40 @@ void transform_outputs(const Winograd& w, int64_t group, int64_t first_tile, int
 }
 
 // Along one axis, from 3 weights to tile + 2 points.
-void transform_weights(int64_t tile, const double* g, int64_t step, double* u) {
+void transform_weights(int64_t tile, const Filters* g, int64_t step, Filters* u) {
+  const Filters &a = g[0], &b = g[step], &c = g[2 * step];
   if (tile == 2) {
-    u[0] = g[0];
-    u[1] = (g[0] + g[step] + g[2 * step]) / 2;
-    u[2] = (g[0] - g[step] + g[2 * step]) / 2;
-    u[3] = g[2 * step];
+    for (size_t k = 0; k < kTogether; ++k) {
+      u[0][k] = a[k];
+      u[1][k] = (a[k] + b[k] + c[k]) / 2;
+      u[2][k] = (a[k] - b[k] + c[k]) / 2;
+      u[3][k] = c[k];
+    }
     return;
   }
-  u[0] = g[0] / 4;
-  u[1] = -(g[0] + g[step] + g[2 * step]) / 6;
-  u[2] = -(g[0] - g[step] + g[2 * step]) / 6;
-  u[3] = (g[0] + 2 * g[step] + 4 * g[2 * step]) / 24;
-  u[4] = (g[0] - 2 * g[step] + 4 * g[2 * step]) / 24;
-  u[5] = g[2 * step];
+  for (size_t k = 0; k < kTogether; ++k) {
+    u[0][k] = a[k] / 4;
+    u[1][k] = -(a[k] + b[k] + c[k]) / 6;
+    u[2][k] = -(a[k] - b[k] + c[k]) / 6;
+    u[3][k] = (a[k] + 2 * b[k] + 4 * c[k]) / 24;
+    u[4][k] = (a[k] - 2 * b[k] + 4 * c[k]) / 24;
+    u[5][k] = c[k];
+  }
 }
 
-// The points of one filter and channel, `step` floats apart.
-void pack_filter(int64_t tile, const std::byte* from, int64_t index, int64_t step, float* to) {
-  double g[9], columns[3][6], point[6];
-  for (int64_t i = 0; i < 9; ++i) g[i] = static_cast<double>(read_float(from, index * 9 + i));
-  for (int64_t x = 0; x < 3; ++x) transform_weights(tile, g + x, 3, columns[x]);
+// The points of neighbouring filters at one channel, `step` floats apart; filters of the file are `apart` matrices
+// apart.
+void pack_filters(int64_t tile, const std::byte* from, int64_t index, int64_t apart, int64_t count, int64_t step,
+                  float* to) {
+  Filters g[9] = {}, columns[3 * 6], point[6];
+  for (int64_t k = 0; k < count; ++k)
+    for (int64_t i = 0; i < 9; ++i)
+      g[i][static_cast<size_t>(k)] = static_cast<double>(read_float(from, (index + k * apart) * 9 + i));
+  for (int64_t x = 0; x < 3; ++x) transform_weights(tile, g + x, 3, columns + x * 6);
   for (int64_t y = 0; y < tile + 2; ++y) {
-    transform_weights(tile, &columns[0][y], 6, point);
-    for (int64_t x = 0; x < tile + 2; ++x) to[(y * (tile + 2) + x) * step] = static_cast<float>(point[x]);
+    transform_weights(tile, columns + y, 6, point);
+    for (int64_t x = 0; x < tile + 2; ++x, to += step)
+      for (int64_t k = 0; k < count; ++k) to[k] = static_cast<float>(point[x][static_cast<size_t>(k)]);
   }
 }
 
@@ -192,11 +207,13 @@ void pack_form(const BlockedConv& c, int64_t tile, const std::byte* from, float*
   const int64_t lanes = block_lanes(), step = panels.blocks * lanes * c.in_channels;
   std::fill_n(to, packed_form(c, tile), 0.0f);
   for (int64_t group = 0; group < c.groups; ++group, to += points_of(tile) * step)
-    for (int64_t o = 0; o < c.out_channels; ++o) {
+    for (int64_t o = 0, count; o < c.out_channels; o += count) {
       const int64_t panel = o / (panels.width * lanes), base = panel * panels.width * lanes;
+      const int64_t end = std::min(c.out_channels, base + panels.width * lanes);
+      count = std::min(static_cast<int64_t>(kTogether), end - o);
       float* column = to + base * c.in_channels + (o - base);
       for (int64_t i = 0; i < c.in_channels; ++i, column += panels.vectors(panel) * lanes)
-        pack_filter(tile, from, (group * c.out_channels + o) * c.in_channels + i, step, column);
+        pack_filters(tile, from, (group * c.out_channels + o) * c.in_channels + i, c.in_channels, count, step, column);
     }
 }
 
