@@ -65,6 +65,10 @@ int64_t pad_source(PadMode mode, int64_t p, int64_t size, const AxisPads& pads) 
   if (hi < lo) return -1;
   const int64_t length = hi - lo + 1;
   if (mode == PadMode::edge) return std::clamp(p, lo, hi);
+  // Without division where it goes over an end once at most.
+  if (p >= lo && p <= hi) return p;
+  if (mode == PadMode::reflect && p < lo && lo - p < length) return lo + (lo - p);
+  if (mode == PadMode::reflect && p > hi && p - hi < length) return hi - (p - hi);
   const int64_t period = mode == PadMode::wrap ? length : std::max<int64_t>(1, 2 * (length - 1));
   const int64_t phase = ((p - lo) % period + period) % period;
   return lo + (phase < length ? phase : period - phase);

@@ -58,15 +58,32 @@ Result<std::shared_ptr<const void>> prepare_arg(const Call& call) {
       Prepared{.axis = axis, .largest = largest, .last = call.i("select_last_index") != 0});
 }
 
-// Whether an entry comes before the best so far; one that is no number is the most extreme.
+// Whether x takes the place of the best so far; one that is no number is the most extreme, of equal ones the last wins.
 template <class T>
-bool replaces(T x, T best, bool largest, bool last) {
-  if constexpr (std::is_floating_point_v<T>) {
-    if (best != best) return last && x != x;
-    if (x != x) return true;
+bool replaced(T best, T x, bool largest) {
+  if (best != best) return x != x;
+  return x != x || (largest ? x >= best : x <= best);
+}
+
+// The first of the most extreme entries.
+template <bool largest, class T>
+int64_t first_extreme(const T* x, int64_t size, int64_t step) {
+  int64_t at = 0;
+  T best = *x;
+  for (int64_t k = 1; k < size && best == best; ++k) {
+    const T value = x[k * step];
+    // Also where the value is no number.
+    if (!(largest ? value <= best : value >= best)) at = k, best = value;
   }
-  if (x == best) return last;
-  return largest ? x > best : x < best;
+  return at;
+}
+
+template <class T>
+int64_t last_extreme(const T* x, int64_t size, int64_t step, bool largest) {
+  int64_t at = 0;
+  for (int64_t k = 1; k < size; ++k)
+    if (replaced(x[at * step], x[k * step], largest)) at = k;
+  return at;
 }
 
 int64_t arg_tasks(const ViewArgs& args) {
@@ -82,11 +99,9 @@ Status run_arg(const ViewArgs& args, int64_t first, int64_t last) {
   visit_numbers(args.in[0].dtype, [&]<class T>(T) {
     for (int64_t line = share_of(l.count(), tasks, first).first; line < end; ++line) {
       const T* x = args.in[0].as<const T>() + l.start(line, l.size);
-      int64_t at = 0;
-      T best = *x;
-      for (int64_t k = 1; k < l.size; ++k)
-        if (replaces(x[k * l.inner], best, p.largest, p.last)) at = k, best = x[k * l.inner];
-      args.out[0].as<int64_t>()[line] = at;
+      args.out[0].as<int64_t>()[line] = p.last      ? last_extreme(x, l.size, l.inner, p.largest)
+                                        : p.largest ? first_extreme<true>(x, l.size, l.inner)
+                                                    : first_extreme<false>(x, l.size, l.inner);
     }
   });
   return {};
@@ -197,10 +212,12 @@ void running_sums(const Prepared& p, const Lines& l, const T* x, T* y) {
   const auto at = [&](int64_t k) { return (p.backwards ? l.size - 1 - k : k) * l.inner; };
   for (int64_t k = 0; k < l.size; ++k) {
     T* to = y + at(k);
-    const int64_t source = p.exclusive ? k - 1 : k;
-    const T* from = source < 0 ? nullptr : x + at(source);
-    const T* before = k == 0 ? nullptr : y + at(k - 1);
-    for (int64_t i = 0; i < l.inner; ++i) to[i] = plus(before ? before[i] : T(0), from ? from[i] : T(0));
+    const T* from = x + at(p.exclusive ? std::max<int64_t>(k - 1, 0) : k);
+    const T* before = y + at(std::max<int64_t>(k - 1, 0));
+    if (k > 0)
+      for (int64_t i = 0; i < l.inner; ++i) to[i] = plus(before[i], from[i]);
+    else
+      for (int64_t i = 0; i < l.inner; ++i) to[i] = p.exclusive ? T(0) : plus(T(0), from[i]);
   }
 }
 
