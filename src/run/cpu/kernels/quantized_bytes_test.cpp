@@ -50,10 +50,11 @@ TEST(QuantizedBytes, Tables) {
         {"com.microsoft:QLinearSigmoid", 1, t + "[3, 700]" + in + "; f32[] = [0.004]" + z, "", 1, 0},
         {"com.microsoft:QLinearSigmoid", 1, t + "[0]" + in + out, "", 1, 0},
         {"com.microsoft:QLinearConcat", 1,
-         "f32[] = [0.02]" + z + "; " + t + "[2, 3, 5]" + in + "; " + t + "[2, 1, 5]" + out + "; " + t + "[2, 0, 5]" + in,
+         "f32[] = [0.02]" + z + "; " + t + "[2, 3, 5]" + in + "; " + t + "[2, 1, 5]" + out + "; " + t + "[2, 0, 5]" +
+             in,
          "axis=1", 1, 0},
-        {"com.microsoft:QLinearConcat", 1, "f32[]" + z + "; " + t + "[2, 300]" + in + "; " + t + "[2, 3]" + in, "axis=-1",
-         1, 0},
+        {"com.microsoft:QLinearConcat", 1, "f32[]" + z + "; " + t + "[2, 300]" + in + "; " + t + "[2, 3]" + in,
+         "axis=-1", 1, 0},
         {"com.microsoft:QLinearConcat", 1, "f32[]" + z + "; " + t + "[2, 300]; f32[]" + z, "axis=0", 1, 0},
     });
   }
@@ -80,8 +81,9 @@ TEST(QuantizedBytes, Pools) {
          0},
     });
   }
-  EXPECT_NE(refusal_of({"com.microsoft:QLinearGlobalAveragePool", 1, "u8[1, 5, 5, 3]; f32[]; ; f32[]", "channels_last=1"}),
-            "");
+  EXPECT_NE(
+      refusal_of({"com.microsoft:QLinearGlobalAveragePool", 1, "u8[1, 5, 5, 3]; f32[]; ; f32[]", "channels_last=1"}),
+      "");
 }
 
 }  // namespace

@@ -135,8 +135,8 @@ int64_t scratch_unary(const ViewArgs&) { return kByteTable; }
 
 Status begin_unary(const ViewArgs& args) {
   const bool is_signed = args.in[0].dtype == DType::i8;
-  fill_table(parameters_at(args, 1, 2), parameters_at(args, 3, 4), is_signed,
-             *static_cast<const Unary*>(args.prepared), args.scratch);
+  fill_table(parameters_at(args, 1, 2), parameters_at(args, 3, 4), is_signed, *static_cast<const Unary*>(args.prepared),
+             args.scratch);
   return {};
 }
 
@@ -174,8 +174,9 @@ Status begin_concat(const ViewArgs& args) {
   const bool is_signed = args.out[0].dtype == DType::i8;
   for (int64_t i = 0; i < parts_of(args); ++i) {
     const auto at = static_cast<int>(2 + 3 * i);
-    fill_table(parameters_at(args, at + 1, at + 2), parameters_at(args, 0, 1), is_signed, [](double x) { return x; },
-               args.scratch + i * kByteTable);
+    fill_table(
+        parameters_at(args, at + 1, at + 2), parameters_at(args, 0, 1), is_signed, [](double x) { return x; },
+        args.scratch + i * kByteTable);
   }
   return {};
 }

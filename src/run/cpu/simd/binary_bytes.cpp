@@ -58,8 +58,7 @@ HWY_INLINE void binary_of(const ByteBinary& how, ByteOperand left, ByteOperand r
   };
   if (how.sum) {
     const V by_a = splat(how.left), by_b = splat(how.right), fixed = splat(how.fixed);
-    for (int64_t i = 0; i < n; i += kLanes)
-      put(fused(by_b, b.at(i, n - i), fused(by_a, a.at(i, n - i), fixed)), i);
+    for (int64_t i = 0; i < n; i += kLanes) put(fused(by_b, b.at(i, n - i), fused(by_a, a.at(i, n - i), fixed)), i);
     return;
   }
   const V a_zero = splat(how.a_zero), b_zero = splat(how.b_zero), both = splat(how.both), zero = splat(how.zero);

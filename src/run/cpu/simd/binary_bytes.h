@@ -8,7 +8,7 @@ namespace anyshape::simd {
 
 struct ByteBinary {
   bool sum = true, is_signed = false;
-  float left = 1, right = 1, fixed = 0;             // of a sum: right * b + (left * a + fixed), each fused
+  float left = 1, right = 1, fixed = 0;              // of a sum: right * b + (left * a + fixed), each fused
   float a_zero = 0, b_zero = 0, both = 1, zero = 0;  // of a product: (a - a_zero) * (b - b_zero) * both + zero
 };
 
