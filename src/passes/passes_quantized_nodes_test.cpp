@@ -100,7 +100,8 @@ TEST(QuantizedNodes, Products) {
 
 TEST(QuantizedNodes, Others) {
   const std::string head =
-      "input x u8[n, 4, 8, 8]\ninput v u8[n, 4, 8, 8]\na <- DequantizeLinear(x, s, z)\nb <- DequantizeLinear(v, t, u)\n";
+      "input x u8[n, 4, 8, 8]\ninput v u8[n, 4, 8, 8]\na <- DequantizeLinear(x, s, z)\nb <- DequantizeLinear(v, t, "
+      "u)\n";
   check({
       {head + "c <- Add(a, b)\ny <- QuantizeLinear(c, t, z)\noutput y",
        "y <- com.microsoft.QLinearAdd(x, s, z, v, t, u, t, z)"},

@@ -226,10 +226,22 @@ struct Rule {
   bool faster = true;  // only where the engine has a kernel for it
 };
 constexpr Rule kRules[] = {
-    {"Add", binary},        {"AveragePool", unary},   {"Concat", concat},          {"Conv", convolution},
-    {"Flatten", same, false}, {"Gemm", gemm},         {"GlobalAveragePool", unary}, {"LeakyRelu", unary},
-    {"MatMul", product},    {"MaxPool", same},        {"Mul", binary},             {"Reshape", same, false},
-    {"Sigmoid", unary},     {"Squeeze", same, false}, {"Transpose", same, false},  {"Unsqueeze", same, false},
+    {"Add", binary},
+    {"AveragePool", unary},
+    {"Concat", concat},
+    {"Conv", convolution},
+    {"Flatten", same, false},
+    {"Gemm", gemm},
+    {"GlobalAveragePool", unary},
+    {"LeakyRelu", unary},
+    {"MatMul", product},
+    {"MaxPool", same},
+    {"Mul", binary},
+    {"Reshape", same, false},
+    {"Sigmoid", unary},
+    {"Squeeze", same, false},
+    {"Transpose", same, false},
+    {"Unsqueeze", same, false},
 };
 
 // A Relu that cuts off what is below the least byte anyway is left out.

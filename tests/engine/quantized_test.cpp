@@ -79,24 +79,31 @@ constexpr const char* kRows =
 
 TEST(Quantized, WithinOneStep) {
   const std::string image(kImage), rows(kRows), end = "y <- QuantizeLinear(c, t, z)\noutput y";
-  check(image + "constant k i8[20, 6, 3, 3]\nconstant ks f32[] = [0.0041]\nb <- DequantizeLinear(k, ks)\n"
-                "c <- Conv(a, b) pads=[1, 1, 1, 1]\n" + end,
+  check(image +
+            "constant k i8[20, 6, 3, 3]\nconstant ks f32[] = [0.0041]\nb <- DequantizeLinear(k, ks)\n"
+            "c <- Conv(a, b) pads=[1, 1, 1, 1]\n" +
+            end,
         "QLinearConv", {2, 6, 19, 23});
-  check(image + "constant k i8[6, 1, 3, 3]\nconstant ks f32[6] = [0.1, 0.2, 0.03, 0.11, 0.05, 0.07]\n"
-                "b <- DequantizeLinear(k, ks) axis=0\nd <- Conv(a, b) group=6\nc <- Relu(d)\n"
-                "y <- QuantizeLinear(c, t, u)\noutput y",
+  check(image +
+            "constant k i8[6, 1, 3, 3]\nconstant ks f32[6] = [0.1, 0.2, 0.03, 0.11, 0.05, 0.07]\n"
+            "b <- DequantizeLinear(k, ks) axis=0\nd <- Conv(a, b) group=6\nc <- Relu(d)\n"
+            "y <- QuantizeLinear(c, t, u)\noutput y",
         "QLinearConv", {2, 6, 19, 23});
-  check(rows + "constant k i8[300, 70]\n"
-               "constant ks f32[] = [0.0041]\nb <- DequantizeLinear(k, ks)\nc <- MatMul(a, b)\n" + end,
+  check(rows +
+            "constant k i8[300, 70]\n"
+            "constant ks f32[] = [0.0041]\nb <- DequantizeLinear(k, ks)\nc <- MatMul(a, b)\n" +
+            end,
         "QLinearMatMul", {33, 300});
-  check(rows + "constant k i8[70, 300]\n"
-               "constant ks f32[] = [0.0041]\nb <- DequantizeLinear(k, ks)\nc <- Gemm(a, b) transB=1\n" + end,
+  check(rows +
+            "constant k i8[70, 300]\n"
+            "constant ks f32[] = [0.0041]\nb <- DequantizeLinear(k, ks)\nc <- Gemm(a, b) transB=1\n" +
+            end,
         "QGemm", {33, 300});
   for (const std::string op : {"Add", "Mul"})
     check(image + "b <- DequantizeLinear(x, t, u)\nc <- " + op + "(a, b)\n" + end, "QLinear" + op, {2, 6, 19, 23});
   check(image + "c <- GlobalAveragePool(a)\n" + end, "QLinearGlobalAveragePool", {20, 6, 19, 23});
-  check(image + "c <- Sigmoid(a)\nconstant v f32[] = [0.0039]\ny <- QuantizeLinear(c, v, u)\noutput y", "QLinearSigmoid",
-        {2, 6, 19, 23});
+  check(image + "c <- Sigmoid(a)\nconstant v f32[] = [0.0039]\ny <- QuantizeLinear(c, v, u)\noutput y",
+        "QLinearSigmoid", {2, 6, 19, 23});
 }
 
 TEST(Quantized, Equal) {
