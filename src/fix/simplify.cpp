@@ -85,6 +85,7 @@ Status simplify(std::shared_ptr<const Graph> graph, Edit& edit) {
   const Typed typed = certain_facts(std::move(graph), edit.proto);
   Draft draft(typed);
   draft.fold_growth = kGrowth;
+  draft.fold_weights = false;
   note_constants(draft);
   TRY_OK(fold_constants(draft));
   set_constant_targets(draft, edit);

@@ -29,6 +29,8 @@ struct Draft {
   std::string note;                       // what the pass did, for `anyshape plan`; empty: nothing worth it
   // A folded value may take this much more memory than what it is made of.
   int64_t fold_growth = int64_t{1} << 20;
+  // Weights that are dequantised for products and convolutions may take any.
+  bool fold_weights = true;
 
   // How many nodes, outputs and captures read each value.
   std::vector<uint32_t> uses() const;
@@ -66,6 +68,7 @@ struct Pass {
 };
 
 Status take_known_branches(Draft& draft);
+Status fuse_quantized(Draft& draft);
 Status fold_constants(Draft& draft);
 Status remove_no_ops(Draft& draft);
 Status share_equal_nodes(Draft& draft);

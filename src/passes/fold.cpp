@@ -27,10 +27,25 @@ std::optional<int64_t> output_bytes(const Draft& draft, const Node& node) {
   return total;
 }
 
+// What DequantizeLinear makes for products and convolutions only.
+std::unordered_set<ValueId> dequantized_weights(const Draft& draft) {
+  std::unordered_set<ValueId> out;
+  if (!draft.fold_weights) return out;
+  for (const Node& node : draft.graph.nodes)
+    if (is_op(node, "DequantizeLinear")) out.insert(node.out[0]);
+  for (const Node& node : draft.graph.nodes)
+    for (size_t i = 0; i < node.in.size(); ++i)
+      if (i != 1 ||
+          !(is_op(node, "Conv") || is_op(node, "ConvTranspose") || is_op(node, "Gemm") || is_op(node, "MatMul")))
+        out.erase(node.in[i]);
+  return out;
+}
+
 }  // namespace
 
 Status fold_constants(Draft& draft) {
   int64_t spent = 0;
+  const auto weights = dequantized_weights(draft);
   for (const Node& node : draft.graph.nodes) {
     if (!node.op || !node.op->pure || node.op->kernels.empty() || node.has_graph_attribute()) continue;
     const auto known = [&](ValueId id) { return id == kNoValue || draft.constant(id); };
@@ -52,7 +67,8 @@ Status fold_constants(Draft& draft) {
       in_facts.push_back(id == kNoValue ? nullptr : &draft.facts[id]);
     }
     const auto out_bytes = output_bytes(draft, node);
-    if (!out_bytes || *out_bytes > in_bytes + draft.fold_growth || spent + *out_bytes > kTotal) continue;
+    if (!out_bytes || spent + *out_bytes > kTotal) continue;
+    if (*out_bytes > in_bytes + draft.fold_growth && !weights.contains(node.out[0])) continue;
     Facts out_facts;
     for (ValueId id : node.out) out_facts.push_back(id == kNoValue ? Fact() : draft.facts[id]);
     const std::string label = draft.graph.label(node);

@@ -15,6 +15,7 @@ namespace {
 
 constexpr Pass kPasses[] = {
     {"branch", "of an If whose condition is known one branch is left, in its place", take_known_branches},
+    {"quantized", "operators between dequantising and quantising work on 8-bit integers", fuse_quantized},
     {"fold", "what depends on constants only is computed once", fold_constants},
     {"no-ops", "nodes that hand their input on are left out", remove_no_ops},
     {"share", "nodes that compute the same are computed once", share_equal_nodes},

@@ -1,8 +1,7 @@
 #include <algorithm>
 #include <string>
 
-#include "ir/call.h"
-#include "passes/draft.h"
+#include "passes/chains.h"
 
 namespace anyshape {
 namespace {
@@ -11,29 +10,8 @@ bool is_tensor_of(const Draft& draft, ValueId id, DType dtype) {
   return id != kNoValue && draft.facts[id].is_tensor() && draft.facts[id].dtype == dtype && draft.facts[id].dims;
 }
 
-// A graph with what a rewrite asks of it again and again.
-struct Chains {
-  explicit Chains(Draft& of)
-      : draft(of),
-        uses(of.uses()),
-        pinned(of.pinned()),
-        producers(of.producers()),
-        dead(of.graph.nodes.size(), false) {}
-
-  Draft& draft;
-  const std::vector<uint32_t> uses;
-  const std::unordered_set<ValueId> pinned;
-  const std::vector<uint32_t> producers;
-  std::vector<bool> dead;
-
-  // The node that makes a value which nobody else reads; null: there is none that may go.
-  Node* only_for_this(ValueId id) {
-    const uint32_t maker = id == kNoValue ? kNoValue : producers[id];
-    if (maker == kNoValue || dead[maker] || uses[id] != 1 || pinned.contains(id)) return nullptr;
-    Node& node = draft.graph.nodes[maker];
-    return draft.is_demanding(node) || node.out.size() != 1 ? nullptr : &node;
-  }
-  void drop(ValueId id) { dead[producers[id]] = true; }
+struct Products : Chains {
+  using Chains::Chains;
 
   // One number, or one per entry of the last axis.
   bool is_row(ValueId id) const {
@@ -49,15 +27,10 @@ struct Chains {
   bool same_dims(ValueId a, ValueId b) const {
     return draft.facts[a].dims && draft.facts[b].dims && *draft.facts[a].dims == *draft.facts[b].dims;
   }
-  bool takes(const Node& node) const {
-    std::vector<const Fact*> facts;
-    for (ValueId id : node.in) facts.push_back(id == kNoValue ? nullptr : &draft.facts[id]);
-    return draft.target.choose(Call(node, node.name, facts)).kernel != nullptr;
-  }
 };
 
 // The two scales that `id` is the product of: that of A, one number, and that of B.
-std::pair<ValueId, ValueId> scales_of(const Chains& chains, ValueId id) {
+std::pair<ValueId, ValueId> scales_of(const Products& chains, ValueId id) {
   const uint32_t maker = chains.producers[id];
   if (maker != kNoValue && is_op(chains.draft.graph.nodes[maker], "Mul")) {
     const Node& mul = chains.draft.graph.nodes[maker];
@@ -69,7 +42,7 @@ std::pair<ValueId, ValueId> scales_of(const Chains& chains, ValueId id) {
 }
 
 // Cast(MatMulInteger(...)) * scale
-void scale_product(Chains& chains, Node& mul) {
+void scale_product(Products& chains, Node& mul) {
   for (size_t i : {size_t{0}, size_t{1}}) {
     const Node* cast = chains.only_for_this(mul.in[i]);
     if (!cast || !is_op(*cast, "Cast") || !is_tensor_of(chains.draft, mul.out[0], DType::f32)) continue;
@@ -93,7 +66,7 @@ void scale_product(Chains& chains, Node& mul) {
   }
 }
 
-void add_bias(Chains& chains, Node& add) {
+void add_bias(Products& chains, Node& add) {
   for (size_t i : {size_t{0}, size_t{1}}) {
     Node* product = chains.only_for_this(add.in[i]);
     if (!product || product->domain != "anyshape" || product->type != "IntegerMatMul" || product->in.size() > 6)
@@ -114,7 +87,7 @@ void add_bias(Chains& chains, Node& add) {
 
 Status fuse_integer_products(Draft& draft) {
   if (!takes_op(draft.target, "anyshape", "IntegerMatMul", 1)) return {};
-  Chains chains(draft);
+  Products chains(draft);
   for (Node& node : draft.graph.nodes) {
     if (draft.is_demanding(node) || node.in.size() != 2 || node.out.size() != 1) continue;
     if (is_op(node, "Mul"))

@@ -1,9 +1,7 @@
-#include <limits>
-
 #include "run/cpu/kernels/all.h"
 #include "run/cpu/kernels/byte_table.h"
 #include "run/cpu/kernels/window_axes.h"
-#include "run/cpu/simd/pool_f32.h"
+#include "run/cpu/simd/pool_bytes.h"
 #include "run/cpu/simd/quantize.h"
 
 // MaxPool of bytes, QLinearAveragePool and QLinearGlobalAveragePool.
@@ -79,38 +77,6 @@ void for_planes(const ViewArgs& args, int64_t all, int64_t first, int64_t last, 
   for (int64_t plane = share_of(planes_of(args), all, first).first; plane < end; ++plane) fn(plane);
 }
 
-template <class Byte>
-void max_into(const Byte* from, int64_t n, Byte* to) {
-  for (int64_t j = 0; j < n; ++j) to[j] = std::max(to[j], from[j]);
-}
-
-template <class Byte>
-void max_into(const Byte* from, int64_t n, int64_t step, Byte* to) {
-  if (step == 1) return max_into(from, n, to);
-  if (step == 2) {
-    for (int64_t j = 0; j < n; ++j) to[j] = std::max(to[j], from[2 * j]);
-    return;
-  }
-  for (int64_t j = 0; j < n; ++j) to[j] = std::max(to[j], from[j * step]);
-}
-
-// Of each row of windows first the maxima of columns, into `row`. Windows without a cell inside have the least value.
-template <class Byte>
-void max_plane(const PlanePool& pool, const Byte* in, Byte* row, Byte* out) {
-  constexpr Byte kLeast = std::numeric_limits<Byte>::lowest();
-  const PoolAxis &y = pool.y, &x = pool.x;
-  for (int64_t i = 0; i < y.out; ++i, out += x.out) {
-    std::fill_n(row, x.in, kLeast);
-    for (int64_t k = 0; k < y.kernel; ++k)
-      if (const int64_t at = y.cell(i, k); at >= 0 && at < y.in) max_into(in + at * x.in, x.in, row);
-    std::fill_n(out, x.out, kLeast);
-    for (int64_t k = 0; k < x.kernel; ++k) {
-      const int64_t first = x.first(k), last = x.last(k);
-      if (first < last) max_into(row + x.cell(first, k), last - first, x.stride, out + first);
-    }
-  }
-}
-
 int64_t row_of(const ViewArgs& args) { return round_up(args.in[0].dims.back(), 64); }
 int64_t scratch_max(const ViewArgs& args) { return tasks(args) * row_of(args); }
 
@@ -119,8 +85,8 @@ void run_max_of(const ViewArgs& args, int64_t first, int64_t last) {
   const PlanePool pool = pool_of(args);
   auto* row = reinterpret_cast<Byte*>(args.scratch + first * row_of(args));
   for_planes(args, tasks(args), first, last, [&](int64_t plane) {
-    max_plane(pool, args.in[0].as<const Byte>() + plane * pool.y.in * pool.x.in, row,
-              args.out[0].as<Byte>() + plane * pool.y.out * pool.x.out);
+    kernels::max_pool_plane(pool, args.in[0].as<const Byte>() + plane * pool.y.in * pool.x.in, row,
+                            args.out[0].as<Byte>() + plane * pool.y.out * pool.x.out);
   });
 }
 
