@@ -2,10 +2,10 @@
 
 #include <cstdint>
 #include <memory>
-#include <new>
 #include <string_view>
 #include <vector>
 
+#include "base/os/block.h"
 #include "engine/target/kernel.h"
 #include "ir/call.h"
 #include "run/cpu/simd/gemm.h"
@@ -19,8 +19,8 @@ struct CacheAligned {
   CacheAligned() = default;
   template <class U>
   CacheAligned(const CacheAligned<U>&) {}  // NOLINT(google-explicit-constructor): what an allocator must have
-  T* allocate(size_t n) { return static_cast<T*>(::operator new(n * sizeof(T), std::align_val_t(64))); }
-  void deallocate(T* p, size_t) { ::operator delete(p, std::align_val_t(64)); }
+  T* allocate(size_t n) { return static_cast<T*>(os::allocate_block(n * sizeof(T))); }
+  void deallocate(T* p, size_t n) { os::free_block(p, n * sizeof(T)); }
   friend bool operator==(const CacheAligned&, const CacheAligned&) { return true; }
 };
 using Floats = std::vector<float, CacheAligned<float>>;
