@@ -63,7 +63,8 @@ class Choice {
   }
 
  private:
-  // Only convolutions begin a chain. What else reads two values, one of them plain, is worth it in the middle of one.
+  // Only convolutions begin a chain. What else reads two values, one of them plain, or makes more places than it reads
+  // is worth it in the middle of one.
   void leave_out_loose_ends() {
     for (bool again = true; again;) {
       again = false;
@@ -74,7 +75,8 @@ class Choice {
         size_t blocked = 0, plain = 0;
         for (size_t k = 0; k < node.in.size(); ++k)
           if (forms_[i]->in[k] == Operand::blocked) ++(is_blocked(node.in[k]) ? blocked : plain);
-        if (blocked > 0 && (plain == 0 || read[node.out[0]])) continue;
+        const bool grows = forms_[i]->kind == Form::Kind::transposed;
+        if (blocked > 0 && ((plain == 0 && !grows) || read[node.out[0]])) continue;
         forms_[i].reset();
         again = true;
       }

@@ -18,7 +18,7 @@ enum class Operand : uint8_t {
 
 // How a node would work on blocked channels.
 struct Form {
-  enum class Kind : uint8_t { convolution, pool, elementwise, concat, reduce };
+  enum class Kind : uint8_t { convolution, transposed, pool, elementwise, concat, reduce };
   Kind kind = Kind::elementwise;
   std::vector<Operand> in;
   // Of a convolution. It may begin a chain: its input is reordered, or where `stem` read as it is.

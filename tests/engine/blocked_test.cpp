@@ -162,6 +162,26 @@ TEST(Blocked, ConcatAndUpsampling) {
         {{1, 3, 24, 32}, {3, 3, 24, 32}, {0, 3, 24, 32}});
 }
 
+TEST(Blocked, TransposedConvolutions) {
+  check(R"(
+      input x f32[n, 3, h, w]
+      constant k f32[37, 3, 3, 3]
+      constant u f32[37, 21, 2, 3]
+      constant b f32[21]
+      constant m f32[18, 21, 3, 3]
+      constant v f32[18, 40, 2, 2]
+      constant o f32[16, 40, 1, 1]
+      c <- Conv(x, k) pads=[1, 1, 1, 1]
+      r <- Relu(c)
+      up <- ConvTranspose(r, u, b) strides=[2, 3] auto_pad=NOTSET
+      d <- Conv(up, m) pads=[1, 1, 1, 1]
+      e <- ConvTranspose(d, v) strides=[2, 2] output_padding=[0, 0]
+      f <- Relu(e)
+      y <- Conv(f, o)
+      output y)",
+        {{1, 3, 9, 12}, {2, 3, 5, 7}, {1, 3, 1, 1}, {0, 3, 4, 4}});
+}
+
 TEST(Blocked, ConcatOfPartBlocks) {
   check(R"(
       input x f32[n, 3, h, w]

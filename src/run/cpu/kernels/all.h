@@ -7,6 +7,7 @@ namespace anyshape::cpu {
 
 extern const EngineKernel kAttention;
 extern const EngineKernel kBlockedConv;
+extern const EngineKernel kBlockedConvTranspose;
 extern const EngineKernel kBlockedPool;
 extern const EngineKernel kCast;
 extern const EngineKernel kConcat;
