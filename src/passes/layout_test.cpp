@@ -243,6 +243,26 @@ TEST(Layout, TransposedConvolutions) {
   });
 }
 
+TEST(Layout, Resize) {
+  check({
+      {"input x f32[n, 3, h, w]\n"
+       "constant k f32[16, 3, 5, 5]\n"
+       "constant s f32[4] = [1, 1, 2, 2]\n"
+       "constant m f32[16, 16, 3, 3]\n"
+       "a <- Conv(x, k)\n"
+       "b <- Resize@13(a, -, s) mode=nearest\n"
+       "y <- Conv(b, m)\n"
+       "output y",
+       "constant k f32[16, 3, 5, 5]\n"
+       "constant s.blocked f32[5]\n"
+       "constant m f32[16, 16, 3, 3]\n"
+       "a.blocked <- anyshape.BlockedConv(x, k) lanes=8\n"
+       "b.blocked <- Resize(a.blocked, -, s.blocked) mode=\"nearest\"\n"
+       "y.blocked <- anyshape.BlockedConv(b.blocked, m) lanes=8\n"
+       "y <- anyshape.FromBlocked(y.blocked) channels=16 lanes=8"},
+  });
+}
+
 TEST(Layout, Exact) {
   Target target = cpu::target();
   target.lanes = 8;

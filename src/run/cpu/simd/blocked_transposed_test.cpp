@@ -30,10 +30,10 @@ double worst(const BlockedTransposed& c, const std::vector<float>& in, const std
     const int64_t cell = y % c.stride_y * c.stride_x + x % c.stride_x;
     double sum = bias ? bias[o] : 0;
     for (int64_t k = 0; k < c.in_channels; ++k)
-      sum += static_cast<double>(in[static_cast<size_t>((image * c.in_channels + k) * plane +
-                                                        y / c.stride_y * c.in_width + x / c.stride_x)]) *
-             static_cast<double>(
-                 weights[static_cast<size_t>((k * c.out_channels + o) * c.stride_y * c.stride_x + cell)]);
+      sum +=
+          static_cast<double>(in[static_cast<size_t>((image * c.in_channels + k) * plane + y / c.stride_y * c.in_width +
+                                                     x / c.stride_x)]) *
+          static_cast<double>(weights[static_cast<size_t>((k * c.out_channels + o) * c.stride_y * c.stride_x + cell)]);
     const int64_t at = (((image * blocks + o / lanes) * height + y) * width + x) * lanes + o % lanes;
     const double error = std::abs(static_cast<double>(out[static_cast<size_t>(at)]) - sum);
     most = error <= most ? most : error == error ? error : INFINITY;
@@ -44,8 +44,8 @@ double worst(const BlockedTransposed& c, const std::vector<float>& in, const std
 void check(Dice& dice, BlockedTransposed c) {
   const int64_t lanes = block_lanes(), blocks = (c.out_channels + lanes - 1) / lanes, phases = c.stride_y * c.stride_x;
   const auto in = dice.numbers(c.batch * c.in_channels * c.in_height * c.in_width);
-  const auto weights = dice.numbers(c.in_channels * c.out_channels * phases,
-                                    std::sqrt(3.0f / static_cast<float>(c.in_channels)));
+  const auto weights =
+      dice.numbers(c.in_channels * c.out_channels * phases, std::sqrt(3.0f / static_cast<float>(c.in_channels)));
   const auto bias = dice.numbers(c.out_channels);
   std::vector<std::byte> bytes(weights.size() * sizeof(float) + 1);
   std::memcpy(bytes.data() + 1, weights.data(), weights.size() * sizeof(float));
