@@ -267,6 +267,7 @@ constexpr const OpDef* kAll[] = {
     &ops::kFusedAttention1,
     &ops::kBlockedAveragePool1,
     &ops::kBlockedConv1,
+    &ops::kBlockedConvTranspose1,
     &ops::kBlockedMaxPool1,
     &ops::kFusedElementwise1,
     &ops::kFromBlocked1,

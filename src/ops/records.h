@@ -30,6 +30,7 @@ extern const OpDef kBitwiseOr18;
 extern const OpDef kBitwiseXor18;
 extern const OpDef kBlockedAveragePool1;
 extern const OpDef kBlockedConv1;
+extern const OpDef kBlockedConvTranspose1;
 extern const OpDef kBlockedMaxPool1;
 extern const OpDef kBlackmanWindow17;
 extern const OpDef kCast1;

@@ -63,7 +63,8 @@ class Choice {
   }
 
  private:
-  // Only convolutions begin a chain. What else reads two values, one of them plain, is worth it in the middle of one.
+  // Only convolutions begin a chain. What else reads two values, one of them plain, or makes more places than it reads
+  // is worth it in the middle of one.
   void leave_out_loose_ends() {
     for (bool again = true; again;) {
       again = false;
@@ -74,7 +75,8 @@ class Choice {
         size_t blocked = 0, plain = 0;
         for (size_t k = 0; k < node.in.size(); ++k)
           if (forms_[i]->in[k] == Operand::blocked) ++(is_blocked(node.in[k]) ? blocked : plain);
-        if (blocked > 0 && (plain == 0 || read[node.out[0]])) continue;
+        const bool grows = forms_[i]->kind == Form::Kind::transposed || forms_[i]->kind == Form::Kind::resize;
+        if (blocked > 0 && ((plain == 0 && !grows) || read[node.out[0]])) continue;
         forms_[i].reset();
         again = true;
       }
@@ -192,6 +194,7 @@ class Rewriter {
   }
 
   Result<ValueId> operand(ValueId id, const Form& form, size_t input, size_t rank) {
+    if (form.in[input] == Operand::scales) return with_one_more_scale(id);
     if (choice_.reads_plain(form, input, id)) return form.in[input] == Operand::places ? with_one_more_axis(id) : id;
     if (const Tensor* constant = draft_.constant(id)) return blocked_constant(id, *constant, rank);
     if (blocked_[id] != kNoValue) return blocked_[id];
@@ -214,6 +217,15 @@ class Rewriter {
     dims[1] = constant.count();
     TRY(Tensor laid_out, ops::to_blocked(constant.reshaped(dims), lanes_));
     return place->second = draft_.add_constant(name_of(id) + ".blocked", std::move(laid_out));
+  }
+
+  Result<ValueId> with_one_more_scale(ValueId id) {
+    const Tensor& given = *draft_.constant(id);
+    TRY(Tensor scales, Tensor::allocate(DType::f32, std::vector<int64_t>{given.count() + 1}));
+    const auto to = scales.as_mutable<float>();
+    for (int64_t i = 0; i < given.count(); ++i) to[static_cast<size_t>(i)] = given.at<float>(i);
+    to.back() = 1;
+    return draft_.add_constant(name_of(id) + ".blocked", std::move(scales));
   }
 
   ValueId with_one_more_axis(ValueId id) {

@@ -14,11 +14,12 @@ enum class Operand : uint8_t {
   blocked,   // [n, c, spatial...], blocked
   channels,  // [1 or n, c, 1...]: blocked, be it a constant
   places,    // [1 or n, 1, spatial...]: with one more axis of size 1
+  scales,    // a constant with one factor per axis: one more of 1
 };
 
 // How a node would work on blocked channels.
 struct Form {
-  enum class Kind : uint8_t { convolution, pool, elementwise, concat, reduce };
+  enum class Kind : uint8_t { convolution, transposed, resize, pool, elementwise, concat, reduce };
   Kind kind = Kind::elementwise;
   std::vector<Operand> in;
   // Of a convolution. It may begin a chain: its input is reordered, or where `stem` read as it is.

@@ -39,6 +39,53 @@ std::optional<Form> convolution(const Draft& draft, const Node& node, int64_t la
   return few && from < lanes ? std::nullopt : std::optional(std::move(form));
 }
 
+// Windows that do not overlap, whole: the kernel is the stride.
+std::optional<Form> transposed(const Draft& draft, const Node& node, int64_t lanes) {
+  if (!is_op(node, "ConvTranspose") || node.integer("group") != 1) return std::nullopt;
+  const Tensor* w = has(node, 1) ? draft.constant(node.in[1]) : nullptr;
+  const Fact& x = draft.facts[node.in[0]];
+  if (!w || w->dtype() != DType::f32 || w->count() == 0 || !can_be_blocked(x) || w->rank() != x.rank())
+    return std::nullopt;
+  const auto all = [&](std::string_view name, int64_t entry) {
+    const auto* given = integers(node, name);
+    return !given || std::all_of(given->begin(), given->end(), [&](int64_t i) { return i == entry; });
+  };
+  const auto *strides = integers(node, "strides"), *shape = integers(node, "output_shape");
+  const Attribute* pad = node.attribute("auto_pad");
+  const std::string* auto_pad = pad ? std::get_if<std::string>(&pad->value) : nullptr;
+  if (!strides || !std::equal(strides->begin(), strides->end(), w->dims().begin() + 2, w->dims().end()))
+    return std::nullopt;
+  if (!all("pads", 0) || !all("output_padding", 0) || !all("dilations", 1) || (shape && !shape->empty()) ||
+      (pad && (!auto_pad || *auto_pad != "NOTSET")))
+    return std::nullopt;
+  Form form{Form::Kind::transposed, std::vector<Operand>(node.in.size(), Operand::as_it_is)};
+  form.in[0] = Operand::blocked;
+  return 2 * w->dims()[1] < lanes ? std::nullopt : std::optional(std::move(form));
+}
+
+bool has_text(const Node& node, std::string_view name, std::initializer_list<std::string_view> texts) {
+  const Attribute* attribute = node.attribute(name);
+  const std::string* text = attribute ? std::get_if<std::string>(&attribute->value) : nullptr;
+  return attribute && (!text || std::find(texts.begin(), texts.end(), *text) != texts.end());
+}
+
+// By constant factors of the spatial axes.
+std::optional<Form> resize(const Draft& draft, const Node& node) {
+  if (!is_op(node, "Resize") || node.version < 11 || !has(node, 2) || has(node, 3)) return std::nullopt;
+  const Tensor* scales = draft.constant(node.in[2]);
+  const Fact& x = draft.facts[node.in[0]];
+  if (!scales || scales->dtype() != DType::f32 || !can_be_blocked(x)) return std::nullopt;
+  if (scales->count() != static_cast<int64_t>(x.rank()) || scales->at<float>(0) != 1 || scales->at<float>(1) != 1)
+    return std::nullopt;
+  if (has_text(node, "mode", {"cubic"}) || has_text(node, "coordinate_transformation_mode", {"tf_crop_and_resize"}) ||
+      node.attribute("axes") || node.attribute("antialias"))
+    return std::nullopt;
+  Form form{Form::Kind::resize, std::vector<Operand>(node.in.size(), Operand::as_it_is)};
+  form.in[0] = Operand::blocked;
+  form.in[2] = Operand::scales;
+  return form;
+}
+
 std::optional<Form> pool(const Draft& draft, const Node& node) {
   const bool max = is_op(node, "MaxPool") && (node.out.size() < 2 || node.out[1] == kNoValue);
   if ((!max && !is_op(node, "AveragePool")) || !can_be_blocked(draft.facts[node.in[0]])) return std::nullopt;
@@ -152,6 +199,8 @@ std::optional<Form> form_of(const Draft& draft, const Node& node, int64_t lanes)
   if (auto form = reduce(draft, node)) return form;
   if (!can_be_blocked(draft.facts[node.out[0]])) return std::nullopt;
   if (auto form = convolution(draft, node, lanes)) return form;
+  if (auto form = transposed(draft, node, lanes)) return form;
+  if (auto form = resize(draft, node)) return form;
   if (auto form = pool(draft, node)) return form;
   if (auto form = concat(draft, node, lanes)) return form;
   return elementwise(draft, node);
@@ -167,6 +216,15 @@ Node in_form(const Node& node, const Form& form, const Target& target) {
       out.attributes = node.attributes;
       out.attributes.push_back({"lanes", target.lanes});
       if (target.exact) out.attributes.push_back({"exact", int64_t{1}});
+      break;
+    case Form::Kind::transposed:
+      set_op(out, "anyshape", "BlockedConvTranspose", 1);
+      keep(node, out, {"strides"});
+      out.attributes.push_back({"lanes", target.lanes});
+      break;
+    case Form::Kind::resize:
+      out.attributes = node.attributes;
+      out.in[1] = kNoValue;  // the region, which is not asked for
       break;
     case Form::Kind::pool:
       out = pool_in_form(node, std::move(out));

@@ -192,6 +192,77 @@ TEST(Layout, ConcatAndMeans) {
   });
 }
 
+TEST(Layout, TransposedConvolutions) {
+  check({
+      // The kernel is the stride, and what follows is blocked.
+      {"input x f32[n, 3, h, w]\n"
+       "constant k f32[16, 3, 5, 5]\n"
+       "constant u f32[16, 8, 2, 2]\n"
+       "constant m f32[16, 8, 3, 3]\n"
+       "a <- Conv(x, k)\n"
+       "b <- ConvTranspose(a, u) strides=[2, 2] pads=[0, 0, 0, 0]\n"
+       "y <- Conv(b, m)\n"
+       "output y",
+       "constant k f32[16, 3, 5, 5]\n"
+       "constant u f32[16, 8, 2, 2]\n"
+       "constant m f32[16, 8, 3, 3]\n"
+       "a.blocked <- anyshape.BlockedConv(x, k) lanes=8\n"
+       "b.blocked <- anyshape.BlockedConvTranspose(a.blocked, u) strides=[2, 2] lanes=8\n"
+       "y.blocked <- anyshape.BlockedConv(b.blocked, m) lanes=8\n"
+       "y <- anyshape.FromBlocked(y.blocked) channels=16 lanes=8"},
+      // At the end of a chain there is less to reorder before it.
+      {"input x f32[n, 3, h, w]\n"
+       "constant k f32[16, 3, 5, 5]\n"
+       "constant u f32[16, 8, 2, 2]\n"
+       "a <- Conv(x, k)\n"
+       "y <- ConvTranspose(a, u) strides=[2, 2]\n"
+       "output y",
+       "constant k f32[16, 3, 5, 5]\n"
+       "constant u f32[16, 8, 2, 2]\n"
+       "a.blocked <- anyshape.BlockedConv(x, k) lanes=8\n"
+       "a <- anyshape.FromBlocked(a.blocked) channels=16 lanes=8\n"
+       "y <- ConvTranspose(a, u) strides=[2, 2]"},
+      // Windows that overlap.
+      {"input x f32[n, 3, h, w]\n"
+       "constant k f32[16, 3, 5, 5]\n"
+       "constant u f32[16, 8, 3, 3]\n"
+       "constant m f32[16, 8, 5, 5]\n"
+       "a <- Conv(x, k)\n"
+       "b <- ConvTranspose(a, u) strides=[2, 2]\n"
+       "y <- Conv(b, m)\n"
+       "output y",
+       "constant k f32[16, 3, 5, 5]\n"
+       "constant u f32[16, 8, 3, 3]\n"
+       "constant m f32[16, 8, 5, 5]\n"
+       "a.blocked <- anyshape.BlockedConv(x, k) lanes=8\n"
+       "a <- anyshape.FromBlocked(a.blocked) channels=16 lanes=8\n"
+       "b <- ConvTranspose(a, u) strides=[2, 2]\n"
+       "b.blocked <- anyshape.ToBlocked(b) lanes=8\n"
+       "y.blocked <- anyshape.BlockedConv(b.blocked, m) lanes=8\n"
+       "y <- anyshape.FromBlocked(y.blocked) channels=16 lanes=8"},
+  });
+}
+
+TEST(Layout, Resize) {
+  check({
+      {"input x f32[n, 3, h, w]\n"
+       "constant k f32[16, 3, 5, 5]\n"
+       "constant s f32[4] = [1, 1, 2, 2]\n"
+       "constant m f32[16, 16, 3, 3]\n"
+       "a <- Conv(x, k)\n"
+       "b <- Resize@13(a, -, s) mode=nearest\n"
+       "y <- Conv(b, m)\n"
+       "output y",
+       "constant k f32[16, 3, 5, 5]\n"
+       "constant s.blocked f32[5]\n"
+       "constant m f32[16, 16, 3, 3]\n"
+       "a.blocked <- anyshape.BlockedConv(x, k) lanes=8\n"
+       "b.blocked <- Resize(a.blocked, -, s.blocked) mode=\"nearest\"\n"
+       "y.blocked <- anyshape.BlockedConv(b.blocked, m) lanes=8\n"
+       "y <- anyshape.FromBlocked(y.blocked) channels=16 lanes=8"},
+  });
+}
+
 TEST(Layout, Exact) {
   Target target = cpu::target();
   target.lanes = 8;

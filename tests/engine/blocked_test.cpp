@@ -15,11 +15,11 @@ void fill(Tensor& tensor, std::mt19937_64& engine, float size) {
   for (float& x : tensor.as_mutable<float>()) x = draw(engine);
 }
 
-// The graph with random numbers for constants of f32, such that values keep about their size.
+// The graph with random numbers for constants of f32 but scales, such that values keep about their size.
 std::shared_ptr<const Graph> with_weights(std::string_view text, std::mt19937_64& engine) {
   auto graph = std::make_shared<Graph>(*parse_graph(text));
   for (Value& value : graph->values) {
-    if (!value.constant || value.constant->dtype != DType::f32) continue;
+    if (!value.constant || value.constant->dtype != DType::f32 || value.name == "scales") continue;
     Tensor tensor = *Tensor::allocate(DType::f32, *value.constant->numeric_dims());
     const int64_t depth = tensor.rank() > 0 ? tensor.count() / std::max<int64_t>(1, tensor.dims()[0]) : 1;
     fill(tensor, engine, std::sqrt(3.0f / static_cast<float>(std::max<int64_t>(1, depth))));
@@ -160,6 +160,42 @@ TEST(Blocked, ConcatAndUpsampling) {
       y <- Sigmoid(d1)
       output y)",
         {{1, 3, 24, 32}, {3, 3, 24, 32}, {0, 3, 24, 32}});
+}
+
+TEST(Blocked, TransposedConvolutions) {
+  check(R"(
+      input x f32[n, 3, h, w]
+      constant k f32[37, 3, 3, 3]
+      constant u f32[37, 21, 2, 3]
+      constant b f32[21]
+      constant m f32[18, 21, 3, 3]
+      constant v f32[18, 40, 2, 2]
+      constant o f32[16, 40, 1, 1]
+      c <- Conv(x, k) pads=[1, 1, 1, 1]
+      r <- Relu(c)
+      up <- ConvTranspose(r, u, b) strides=[2, 3] auto_pad=NOTSET
+      d <- Conv(up, m) pads=[1, 1, 1, 1]
+      e <- ConvTranspose(d, v) strides=[2, 2] output_padding=[0, 0]
+      f <- Relu(e)
+      y <- Conv(f, o)
+      output y)",
+        {{1, 3, 9, 12}, {2, 3, 5, 7}, {1, 3, 1, 1}, {0, 3, 4, 4}});
+}
+
+TEST(Blocked, Resize) {
+  for (const char* how : {"mode=nearest coordinate_transformation_mode=asymmetric nearest_mode=floor", "mode=linear"})
+    check(fmt::format(R"(
+      input x f32[n, 3, h, w]
+      constant k f32[37, 3, 3, 3]
+      constant scales f32[4] = [1, 1, 2, 3]
+      constant m f32[18, 37, 3, 3]
+      c <- Conv(x, k) pads=[1, 1, 1, 1]
+      r <- Relu(c)
+      up <- Resize@13(r, -, scales) {}
+      y <- Conv(up, m) pads=[1, 1, 1, 1]
+      output y)",
+                      how),
+          {{1, 3, 9, 12}, {2, 3, 5, 7}, {1, 3, 1, 1}, {0, 3, 4, 4}});
 }
 
 TEST(Blocked, ConcatOfPartBlocks) {

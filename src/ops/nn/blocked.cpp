@@ -33,6 +33,9 @@ constexpr AttributeDef kConvAttributes[] = {
     {"pads", AttributeDef::integers},
     {"strides", AttributeDef::integers},
 };
+constexpr Port kTransposeIn[] = {{"X"}, {"W"}, {"B", Port::optional}};
+constexpr AttributeDef kTransposeAttributes[] = {{"lanes", AttributeDef::integer, AttributeDef::required},
+                                                 {"strides", AttributeDef::integers}};
 constexpr AttributeDef kMaxPoolAttributes[] = {
     {"auto_pad", "NOTSET"},
     {"ceil_mode", 0},
@@ -114,6 +117,20 @@ Result<Facts> infer_conv(const Call& call, InferContext& context) {
   return Facts{Fact::tensor(DType::f32, dims)};
 }
 
+Result<Facts> infer_transpose(const Call& call, InferContext& context) {
+  for (size_t i = 0; i < call.inputs(); ++i)
+    if (call.has(i)) TRY_OK(require_f32(call, i));
+  TRY(const int64_t lanes, lanes_of(call));
+  TRY(const Dims w, call.dims(1));
+  if (w.size() < 3) return refuse("rank", "{} takes weights of rank 3 or more, they are {}", call.type(), text(w));
+  TRY(Dims x, plain_dims(call, context, lanes, w[0]));
+  const Fact plain = Fact::tensor(DType::f32, std::move(x));
+  std::vector<const Fact*> in{&plain, &call.in(1)};
+  if (call.has(2)) in.push_back(&call.in(2));
+  TRY(const Facts out, kConvTranspose1.infer(Call(call, kConvTranspose1, kConvVersion, in), context));
+  return Facts{Fact::tensor(DType::f32, blocked_dims(*out[0].dims, lanes))};
+}
+
 Result<Facts> infer_pool(const Call& call, InferContext& context, const OpDef& pool) {
   TRY_OK(require_f32(call, 0));
   TRY(const int64_t lanes, lanes_of(call));
@@ -188,6 +205,16 @@ Status run_conv(const Call& call, KernelArgs& args) {
   return put(blocked, args.out(0));
 }
 
+Status run_transpose(const Call& call, KernelArgs& args) {
+  const Tensor& w = args.in(1);
+  if (w.rank() < 3) return refuse("kernel.shape", "the weights of a convolution do not fit it");
+  TRY(const Tensor x, from_blocked(args.in(0), w.dims()[0]));
+  TRY(Tensor y, plain_for(args.out(0), w.dims()[1]));
+  TRY_OK(run_as(kConvTranspose1, kConvVersion, call, {x, w, args.in(2)}, y));
+  TRY(const Tensor blocked, to_blocked(y, call.i("lanes")));
+  return put(blocked, args.out(0));
+}
+
 Status run_pool(const Call& call, KernelArgs& args, const OpDef& pool) {
   if (args.in(0).rank() < 4) return refuse("kernel.shape", "the input of a pool is not blocked");
   const int64_t channels = args.in(0).dims()[1] * args.in(0).dims().back();
@@ -204,6 +231,7 @@ Status run_average(const Call& call, KernelArgs& args) { return run_pool(call, a
 constexpr Kernel kToKernels[] = {{"reference", run_to}};
 constexpr Kernel kFromKernels[] = {{"reference", run_from}};
 constexpr Kernel kConvKernels[] = {{"reference", run_conv}};
+constexpr Kernel kTransposeKernels[] = {{"reference", run_transpose}};
 constexpr Kernel kMaxKernels[] = {{"reference", run_max}};
 constexpr Kernel kAverageKernels[] = {{"reference", run_average}};
 
@@ -254,6 +282,12 @@ constexpr OpDef kBlockedConv1{.name = "BlockedConv",
                               .sig = {kConvIn, kY, "Conv, sum and activation into blocked channels", kConvAttributes},
                               .infer = infer_conv,
                               .kernels = kConvKernels};
+constexpr OpDef kBlockedConvTranspose1{
+    .name = "BlockedConvTranspose",
+    .domain = kOwn,
+    .sig = {kTransposeIn, kY, "ConvTranspose of blocked channels", kTransposeAttributes},
+    .infer = infer_transpose,
+    .kernels = kTransposeKernels};
 constexpr OpDef kBlockedMaxPool1{.name = "BlockedMaxPool",
                                  .domain = kOwn,
                                  .sig = {kX, kY, "MaxPool of blocked channels", kMaxPoolAttributes},

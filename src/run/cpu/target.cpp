@@ -82,6 +82,7 @@ constexpr const OpDef* kOps[] = {&op...};
 
 constexpr KernelRow kRows[] = {
     {&kBlockedConv, kOps<ops::kBlockedConv1>},
+    {&kBlockedConvTranspose, kOps<ops::kBlockedConvTranspose1>},
     {&kBlockedPool, kOps<ops::kBlockedAveragePool1, ops::kBlockedMaxPool1>},
     {&kArgMax, kOps<ops::kArgMax1>},
     {&kArgMin, kOps<ops::kArgMin1>},

@@ -10,6 +10,7 @@ extern const EngineKernel kArgMin;
 extern const EngineKernel kArrayFeatureExtractor;
 extern const EngineKernel kAttention;
 extern const EngineKernel kBlockedConv;
+extern const EngineKernel kBlockedConvTranspose;
 extern const EngineKernel kBlockedPool;
 extern const EngineKernel kCast;
 extern const EngineKernel kConcat;

@@ -48,6 +48,25 @@ int64_t blocked_conv_items(const BlockedConv& c);
 int64_t blocked_conv_scratch(const BlockedConv& c);
 void blocked_conv_run(const BlockedConv& c, int64_t first, int64_t last, float* scratch);
 
+// A transposed convolution whose windows do not overlap: the kernel is the stride, nothing is cut off. Each place of
+// the input gives stride_y x stride_x places.
+struct BlockedTransposed {
+  int64_t batch = 0, in_channels = 0, out_channels = 0;
+  int64_t in_height = 1, in_width = 0;
+  int64_t stride_y = 1, stride_x = 1;
+  const float* in = nullptr;
+  const float* weights = nullptr;  // as blocked_transposed_pack made them
+  const float* bias = nullptr;     // per output channel (not padded), null: none
+  float* out = nullptr;
+};
+// Floats of the packed weights, of channels and strides only. `from`: f32 of any alignment in the order of ONNX
+// [in_channels, out_channels, stride_y, stride_x].
+int64_t blocked_transposed_packed_size(const BlockedTransposed& c);
+void blocked_transposed_pack(const BlockedTransposed& c, const std::byte* from, float* to);
+// Independent pieces.
+int64_t blocked_transposed_items(const BlockedTransposed& c);
+void blocked_transposed_run(const BlockedTransposed& c, int64_t first, int64_t last);
+
 struct BlockedPool {
   enum class Kind : uint8_t { max, average };
   Kind kind = Kind::max;

@@ -180,6 +180,7 @@ void run_item(const Direct& d, const Item& t, float* scratch) {
   s.vectors = d.panels.vectors(t.panel);
   s.out = c.out + at;
   s.out_step = plane;
+  s.out_place_step = d.lanes;
   s.residual = c.residual ? c.residual + at : nullptr;
   s.bias = c.bias ? c.bias + t.group * c.out_channels + channel : nullptr;
   s.biases = c.out_channels - channel;

@@ -21,7 +21,7 @@ int64_t most_vectors();
 
 // Sums over a window for places of one row and a few vectors of filters:
 // out[v][p] = limits(bias[v] + residual[v][p] + sum of in[b][y][x][p][k] * weights[b][y][x][k][v]).
-// All steps are in floats; those from one place of the output to the next are block_lanes().
+// All steps are in floats.
 struct PlaceSums {
   int64_t places = 0, vectors = 0;  // vectors: 1, 2 or 4, most_vectors() at most
   const float* in = nullptr;
@@ -30,6 +30,7 @@ struct PlaceSums {
   const float* weights = nullptr;
   float* out = nullptr;
   int64_t out_step = 0;             // from one vector of filters to the next
+  int64_t out_place_step = 0;       // from one place to the next
   const float* residual = nullptr;  // with the steps of out; may be it
   const float* bias = nullptr;
   int64_t biases = 0;  // so many are there; the other lanes have none

@@ -90,20 +90,23 @@ template <int R, int W>
 HWY_INLINE void store_sums(const PlaceSums& s, const float* bias, int64_t first, const V (&sums)[R][W]) {
   if (!bias) {
     ANYSHAPE_UNROLL
-    for (int v = 0; v < W; ++v) ANYSHAPE_UNROLL
-    for (int r = 0; r < R; ++r) hn::StoreU(sums[r][v], F(), s.out + v * s.out_step + (first + r) * kLanes);
+    for (int v = 0; v < W; ++v) {
+      float* out = s.out + v * s.out_step + first * s.out_place_step;
+      ANYSHAPE_UNROLL
+      for (int r = 0; r < R; ++r, out += s.out_place_step) hn::StoreU(sums[r][v], F(), out);
+    }
     return;
   }
   const V low = splat(s.low), high = splat(s.high);
   ANYSHAPE_UNROLL
   for (int v = 0; v < W; ++v) {
-    const int64_t at = v * s.out_step + first * kLanes;
+    int64_t at = v * s.out_step + first * s.out_place_step;
     const V b = hn::Load(F(), bias + v * kLanes);
     ANYSHAPE_UNROLL
-    for (int r = 0; r < R; ++r) {
+    for (int r = 0; r < R; ++r, at += s.out_place_step) {
       V x = hn::Add(sums[r][v], b);
-      if (s.residual) x = hn::Add(x, hn::LoadU(F(), s.residual + at + r * kLanes));
-      hn::StoreU(at_most(at_least(x, low), high), F(), s.out + at + r * kLanes);
+      if (s.residual) x = hn::Add(x, hn::LoadU(F(), s.residual + at));
+      hn::StoreU(at_most(at_least(x, low), high), F(), s.out + at);
     }
   }
 }

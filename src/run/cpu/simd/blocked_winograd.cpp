@@ -121,6 +121,7 @@ void multiply_points(const Winograd& w, int64_t group, int64_t first_panel, int6
   s.blocks = 1;
   s.place_step = w.in_blocks * w.lanes;
   s.out_step = w.at_once * w.lanes;
+  s.out_place_step = w.lanes;
   s.low = -std::numeric_limits<float>::infinity();
   s.high = std::numeric_limits<float>::infinity();
   for (int64_t point = 0; point < w.points; ++point) {
