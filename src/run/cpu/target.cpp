@@ -85,6 +85,7 @@ constexpr KernelRow kRows[] = {
     {&kBlockedPool, kOps<ops::kBlockedAveragePool1, ops::kBlockedMaxPool1>},
     {&kAttention, kOps<ops::kFusedAttention1>},
     {&kCast, kOps<ops::kCast1>},
+    {&kChannelNorm, kOps<ops::kGroupNormalization18, ops::kInstanceNormalization1>},
     {&kConcat, kOps<ops::kConcat1>},
     {&kConstantOfShape, kOps<ops::kConstantOfShape9>},
     {&kConv, kOps<ops::kConv1, ops::kMsFusedConv1>},

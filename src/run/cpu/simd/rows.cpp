@@ -156,6 +156,33 @@ void layer_norm(const LayerNorm& x, int64_t first, int64_t last) {
   }
 }
 
+template <class Map>
+HWY_INLINE double long_mean(const float* x, int64_t n, Map map) {
+  double sum = 0;
+  for (int64_t i = 0; i < n; i += kNormRun) sum += static_cast<double>(sum_of(x + i, std::min(n - i, kNormRun), map));
+  return sum / static_cast<double>(n);
+}
+
+void channel_norm(const ChannelNorm& x, int64_t first, int64_t last) {
+  for (int64_t r = first; r < last; ++r) {
+    const float* in = x.in + r * x.n;
+    const V middle = splat(static_cast<float>(long_mean(in, x.n, [](V v) HWY_ATTR { return v; })));
+    const double variance = long_mean(in, x.n, [middle](V v) HWY_ATTR {
+      const V d = hn::Sub(v, middle);
+      return hn::Mul(d, d);
+    });
+    const V by = splat(static_cast<float>(1 / std::sqrt(variance + static_cast<double>(x.epsilon))));
+    for (int64_t e = 0; e < x.n;) {
+      const int64_t at = r * x.n + e, piece = std::min(x.n - e, x.repeat - at % x.repeat);
+      const int64_t channel = at / x.repeat % x.count;
+      const V scale = splat(x.scale[channel]), bias = splat(x.bias[channel]);
+      map_row(in + e, x.out + at, piece,
+              [=](V v, int64_t) HWY_ATTR { return hn::Add(hn::Mul(hn::Mul(hn::Sub(v, middle), by), scale), bias); });
+      e += piece;
+    }
+  }
+}
+
 float reduced(Reduction reduction, const float* in, int64_t n) {
   switch (reduction) {
     case Reduction::max:
@@ -220,6 +247,7 @@ namespace anyshape::simd {
 
 HWY_EXPORT(softmax);
 HWY_EXPORT(layer_norm);
+HWY_EXPORT(channel_norm);
 HWY_EXPORT(reduce);
 
 void softmax_rows(const float* in, float* out, int64_t first, int64_t last, int64_t n, bool logarithm) {
@@ -228,6 +256,10 @@ void softmax_rows(const float* in, float* out, int64_t first, int64_t last, int6
 
 void layer_norm_rows(const LayerNorm& norm, int64_t first, int64_t last) {
   HWY_DYNAMIC_DISPATCH(layer_norm)(norm, first, last);
+}
+
+void channel_norm_rows(const ChannelNorm& norm, int64_t first, int64_t last) {
+  HWY_DYNAMIC_DISPATCH(channel_norm)(norm, first, last);
 }
 
 void reduce_rows(Reduction reduction, const float* in, float* out, int64_t first, int64_t last, int64_t n,

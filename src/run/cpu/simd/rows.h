@@ -22,6 +22,20 @@ struct LayerNorm {
 };
 void layer_norm_rows(const LayerNorm& norm, int64_t first, int64_t last);
 
+// Rows of n entries, each brought to mean 0 and variance 1, then times scale plus bias: entry e of row r has the
+// parameter (r * n + e) / repeat % count. Sums are taken in f32 within kNormRun entries, of these in double.
+struct ChannelNorm {
+  const float* in = nullptr;
+  float* out = nullptr;
+  int64_t n = 0;
+  const float* scale = nullptr;
+  const float* bias = nullptr;
+  int64_t repeat = 1, count = 1;
+  float epsilon = 1e-5f;
+};
+inline constexpr int64_t kNormRun = 4096;
+void channel_norm_rows(const ChannelNorm& norm, int64_t first, int64_t last);
+
 enum class Reduction : uint8_t { sum, mean, max, min, sum_square, l1, l2 };
 
 // in[outer][n][inner] -> out[outer][inner]: rows first..last - 1 of the outer axis.

@@ -83,6 +83,39 @@ TEST(Rows, LayerNorm) {
   });
 }
 
+// Against sums in double, entries of size 1 about a mean of 3: within 1e-5, times what divides them where that is more.
+TEST(Rows, ChannelNorm) {
+  for_each_target([] {
+    for (uint64_t seed = 1; seed <= 40; ++seed) {
+      SCOPED_TRACE(testing::Message() << "seed " << seed);
+      Dice dice(seed);
+      const int64_t rows = dice.size(5), repeat = std::max<int64_t>(dice.size(dice.coin() ? 9000 : 40), 1);
+      const int64_t per_row = dice.between(1, 3), n = repeat * per_row, count = per_row * dice.between(1, 2);
+      auto in = dice.numbers(rows * n);
+      for (float& x : in) x += 3;
+      const auto scale = dice.numbers(count), bias = dice.numbers(count);
+      std::vector<float> out(in.size() + 1, 77.0f);
+      const ChannelNorm norm{in.data(), out.data(), n, scale.data(), bias.data(), repeat, count, 1e-3f};
+      const int64_t cut = rows / 2;
+      channel_norm_rows(norm, cut, rows);
+      channel_norm_rows(norm, 0, cut);
+      EXPECT_EQ(out.back(), 77.0f);
+      for (int64_t r = 0; r < rows; ++r) {
+        double sum = 0, squares = 0;
+        for (int64_t i = 0; i < n; ++i) sum += in[static_cast<size_t>(r * n + i)];
+        const double middle = sum / static_cast<double>(n);
+        for (int64_t i = 0; i < n; ++i) squares += std::pow(in[static_cast<size_t>(r * n + i)] - middle, 2);
+        const double inverse = 1 / std::sqrt(squares / static_cast<double>(n) + 1e-3);
+        for (int64_t i = 0; i < n; ++i) {
+          const auto c = static_cast<size_t>((r * n + i) / repeat % count);
+          const double wanted = (in[static_cast<size_t>(r * n + i)] - middle) * inverse * scale[c] + bias[c];
+          ASSERT_NEAR(out[static_cast<size_t>(r * n + i)], wanted, 1e-5 * std::max(1.0, inverse)) << r << ", " << i;
+        }
+      }
+    }
+  });
+}
+
 double reduced(Reduction reduction, const float* x, int64_t n, int64_t step) {
   double all = reduction == Reduction::max ? -INFINITY : reduction == Reduction::min ? INFINITY : 0;
   for (int64_t i = 0; i < n; ++i) {
