@@ -130,6 +130,32 @@ void softmax(const float* in, float* out, int64_t first, int64_t last, int64_t n
   }
 }
 
+// One column in each lane, `left` of them. A NaN needs no care, as above.
+HWY_INLINE void softmax_lanes(const float* in, float* out, int64_t n, int64_t inner, int64_t left, bool logarithm) {
+  V top = load_n(in, left), sum = hn::Zero(F());
+  for (int64_t i = 1; i < n; ++i) top = hn::Max(top, load_n(in + i * inner, left));
+  for (int64_t i = 0; i < n; ++i) {
+    const V x = hn::Sub(load_n(in + i * inner, left), top), e = exp_below_zero(x);
+    sum = hn::Add(sum, e);
+    store_n(logarithm ? x : e, out + i * inner, left);
+  }
+  HWY_ALIGN float logs[kLanes];
+  hn::Store(sum, F(), logs);
+  for (int64_t k = 0; logarithm && k < kLanes; ++k) logs[k] = std::log(logs[k]);
+  const V by = logarithm ? hn::Load(F(), logs) : hn::Div(splat(1.0f), sum);
+  for (int64_t i = 0; i < n; ++i) {
+    const V x = load_n(out + i * inner, left);
+    store_n(logarithm ? hn::Sub(x, by) : hn::Mul(x, by), out + i * inner, left);
+  }
+}
+
+void softmax_middle(const float* in, float* out, int64_t first, int64_t last, int64_t n, int64_t inner,
+                    bool logarithm) {
+  for (int64_t r = first; n > 0 && r < last; ++r)
+    for (int64_t j = 0; j < inner; j += kLanes)
+      softmax_lanes(in + r * n * inner + j, out + r * n * inner + j, n, inner, inner - j, logarithm);
+}
+
 HWY_INLINE V parameter(const float* data, int64_t step, int64_t i, int64_t n) {
   return step ? load_n(data + i, n) : splat(*data);
 }
@@ -246,12 +272,18 @@ HWY_AFTER_NAMESPACE();
 namespace anyshape::simd {
 
 HWY_EXPORT(softmax);
+HWY_EXPORT(softmax_middle);
 HWY_EXPORT(layer_norm);
 HWY_EXPORT(channel_norm);
 HWY_EXPORT(reduce);
 
 void softmax_rows(const float* in, float* out, int64_t first, int64_t last, int64_t n, bool logarithm) {
   HWY_DYNAMIC_DISPATCH(softmax)(in, out, first, last, n, logarithm);
+}
+
+void softmax_columns(const float* in, float* out, int64_t first, int64_t last, int64_t n, int64_t inner,
+                     bool logarithm) {
+  HWY_DYNAMIC_DISPATCH(softmax_middle)(in, out, first, last, n, inner, logarithm);
 }
 
 void layer_norm_rows(const LayerNorm& norm, int64_t first, int64_t last) {

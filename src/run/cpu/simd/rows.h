@@ -8,6 +8,10 @@ namespace anyshape::simd {
 // Rows first..last - 1 of n entries each; out may be in.
 void softmax_rows(const float* in, float* out, int64_t first, int64_t last, int64_t n, bool logarithm);
 
+// in[outer][n][inner] along the middle axis: rows first..last - 1 of the outer axis; out may be in.
+void softmax_columns(const float* in, float* out, int64_t first, int64_t last, int64_t n, int64_t inner,
+                     bool logarithm);
+
 struct LayerNorm {
   const float* in = nullptr;
   float* out = nullptr;

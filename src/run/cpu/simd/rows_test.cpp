@@ -39,6 +39,36 @@ TEST(Rows, Softmax) {
   });
 }
 
+// As of rows, apart from the order of the sum: 90 terms, each rounded once.
+TEST(Rows, SoftmaxOfColumns) {
+  for_each_target([] {
+    for (uint64_t seed = 1; seed <= 60; ++seed) {
+      SCOPED_TRACE(testing::Message() << "seed " << seed);
+      Dice dice(seed);
+      const int64_t outer = dice.size(4), n = dice.size(90), inner = dice.size(70);
+      auto in = dice.numbers(outer * n * inner, dice.coin() ? 3.0f : 100.0f);
+      for (float& x : in)
+        if (dice.between(0, 200) == 0) x = dice.coin() ? -INFINITY : std::nanf("");
+      for (const bool logarithm : {false, true}) {
+        std::vector<float> out(in.size() + 1, 77.0f), row(static_cast<size_t>(n)), wanted(row.size());
+        softmax_columns(in.data(), out.data(), 0, outer, n, inner, logarithm);
+        EXPECT_EQ(out.back(), 77.0f);
+        for (int64_t c = 0; c < outer * inner; ++c) {
+          const int64_t start = c / inner * n * inner + c % inner;
+          for (int64_t i = 0; i < n; ++i) row[static_cast<size_t>(i)] = in[static_cast<size_t>(start + i * inner)];
+          softmax_rows(row.data(), wanted.data(), 0, 1, n, logarithm);
+          for (int64_t i = 0; i < n; ++i) {
+            const float got = out[static_cast<size_t>(start + i * inner)], is = wanted[static_cast<size_t>(i)];
+            ASSERT_TRUE(got == is || (std::isnan(got) && std::isnan(is)) ||
+                        std::fabs(got - is) <= 1e-5f * std::fabs(is) + 1e-30f + (logarithm ? 1e-5f : 0.0f))
+                << got << ", " << is;
+          }
+        }
+      }
+    }
+  });
+}
+
 TEST(Rows, SoftmaxOfMaskedEntries) {
   for_each_target([] {
     const float infinity = std::numeric_limits<float>::infinity();
