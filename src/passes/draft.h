@@ -75,6 +75,7 @@ Status share_equal_nodes(Draft& draft);
 Status drop_zero_states(Draft& draft);
 Status put_batch_first(Draft& draft);
 Status join_reshapes(Draft& draft);
+Status find_norms(Draft& draft);
 Status fuse_attention(Draft& draft);
 Status fold_batch_norm(Draft& draft);
 Status fold_bias(Draft& draft);

@@ -89,6 +89,7 @@ constexpr KernelRow kRows[] = {
     {&kArrayFeatureExtractor, kOps<ops::kMlArrayFeatureExtractor1>},
     {&kAttention, kOps<ops::kFusedAttention1>},
     {&kCast, kOps<ops::kCast1>},
+    {&kChannelNorm, kOps<ops::kGroupNormalization18, ops::kInstanceNormalization1>},
     {&kConcat, kOps<ops::kConcat1>},
     {&kConstantOfShape, kOps<ops::kConstantOfShape9>},
     {&kConv, kOps<ops::kConv1, ops::kMsFusedConv1>},

@@ -13,6 +13,7 @@ extern const EngineKernel kBlockedConv;
 extern const EngineKernel kBlockedConvTranspose;
 extern const EngineKernel kBlockedPool;
 extern const EngineKernel kCast;
+extern const EngineKernel kChannelNorm;
 extern const EngineKernel kConcat;
 extern const EngineKernel kConstantOfShape;
 extern const EngineKernel kConv;

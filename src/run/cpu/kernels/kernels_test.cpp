@@ -177,8 +177,13 @@ TEST(CpuKernels, Softmax) {
         {op, 13, "f32[0, 3]"},
         {op, 11, "f32[3, 4, 5]"},
         {op, 11, "f32[3, 4, 5]", "axis=0"},
+        {op, 13, "f32[3, 4, 5]", "axis=1"},
+        {op, 13, "f32[7, 300]", "axis=0"},
+        {op, 13, "f32[3, 40, 1]", "axis=1"},
+        {op, 13, "f32[3, 0, 5]", "axis=1"},
+        {op, 13, "f32[3, 5, 0]", "axis=1"},
     });
-  EXPECT_EQ(refusal_of({"Softmax", 13, "f32[3, 4, 5]", "axis=1"}), "its axis is not known to be the last one");
+  EXPECT_EQ(refusal_of({"Softmax", 13, "f16[3, 4]"}), "its element type is not f32");
 }
 
 TEST(CpuKernels, Normalization) {

@@ -33,13 +33,13 @@ std::optional<Range> softmax_range(const Call& call) {
   if (!call.in(0).dims) return std::nullopt;
   const size_t rank = call.in(0).rank();
   const auto axis = axis_of(call.i("axis"), rank);
-  if (!axis || (call.version() >= 13 && *axis + 1 != rank)) return std::nullopt;
-  return Range{*axis, rank};
+  if (!axis) return std::nullopt;
+  return Range{*axis, call.version() >= 13 ? *axis + 1 : rank};
 }
 
 std::string_view accepts_softmax(const Call& call) {
   if (!is_f32(call, 0)) return "its element type is not f32";
-  return softmax_range(call) ? "" : "its axis is not known to be the last one";
+  return softmax_range(call) ? "" : "its axis is not there";
 }
 
 Result<std::shared_ptr<const void>> prepare_softmax(const Call& call) {
@@ -67,7 +67,12 @@ Status run_softmax(const ViewArgs& args, int64_t first, int64_t last) {
   const Rows rows = rows_of(args, range_of(args));
   const int64_t tasks = softmax_tasks(args);
   const Share begin = share_of(rows.outer, tasks, first), end = share_of(rows.outer, tasks, last - 1);
-  simd::softmax_rows(args.in[0].as<const float>(), args.out[0].as<float>(), begin.first, end.last, rows.n, logarithm);
+  const float* in = args.in[0].as<const float>();
+  float* out = args.out[0].as<float>();
+  if (rows.inner == 1)
+    simd::softmax_rows(in, out, begin.first, end.last, rows.n, logarithm);
+  else
+    simd::softmax_columns(in, out, begin.first, end.last, rows.n, rows.inner, logarithm);
   return {};
 }
 

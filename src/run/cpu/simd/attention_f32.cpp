@@ -16,6 +16,7 @@
 namespace anyshape::simd {
 
 inline constexpr int64_t kMostRows = 6;
+inline constexpr int64_t kRun = 128;    // products that are summed before they are added to others
 inline constexpr int64_t kWidest = 16;  // lanes of the widest vectors
 
 inline int64_t whole_vectors(int64_t n) { return (n + kWidest - 1) / kWidest * kWidest; }
@@ -42,10 +43,10 @@ HWY_BEFORE_NAMESPACE();
 namespace anyshape::simd {
 namespace HWY_NAMESPACE {
 
-// out[r][c] = factor[r] * sum over i < n of a[r][i] * b[i][c], for R rows and W vectors of columns.
+// out[r][c] = factor * sum over i < n of a[r][i] * b[i][c], for R rows and W vectors of columns; `more`: added to out.
 template <int R, int W>
 HWY_INLINE void tile(const float* a, int64_t a_row, int64_t a_column, const float* b, int64_t b_row, int64_t n,
-                     const float* factor, float* out, int64_t out_row, int64_t columns) {
+                     float factor, bool more, float* out, int64_t out_row, int64_t columns) {
   V sum[R][W];
   ANYSHAPE_UNROLL
   for (int r = 0; r < R; ++r) {
@@ -66,9 +67,13 @@ HWY_INLINE void tile(const float* a, int64_t a_row, int64_t a_column, const floa
   ANYSHAPE_UNROLL
   for (int r = 0; r < R; ++r) {
     ANYSHAPE_UNROLL
-    for (int w = 0; w < W; ++w)
-      if (columns > w * kLanes)
-        store_n(hn::Mul(sum[r][w], splat(factor[r])), out + r * out_row + w * kLanes, columns - w * kLanes);
+    for (int w = 0; w < W; ++w) {
+      const int64_t left = columns - w * kLanes;
+      if (left <= 0) continue;
+      float* to = out + r * out_row + w * kLanes;
+      const V y = hn::Mul(sum[r][w], splat(factor));
+      store_n(more ? hn::Add(load_n(to, left), y) : y, to, left);
+    }
   }
 }
 
@@ -80,13 +85,19 @@ constexpr int kWide = 2;  // 16 registers
 
 // b has whole vectors of columns.
 template <int R>
-void product(const float* a, int64_t a_row, int64_t a_column, const float* b, int64_t b_row, int64_t n,
-             const float* factor, float* out, int64_t out_row, int64_t columns) {
-  int64_t c = 0;
-  for (; c + (kWide - 1) * kLanes < columns; c += kWide * kLanes)
-    tile<R, kWide>(a, a_row, a_column, b + c, b_row, n, factor, out + c, out_row, columns - c);
-  for (; c < columns; c += kLanes)
-    tile<R, 1>(a, a_row, a_column, b + c, b_row, n, factor, out + c, out_row, columns - c);
+void product(const float* a, int64_t a_row, int64_t a_column, const float* b, int64_t b_row, int64_t n, float factor,
+             float* out, int64_t out_row, int64_t columns) {
+  int64_t i = 0;
+  do {
+    const int64_t run = std::min(n - i, kRun);
+    const float *from = a + i * a_column, *with = b + i * b_row;
+    int64_t c = 0;
+    for (; c + (kWide - 1) * kLanes < columns; c += kWide * kLanes)
+      tile<R, kWide>(from, a_row, a_column, with + c, b_row, run, factor, i > 0, out + c, out_row, columns - c);
+    for (; c < columns; c += kLanes)
+      tile<R, 1>(from, a_row, a_column, with + c, b_row, run, factor, i > 0, out + c, out_row, columns - c);
+    i += kRun;
+  } while (i < n);
 }
 
 struct Operand2 {
@@ -96,7 +107,7 @@ struct Operand2 {
   int64_t b_row, n;
 };
 
-void rows_product(int64_t rows, const Operand2& x, const float* factor, float* out, int64_t out_row, int64_t columns) {
+void rows_product(int64_t rows, const Operand2& x, float factor, float* out, int64_t out_row, int64_t columns) {
   const auto run = [&](auto count) HWY_ATTR {
     product<decltype(count)::value>(x.a, x.a_row, x.a_column, x.b, x.b_row, x.n, factor, out, out_row, columns);
   };
@@ -150,12 +161,12 @@ HWY_INLINE V masked(const AttentionSpec& spec, const AttentionHead& h, int64_t r
   return spec.where_first ? x : chosen(x);
 }
 
-// The scores of one row become exponentials; gives one over their sum. A NaN makes the sum NaN by its own term,
-// whatever the largest score is found to be.
-float weigh(const AttentionSpec& spec, const AttentionHead& h, int64_t row, float* scores) {
+// The scores of one row become weights. A NaN makes the sum NaN by its own term, whatever the largest score is found to
+// be. They are divided by their sum before values are multiplied: sums of large values overflow otherwise.
+void weigh(const AttentionSpec& spec, const AttentionHead& h, int64_t row, float* scores) {
   const V low = splat(-std::numeric_limits<float>::infinity());
   const int64_t keys = spec.keys;
-  if (keys == 0) return 1;
+  if (keys == 0) return;
   V top = low, sum = hn::Zero(F());
   const bool plain = !h.mask && !h.where;
   for (int64_t i = 0; i < keys; i += kLanes) {
@@ -170,9 +181,12 @@ float weigh(const AttentionSpec& spec, const AttentionHead& h, int64_t row, floa
     hn::StoreU(e, F(), scores + i);
   }
   const float all = hn::GetLane(hn::SumOfLanes(F(), sum));
-  if (!spec.nan_to_zero || !std::isnan(all)) return 1 / all;
-  std::fill_n(scores, keys, 0.0f);
-  return 1;
+  if (spec.nan_to_zero && std::isnan(all)) {
+    std::fill_n(scores, keys, 0.0f);
+    return;
+  }
+  const V by = splat(1 / all);
+  for (int64_t i = 0; i < keys; i += kLanes) hn::StoreU(hn::Mul(hn::LoadU(F(), scores + i), by), F(), scores + i);
 }
 
 void run_rows(const AttentionSpec& spec, const AttentionHead& h, int64_t first, int64_t last, float* scratch) {
@@ -182,14 +196,12 @@ void run_rows(const AttentionSpec& spec, const AttentionHead& h, int64_t first, 
   const bool packed = part.values != 0;
   const float* v = packed ? scratch + part.keys : h.v;
   const int64_t v_row = packed ? whole_vectors(spec.values) : h.v_row;
-  float scales[kMostRows], sums[kMostRows];
-  std::fill_n(scales, kMostRows, spec.scale);
   for (int64_t i = first; i < last; i += kMostRows) {
     const int64_t rows = std::min(kMostRows, last - i);
-    rows_product(rows, {h.q + i * h.q_row, h.q_row, h.q_column, scratch, padded, spec.size}, scales, scores, padded,
+    rows_product(rows, {h.q + i * h.q_row, h.q_row, h.q_column, scratch, padded, spec.size}, spec.scale, scores, padded,
                  padded);
-    for (int64_t r = 0; r < rows; ++r) sums[r] = weigh(spec, h, i + r, scores + r * padded);
-    rows_product(rows, {scores, padded, 1, v, v_row, spec.keys}, sums, h.out + i * h.out_row, h.out_row, spec.values);
+    for (int64_t r = 0; r < rows; ++r) weigh(spec, h, i + r, scores + r * padded);
+    rows_product(rows, {scores, padded, 1, v, v_row, spec.keys}, 1, h.out + i * h.out_row, h.out_row, spec.values);
   }
 }
 

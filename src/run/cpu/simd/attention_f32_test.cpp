@@ -62,7 +62,8 @@ Case random_case(uint64_t seed) {
   Dice dice(seed);
   Case c;
   AttentionSpec& s = c.spec;
-  s.size = dice.size(70), s.keys = dice.size(90), s.values = dice.coin() ? 16 * dice.between(1, 5) : dice.size(70);
+  s.size = dice.size(70), s.keys = dice.size(dice.between(0, 5) == 0 ? 400 : 90),
+  s.values = dice.coin() ? 16 * dice.between(1, 5) : dice.size(70);
   c.queries = dice.size(20);
   s.scale = dice.number();
   s.nan_to_zero = dice.coin();
@@ -128,6 +129,26 @@ TEST(Attention, RandomHeads) {
       }
       ASSERT_EQ(out.back(), 77.0f);
     }
+  });
+}
+
+// The weights of a row sum up to 1 before they meet values near the largest float.
+TEST(Attention, LargeValues) {
+  for_each_target([] {
+    AttentionSpec spec;
+    spec.size = 1, spec.keys = 300, spec.values = 17, spec.scale = 1;
+    const float large = 0.999f * std::numeric_limits<float>::max();
+    const std::vector<float> q(2, 0.0f), k(300, 0.0f), v(300 * 17, large);
+    std::vector<float> out(2 * 17);
+    AttentionHead head;
+    head.q = q.data(), head.q_row = 1, head.q_column = 1;
+    head.k = k.data(), head.k_row = 300, head.k_column = 1;
+    head.v = v.data(), head.v_row = 17, head.v_column = 1;
+    head.out = out.data(), head.out_row = 17;
+    std::vector<float> scratch(static_cast<size_t>(attention_scratch(spec, head)));
+    attention_pack(spec, head, scratch.data());
+    attention_rows(spec, head, 0, 2, scratch.data());
+    for (float x : out) ASSERT_NEAR(x / large, 1, 1e-5);
   });
 }
 

@@ -130,6 +130,32 @@ void softmax(const float* in, float* out, int64_t first, int64_t last, int64_t n
   }
 }
 
+// One column in each lane, `left` of them. A NaN needs no care, as above.
+HWY_INLINE void softmax_lanes(const float* in, float* out, int64_t n, int64_t inner, int64_t left, bool logarithm) {
+  V top = load_n(in, left), sum = hn::Zero(F());
+  for (int64_t i = 1; i < n; ++i) top = hn::Max(top, load_n(in + i * inner, left));
+  for (int64_t i = 0; i < n; ++i) {
+    const V x = hn::Sub(load_n(in + i * inner, left), top), e = exp_below_zero(x);
+    sum = hn::Add(sum, e);
+    store_n(logarithm ? x : e, out + i * inner, left);
+  }
+  HWY_ALIGN float logs[kLanes];
+  hn::Store(sum, F(), logs);
+  for (int64_t k = 0; logarithm && k < kLanes; ++k) logs[k] = std::log(logs[k]);
+  const V by = logarithm ? hn::Load(F(), logs) : hn::Div(splat(1.0f), sum);
+  for (int64_t i = 0; i < n; ++i) {
+    const V x = load_n(out + i * inner, left);
+    store_n(logarithm ? hn::Sub(x, by) : hn::Mul(x, by), out + i * inner, left);
+  }
+}
+
+void softmax_middle(const float* in, float* out, int64_t first, int64_t last, int64_t n, int64_t inner,
+                    bool logarithm) {
+  for (int64_t r = first; n > 0 && r < last; ++r)
+    for (int64_t j = 0; j < inner; j += kLanes)
+      softmax_lanes(in + r * n * inner + j, out + r * n * inner + j, n, inner, inner - j, logarithm);
+}
+
 HWY_INLINE V parameter(const float* data, int64_t step, int64_t i, int64_t n) {
   return step ? load_n(data + i, n) : splat(*data);
 }
@@ -153,6 +179,33 @@ void layer_norm(const LayerNorm& x, int64_t first, int64_t last) {
     });
     if (x.mean) x.mean[r] = mean;
     if (x.deviation) x.deviation[r] = inverse;
+  }
+}
+
+template <class Map>
+HWY_INLINE double long_mean(const float* x, int64_t n, Map map) {
+  double sum = 0;
+  for (int64_t i = 0; i < n; i += kNormRun) sum += static_cast<double>(sum_of(x + i, std::min(n - i, kNormRun), map));
+  return sum / static_cast<double>(n);
+}
+
+void channel_norm(const ChannelNorm& x, int64_t first, int64_t last) {
+  for (int64_t r = first; r < last; ++r) {
+    const float* in = x.in + r * x.n;
+    const V middle = splat(static_cast<float>(long_mean(in, x.n, [](V v) HWY_ATTR { return v; })));
+    const double variance = long_mean(in, x.n, [middle](V v) HWY_ATTR {
+      const V d = hn::Sub(v, middle);
+      return hn::Mul(d, d);
+    });
+    const V by = splat(static_cast<float>(1 / std::sqrt(variance + static_cast<double>(x.epsilon))));
+    for (int64_t e = 0; e < x.n;) {
+      const int64_t at = r * x.n + e, piece = std::min(x.n - e, x.repeat - at % x.repeat);
+      const int64_t channel = at / x.repeat % x.count;
+      const V scale = splat(x.scale[channel]), bias = splat(x.bias[channel]);
+      map_row(in + e, x.out + at, piece,
+              [=](V v, int64_t) HWY_ATTR { return hn::Add(hn::Mul(hn::Mul(hn::Sub(v, middle), by), scale), bias); });
+      e += piece;
+    }
   }
 }
 
@@ -219,15 +272,26 @@ HWY_AFTER_NAMESPACE();
 namespace anyshape::simd {
 
 HWY_EXPORT(softmax);
+HWY_EXPORT(softmax_middle);
 HWY_EXPORT(layer_norm);
+HWY_EXPORT(channel_norm);
 HWY_EXPORT(reduce);
 
 void softmax_rows(const float* in, float* out, int64_t first, int64_t last, int64_t n, bool logarithm) {
   HWY_DYNAMIC_DISPATCH(softmax)(in, out, first, last, n, logarithm);
 }
 
+void softmax_columns(const float* in, float* out, int64_t first, int64_t last, int64_t n, int64_t inner,
+                     bool logarithm) {
+  HWY_DYNAMIC_DISPATCH(softmax_middle)(in, out, first, last, n, inner, logarithm);
+}
+
 void layer_norm_rows(const LayerNorm& norm, int64_t first, int64_t last) {
   HWY_DYNAMIC_DISPATCH(layer_norm)(norm, first, last);
+}
+
+void channel_norm_rows(const ChannelNorm& norm, int64_t first, int64_t last) {
+  HWY_DYNAMIC_DISPATCH(channel_norm)(norm, first, last);
 }
 
 void reduce_rows(Reduction reduction, const float* in, float* out, int64_t first, int64_t last, int64_t n,

@@ -39,6 +39,36 @@ TEST(Rows, Softmax) {
   });
 }
 
+// As of rows, apart from the order of the sum: 90 terms, each rounded once.
+TEST(Rows, SoftmaxOfColumns) {
+  for_each_target([] {
+    for (uint64_t seed = 1; seed <= 60; ++seed) {
+      SCOPED_TRACE(testing::Message() << "seed " << seed);
+      Dice dice(seed);
+      const int64_t outer = dice.size(4), n = dice.size(90), inner = dice.size(70);
+      auto in = dice.numbers(outer * n * inner, dice.coin() ? 3.0f : 100.0f);
+      for (float& x : in)
+        if (dice.between(0, 200) == 0) x = dice.coin() ? -INFINITY : std::nanf("");
+      for (const bool logarithm : {false, true}) {
+        std::vector<float> out(in.size() + 1, 77.0f), row(static_cast<size_t>(n)), wanted(row.size());
+        softmax_columns(in.data(), out.data(), 0, outer, n, inner, logarithm);
+        EXPECT_EQ(out.back(), 77.0f);
+        for (int64_t c = 0; c < outer * inner; ++c) {
+          const int64_t start = c / inner * n * inner + c % inner;
+          for (int64_t i = 0; i < n; ++i) row[static_cast<size_t>(i)] = in[static_cast<size_t>(start + i * inner)];
+          softmax_rows(row.data(), wanted.data(), 0, 1, n, logarithm);
+          for (int64_t i = 0; i < n; ++i) {
+            const float got = out[static_cast<size_t>(start + i * inner)], is = wanted[static_cast<size_t>(i)];
+            ASSERT_TRUE(got == is || (std::isnan(got) && std::isnan(is)) ||
+                        std::fabs(got - is) <= 1e-5f * std::fabs(is) + 1e-30f + (logarithm ? 1e-5f : 0.0f))
+                << got << ", " << is;
+          }
+        }
+      }
+    }
+  });
+}
+
 TEST(Rows, SoftmaxOfMaskedEntries) {
   for_each_target([] {
     const float infinity = std::numeric_limits<float>::infinity();
@@ -78,6 +108,39 @@ TEST(Rows, LayerNorm) {
           ASSERT_NEAR(out[static_cast<size_t>(r * n + i)],
                       (in[static_cast<size_t>(r * n + i)] - middle) * inverse * scale[static_cast<size_t>(i)] + bias[0],
                       1e-5);
+      }
+    }
+  });
+}
+
+// Against sums in double, entries of size 1 about a mean of 3: within 1e-5, times what divides them where that is more.
+TEST(Rows, ChannelNorm) {
+  for_each_target([] {
+    for (uint64_t seed = 1; seed <= 40; ++seed) {
+      SCOPED_TRACE(testing::Message() << "seed " << seed);
+      Dice dice(seed);
+      const int64_t rows = dice.size(5), repeat = std::max<int64_t>(dice.size(dice.coin() ? 9000 : 40), 1);
+      const int64_t per_row = dice.between(1, 3), n = repeat * per_row, count = per_row * dice.between(1, 2);
+      auto in = dice.numbers(rows * n);
+      for (float& x : in) x += 3;
+      const auto scale = dice.numbers(count), bias = dice.numbers(count);
+      std::vector<float> out(in.size() + 1, 77.0f);
+      const ChannelNorm norm{in.data(), out.data(), n, scale.data(), bias.data(), repeat, count, 1e-3f};
+      const int64_t cut = rows / 2;
+      channel_norm_rows(norm, cut, rows);
+      channel_norm_rows(norm, 0, cut);
+      EXPECT_EQ(out.back(), 77.0f);
+      for (int64_t r = 0; r < rows; ++r) {
+        double sum = 0, squares = 0;
+        for (int64_t i = 0; i < n; ++i) sum += in[static_cast<size_t>(r * n + i)];
+        const double middle = sum / static_cast<double>(n);
+        for (int64_t i = 0; i < n; ++i) squares += std::pow(in[static_cast<size_t>(r * n + i)] - middle, 2);
+        const double inverse = 1 / std::sqrt(squares / static_cast<double>(n) + 1e-3);
+        for (int64_t i = 0; i < n; ++i) {
+          const auto c = static_cast<size_t>((r * n + i) / repeat % count);
+          const double wanted = (in[static_cast<size_t>(r * n + i)] - middle) * inverse * scale[c] + bias[c];
+          ASSERT_NEAR(out[static_cast<size_t>(r * n + i)], wanted, 1e-5 * std::max(1.0, inverse)) << r << ", " << i;
+        }
       }
     }
   });
