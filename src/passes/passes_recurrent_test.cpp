@@ -53,7 +53,7 @@ TEST(Passes, BatchFirst) {
                     "constant r f32[1, 9, 3]\n"
                     "constant one i64[1] = [1]\n"
                     "x1 <- Transpose(x) perm=[1, 0, 2]\n"
-                    "y1 <- GRU(x1, w, r) hidden_size=3\n"
+                    "y1 <- GRU(x1, w, r) layout=0 hidden_size=3\n"
                     "y2 <- Squeeze(y1, one)\n"
                     "y <- Transpose(y2) perm=[1, 0, 2]\n"
                     "output y",

@@ -231,6 +231,7 @@ class BatchFirst {
     turn_output(node, chain, after);
     for (uint32_t dead : chain.nodes) dead_[dead] = true;
     set_op(node, "", node.type, kVersion);
+    std::erase_if(node.attributes, [](const Attribute& a) { return a.name == "layout"; });
     node.attributes.emplace_back("layout", int64_t{1});
     nodes.push_back(std::move(node));
     for (Node& one : after) nodes.push_back(std::move(one));
