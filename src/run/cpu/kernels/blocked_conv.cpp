@@ -27,15 +27,7 @@ Result<Prepared> read(const Call& call) {
   p.here = call.i("lanes") == simd::block_lanes();
   BlockedConv& c = p.conv;
   TRY(c.activation, read_activation(call));
-  c.groups = std::max<int64_t>(call.i("group"), 1);
-  c.out_channels = w.dims()[0] / c.groups;
-  c.in_channels = w.dims()[1];
-  c.kernel_height = p.window.y.kernel;
-  c.kernel_width = p.window.x.kernel;
-  c.stride_y = p.window.y.stride;
-  c.stride_x = p.window.x.stride;
-  c.dilation_y = p.window.y.dilation;
-  c.dilation_x = p.window.x.dilation;
+  set_filters(p.window, w.dims(), call.i("group"), c);
   c.plain_input = call.in(0).dims && call.in(0).rank() == w.rank();
   c.exact = call.i("exact") != 0;
   return p;
@@ -64,26 +56,14 @@ Result<std::shared_ptr<const void>> prepare(const Call& call) {
 
 const Prepared& prepared_of(const ViewArgs& args) { return *static_cast<const Prepared*>(args.prepared); }
 
-const float* optional(const ViewArgs& args, size_t i) {
-  return i < args.in.size() && args.in[i] ? args.in[i].as<const float>() : nullptr;
-}
-
 BlockedConv conv_of(const ViewArgs& args) {
   const Prepared& p = prepared_of(args);
   BlockedConv c = p.conv;
-  const auto in = args.in[0].dims, out = args.out[0].dims;
-  const bool plane = out.size() == 5;
-  c.batch = in[0];
-  c.in_height = plane ? in[2] : 1;
-  c.in_width = plane ? in[3] : in[2];
-  c.out_height = plane ? out[2] : 1;
-  c.out_width = plane ? out[3] : out[2];
-  c.pad_top = p.window.at(p.window.y, c.in_height, c.out_height, false).pad;
-  c.pad_left = p.window.at(p.window.x, c.in_width, c.out_width, false).pad;
+  set_sizes(p.window, args.out[0].rank() == 5, args.in[0].dims, args.out[0].dims, c);
   c.in = args.in[0].as<const float>();
   c.out = args.out[0].as<float>();
-  c.bias = optional(args, 2);
-  c.residual = optional(args, 3);
+  c.bias = optional_floats(args, 2);
+  c.residual = optional_floats(args, 3);
   return c;
 }
 

@@ -38,6 +38,11 @@ Result<simd::ActivationSpec> read_activation(const Call& call);
 // A constant of f32, in memory that is aligned. REQUIRES: is_constant.
 Floats floats_of(const Call& call, size_t input);
 
+// The entries of an input that may be absent; null: it is.
+inline const float* optional_floats(const ViewArgs& args, size_t i) {
+  return i < args.in.size() && args.in[i] ? args.in[i].as<const float>() : nullptr;
+}
+
 // Items first..last - 1 of `items` that task t of `tasks` does.
 struct Share {
   int64_t first, last;

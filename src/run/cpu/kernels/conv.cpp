@@ -1,22 +1,20 @@
 #include <algorithm>
 
-#include "ops/nn/window.h"
 #include "run/cpu/kernels/all.h"
 #include "run/cpu/kernels/common.h"
+#include "run/cpu/kernels/window_axes.h"
 #include "run/cpu/simd/conv_f32.h"
 
 // Conv of f32 over one or two spatial axes, with constant weights.
 namespace anyshape::cpu {
 namespace {
 
-using ops::AutoPad;
-using ops::Window;
 using simd::Conv;
 
 struct Prepared {
   Conv conv;  // all that does not depend on the input's sizes
   Floats weights;
-  AutoPad auto_pad = AutoPad::explicit_pads;
+  WindowAxes window;
 };
 
 std::string_view accepts(const Call& call) {
@@ -28,61 +26,28 @@ std::string_view accepts(const Call& call) {
   return rank == 3 || rank == 4 ? "" : "it has neither one nor two spatial axes";
 }
 
-// Entry i of a list with one entry per spatial axis, the width last; a missing height has `fallback`.
-int64_t height_of(std::span<const int64_t> list, int64_t fallback) { return list.size() > 1 ? list[0] : fallback; }
-
 Result<std::shared_ptr<const void>> prepare(const Call& call) {
   auto p = std::make_shared<Prepared>();
   const Tensor& w = *call.in(1).constant;
-  const std::vector<int64_t> kernel(w.dims().begin() + 2, w.dims().end());
-  TRY(const Window window, ops::read_window(call, Dims(kernel.begin(), kernel.end())));
-  p->auto_pad = window.auto_pad;
+  TRY(p->window, WindowAxes::read(call, std::span(w.dims()).subspan(2)));
   Conv& c = p->conv;
   TRY(c.activation, read_activation(call));
-  c.groups = std::max<int64_t>(call.i("group"), 1);
-  c.out_channels = w.dims()[0] / c.groups;
-  c.in_channels = w.dims()[1];
-  c.kernel_width = kernel.back();
-  c.kernel_height = height_of(kernel, 1);
-  c.stride_x = window.strides.back();
-  c.stride_y = height_of(window.strides, 1);
-  c.dilation_x = window.dilations.back();
-  c.dilation_y = height_of(window.dilations, 1);
-  c.pad_left = window.pads_begin.back();
-  c.pad_top = height_of(window.pads_begin, 0);
+  set_filters(p->window, w.dims(), call.i("group"), c);
   p->weights.resize(static_cast<size_t>(simd::conv_packed_size(c.groups, c.out_channels, c.depth())));
   simd::conv_pack(w.bytes().data(), c.groups, c.out_channels, c.depth(), p->weights.data());
   c.weights = p->weights.data();
   return p;
 }
 
-// What SAME_UPPER and SAME_LOWER put before the first cell.
-int64_t same_pad(AutoPad kind, int64_t in, int64_t out, int64_t kernel, int64_t stride, int64_t dilation) {
-  const int64_t all = std::max<int64_t>((out - 1) * stride + (kernel - 1) * dilation + 1 - in, 0);
-  return kind == AutoPad::same_upper ? all / 2 : all - all / 2;
-}
-
-const float* optional(const ViewArgs& args, size_t i) {
-  return i < args.in.size() && args.in[i] ? args.in[i].as<const float>() : nullptr;
-}
-
 Conv conv_of(const ViewArgs& args) {
   const Prepared& p = *static_cast<const Prepared*>(args.prepared);
   Conv c = p.conv;
   const View &in = args.in[0], &out = args.out[0];
-  c.batch = in.dims[0];
-  c.in_width = in.dims.back();
-  c.out_width = out.dims.back();
-  c.in_height = in.rank() == 4 ? in.dims[2] : 1;
-  c.out_height = in.rank() == 4 ? out.dims[2] : 1;
-  if (p.auto_pad == AutoPad::same_upper || p.auto_pad == AutoPad::same_lower) {
-    c.pad_left = same_pad(p.auto_pad, c.in_width, c.out_width, c.kernel_width, c.stride_x, c.dilation_x);
-    c.pad_top = same_pad(p.auto_pad, c.in_height, c.out_height, c.kernel_height, c.stride_y, c.dilation_y);
-  }
+  set_sizes(p.window, in.rank() == 4, in.dims, out.dims, c);
   c.in = in.as<const float>();
   c.out = out.as<float>();
-  c.bias = optional(args, 2);
-  c.residual = optional(args, 3);
+  c.bias = optional_floats(args, 2);
+  c.residual = optional_floats(args, 3);
   return c;
 }
 

@@ -1,16 +1,14 @@
 #include <algorithm>
 
-#include "ops/nn/window.h"
 #include "run/cpu/kernels/all.h"
 #include "run/cpu/kernels/quantized_common.h"
+#include "run/cpu/kernels/window_axes.h"
 #include "run/cpu/simd/conv_bytes.h"
 
 // ConvInteger and QLinearConv over one or two spatial axes, with constant weights.
 namespace anyshape::cpu {
 namespace {
 
-using ops::AutoPad;
-using ops::Window;
 using simd::ByteConv;
 using simd::ByteConvOut;
 
@@ -24,7 +22,7 @@ constexpr Ports kQLinear{1, 2, 3, 4, 5, 6, 7, 8};
 struct Prepared {
   ByteConv conv;  // all that does not depend on the input's sizes
   std::vector<int32_t, CacheAligned<int32_t>> weights, sums;
-  AutoPad auto_pad = AutoPad::explicit_pads;
+  WindowAxes window;
 };
 
 bool fits(const Call& call, int input, DType dtype) {
@@ -55,27 +53,13 @@ std::string_view accepts(const Call& call) {
   return element_count(dims).value_or(0) / dims[0] > kMostProducts ? "its sums may need more than 32 bits" : "";
 }
 
-int64_t height_of(std::span<const int64_t> list, int64_t fallback) { return list.size() > 1 ? list[0] : fallback; }
-
 template <const Ports& p>
 Result<std::shared_ptr<const void>> prepare(const Call& call) {
   auto out = std::make_shared<Prepared>();
   const Tensor& w = *call.in(static_cast<size_t>(p.w)).constant;
-  const std::vector<int64_t> kernel(w.dims().begin() + 2, w.dims().end());
-  TRY(const Window window, ops::read_window(call, Dims(kernel.begin(), kernel.end())));
-  out->auto_pad = window.auto_pad;
+  TRY(out->window, WindowAxes::read(call, std::span(w.dims()).subspan(2)));
   ByteConv& c = out->conv;
-  c.groups = std::max<int64_t>(call.i("group"), 1);
-  c.out_channels = w.dims()[0] / c.groups;
-  c.in_channels = w.dims()[1];
-  c.kernel_width = kernel.back();
-  c.kernel_height = height_of(kernel, 1);
-  c.stride_x = window.strides.back();
-  c.stride_y = height_of(window.strides, 1);
-  c.dilation_x = window.dilations.back();
-  c.dilation_y = height_of(window.dilations, 1);
-  c.pad_left = window.pads_begin.back();
-  c.pad_top = height_of(window.pads_begin, 0);
+  set_filters(out->window, w.dims(), call.i("group"), c);
   out->weights.resize(static_cast<size_t>(simd::byte_conv_packed_size(c)));
   out->sums.resize(static_cast<size_t>(w.dims()[0]));
   simd::byte_conv_pack(c, w.bytes().data(), w.dtype() == DType::i8, out->weights.data(), out->sums.data());
@@ -84,25 +68,11 @@ Result<std::shared_ptr<const void>> prepare(const Call& call) {
   return out;
 }
 
-// What SAME_UPPER and SAME_LOWER put before the first cell.
-int64_t same_pad(AutoPad kind, int64_t in, int64_t out, int64_t kernel, int64_t stride, int64_t dilation) {
-  const int64_t all = std::max<int64_t>((out - 1) * stride + (kernel - 1) * dilation + 1 - in, 0);
-  return kind == AutoPad::same_upper ? all / 2 : all - all / 2;
-}
-
 ByteConv conv_of(const ViewArgs& args) {
   const Prepared& p = *static_cast<const Prepared*>(args.prepared);
   ByteConv c = p.conv;
   const View &in = args.in[0], &out = args.out[0];
-  c.batch = in.dims[0];
-  c.in_width = in.dims.back();
-  c.out_width = out.dims.back();
-  c.in_height = in.rank() == 4 ? in.dims[2] : 1;
-  c.out_height = in.rank() == 4 ? out.dims[2] : 1;
-  if (p.auto_pad == AutoPad::same_upper || p.auto_pad == AutoPad::same_lower) {
-    c.pad_left = same_pad(p.auto_pad, c.in_width, c.out_width, c.kernel_width, c.stride_x, c.dilation_x);
-    c.pad_top = same_pad(p.auto_pad, c.in_height, c.out_height, c.kernel_height, c.stride_y, c.dilation_y);
-  }
+  set_sizes(p.window, in.rank() == 4, in.dims, out.dims, c);
   c.in = in.data;
   c.out = out.data;
   c.in_signed = in.dtype == DType::i8;

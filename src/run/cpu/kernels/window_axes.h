@@ -41,4 +41,31 @@ struct WindowAxes {
   }
 };
 
+// What a convolution of simd/ is told of its window, whatever the sizes are. The channels are those of one group.
+template <class Conv>
+void set_filters(const WindowAxes& window, std::span<const int64_t> weights, int64_t groups, Conv& c) {
+  c.groups = std::max<int64_t>(groups, 1);
+  c.out_channels = weights[0] / c.groups;
+  c.in_channels = weights[1];
+  c.kernel_height = window.y.kernel;
+  c.kernel_width = window.x.kernel;
+  c.stride_y = window.y.stride;
+  c.stride_x = window.x.stride;
+  c.dilation_y = window.y.dilation;
+  c.dilation_x = window.x.dilation;
+}
+
+// The batch, the sizes of the maps and the padding, of dims [batch, channels, spatial axes..., more].
+template <class Conv>
+void set_sizes(const WindowAxes& window, bool two_axes, std::span<const int64_t> in, std::span<const int64_t> out,
+               Conv& c) {
+  c.batch = in[0];
+  c.in_height = two_axes ? in[2] : 1;
+  c.in_width = two_axes ? in[3] : in[2];
+  c.out_height = two_axes ? out[2] : 1;
+  c.out_width = two_axes ? out[3] : out[2];
+  c.pad_top = window.at(window.y, c.in_height, c.out_height, false).pad;
+  c.pad_left = window.at(window.x, c.in_width, c.out_width, false).pad;
+}
+
 }  // namespace anyshape::cpu
