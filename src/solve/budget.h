@@ -21,7 +21,7 @@ inline constexpr int64_t kProof = 10'000'000;    // is a whole set accepted? Wal
 // Of one proof over a set, beside kProof.
 inline constexpr int64_t kMaxPoints = 2'000'000;      // evaluations of conditions
 inline constexpr int64_t kMaxWalks = 5'000;           // walks with numbers
-inline constexpr int64_t kMaxVisits = 500'000;        // nodes and axes of all walks together
+inline constexpr int64_t kMaxVisits = 500'000;        // nodes, inputs and axes of all walks together
 inline constexpr int64_t kMaxSampleVisits = 100'000;  // the same of those that a proof is tried with
 inline constexpr int64_t kMaxScan = 100'000;          // values tried for one variable alone
 

@@ -111,7 +111,7 @@ Walked walk_shape(const Graph& graph, const Shapes& shapes) {
   options.numeric = true;
   Walk walk(assumptions, options);
   auto facts = walk.run(graph, inputs);
-  out.visits = walk.visits();
+  out.visits = walk.visits() + static_cast<int64_t>(graph.inputs.size());
   if (!facts) {
     out.answer = ended(facts.error());
   } else if (Effort::tired()) {

@@ -15,7 +15,7 @@ struct Walked {
   Answer answer;                     // but for its outputs, which are no texts yet
   Facts outputs = {};                // of graph.outputs, for accept
   std::shared_ptr<Symbols> symbols;  // of sizes that depend on data in `outputs`
-  int64_t visits = 0;                // nodes inferred for it
+  int64_t visits = 0;                // nodes inferred for it, and inputs
   size_t on_data = 0;                // requirements that sizes which depend on data have yet to fulfil
 
   bool accepts() const { return answer.kind == Answer::Kind::accept; }
