@@ -185,6 +185,20 @@ void ValueInfoWriter::write(const Graph& graph, const Facts& facts, onnx::GraphP
   write_bodies(graph, proto);
 }
 
+// The facts without the numbers that follow from conditions ONNX Runtime does not enforce: it would take them for
+// granted, also of other values.
+Facts only_certain_numbers(Facts facts, const Facts& certain) {
+  for (size_t i = 0; i < facts.size() && i < certain.size(); ++i) {
+    const auto& known = certain[i].dims;
+    for (size_t axis = 0; facts[i].dims && axis < facts[i].dims->size(); ++axis) {
+      Dim& size = (*facts[i].dims)[axis];
+      const bool same = known && axis < known->size() && (*known)[axis] == size;
+      if (size.is_constant() && !same) size = Dim::unknown();
+    }
+  }
+  return facts;
+}
+
 }  // namespace
 
 void write_value_info(const Typed& typed, DimText dims, TextPool& texts, onnx::ModelProto& model) {
@@ -193,9 +207,10 @@ void write_value_info(const Typed& typed, DimText dims, TextPool& texts, onnx::M
 
 void write_value_info(const Typed& typed, const Typed& certain, DimText dims, TextPool& texts,
                       onnx::ModelProto& model) {
-  ValueInfoWriter(typed, dims, texts).write_outputs(typed.graph(), typed.facts(), *model.graph, false);
+  ValueInfoWriter outputs(typed, dims, texts);
   // Such a model runs only where ONNX Runtime does not know the sizes: told what they are, it refuses the file.
-  if (certain.refusal()) return;
+  if (certain.refusal()) return outputs.write_outputs(typed.graph(), typed.facts(), *model.graph, false);
+  outputs.write_outputs(typed.graph(), only_certain_numbers(typed.facts(), certain.facts()), *model.graph, false);
   ValueInfoWriter inner(certain, dims, texts);
   inner.avoid(model.graph->output);
   inner.write_inner(certain.graph(), certain.facts(), *model.graph);

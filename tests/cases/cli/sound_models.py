@@ -94,6 +94,12 @@ g (float[n, 4] x) => (float[a, b] y)
     no = Gemm (x, w, bias)
   }>
 }""",
+    # m is 1 because of the product, but nobody holds the two axes called m against each other when it runs.
+    "one_by_condition": """
+g (float[n, m, m] x) => (float[a, b, c] y)
+<float[1, 1] w = {2}> {
+  y = MatMul (x, w)
+}""",
     # Both branches refuse an empty x; what a 0 of the target means is told apart beside that.
     "refused_either_way": """
 g (float[p, q, r] x, bool c) => (float[a, b] y, float[d, e, f] z)
