@@ -9,8 +9,10 @@ namespace anyshape::bench {
 namespace {
 
 constexpr int kRounds = 6;
-// A group is long enough for the clock, a warm-up for the caches and for threads that still spin for another engine.
+// A group is long enough for the clock, a warm-up for the caches.
 constexpr double kGroup = 20e-6, kWarmUp = 1e-3;
+// Threads of an engine spin for some time after its last call, on cores that the next one wants.
+constexpr std::chrono::milliseconds kCalm(50);
 
 // Seconds of one call out of a group of `calls`.
 Result<double> time_group(Runner& runner, int calls) {
@@ -48,7 +50,10 @@ Status take_turn(Contender& contender, double slice, bool keep) {
 
 Status turns(std::span<Contender> contenders, double seconds, bool keep) {
   for (int round = 0; round < kRounds; ++round)
-    for (Contender& contender : contenders) TRY_OK(take_turn(contender, seconds / kRounds, keep));
+    for (Contender& contender : contenders) {
+      std::this_thread::sleep_for(kCalm);
+      TRY_OK(take_turn(contender, seconds / kRounds, keep));
+    }
   return {};
 }
 
