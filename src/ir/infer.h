@@ -34,6 +34,12 @@ struct Requirement {
   ValueId site = kNoValue;
 };
 
+// A node for which no rule could answer, and its site as in Requirement; kNoValue where it has no rule at all.
+struct Doubt {
+  Reason why;
+  ValueId site = kNoValue;
+};
+
 // Narrow arithmetic on sizes (int32, float32) is claimed to be exact for axes up to the first of these that makes it
 // so; the numeric walk has no such end.
 inline constexpr int64_t kSizeClaim = 32767;
@@ -185,7 +191,7 @@ class Walk {
   // On the entries of inputs: "indices must be < 512".
   const std::vector<Reason>& data_conditions() const { return data_conditions_; }
   // Nodes for which no rule could answer; with any of them the verdict is unknown.
-  const std::vector<Reason>& undecided() const { return undecided_; }
+  const std::vector<Doubt>& undecided() const { return undecided_; }
   SymbolKind kind(Dim symbol) const;
   const std::unordered_map<Dim, SymbolKind>& kinds() const { return kinds_; }
   // What is known of the fresh symbols by themselves.
@@ -231,7 +237,8 @@ class Walk {
   Assumptions& assumptions_;
   Options options_;
   std::vector<Requirement> requirements_;
-  std::vector<Reason> data_conditions_, undecided_;
+  std::vector<Reason> data_conditions_;
+  std::vector<Doubt> undecided_;
   std::unordered_map<Dim, SymbolKind> kinds_;
   // Symbols of data that a concrete shape may pin all the same, being made of sizes, too.
   std::unordered_set<Dim> mixed_;

@@ -318,7 +318,7 @@ RowAnswer answer(const Row& row) {
   Walk walk(assumptions);
   const auto facts = walk.run(built.graph, built.inputs);
   if (!facts) return {fmt::format("error[{}]", facts.error().code), ""};
-  if (!walk.undecided().empty()) return {fmt::format("unknown[{}]", walk.undecided()[0].code), needs_of(walk)};
+  if (!walk.undecided().empty()) return {fmt::format("unknown[{}]", walk.undecided()[0].why.code), needs_of(walk)};
   return {print_outputs(built.graph, *facts), needs_of(walk)};
 }
 

@@ -21,6 +21,7 @@ Draft::Draft(const Typed& source, const Target& engine)
     : typed(source), target(engine), graph(source.graph()), facts(source.facts()) {
   // Errors name the nodes of the source, whatever is left around them.
   for (size_t i = 0; i < graph.nodes.size(); ++i) graph.nodes[i].name = source.graph().label(source.graph().nodes[i]);
+  demanding = source.unanswered();
   for (const Requirement& r : source.requirements())
     if (asked_at_run_time(r)) demanding.insert(r.site);
 }

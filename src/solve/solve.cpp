@@ -141,6 +141,7 @@ class Solver {
       yes.facts_[i] = anyshape::either(condition, yes.facts_[i], no.facts_[i], yes);
     add_new(no.data_conditions_, yes.data_conditions_);
     add_new(no.undecided_, yes.undecided_);
+    yes.unanswered_.insert(no.unanswered_.begin(), no.unanswered_.end());
     const auto [least, most] = std::minmax(yes.largest_axis_, no.largest_axis_);
     yes.largest_axis_ = least ? least : most;
     return yes;
@@ -181,7 +182,10 @@ class Solver {
     typed.bodies_ = walk.bodies();
     typed.requirements_ = walk.requirements();
     typed.data_conditions_ = walk.data_conditions();
-    typed.undecided_ = walk.undecided();
+    for (const Doubt& doubt : walk.undecided()) {
+      typed.undecided_.push_back(doubt.why);
+      if (doubt.site != kNoValue) typed.unanswered_.insert(doubt.site);
+    }
     typed.fresh_bounds_ = settled(walk.fresh_bounds(), start_);
     typed.kinds_ = walk.kinds();
     typed.largest_axis_ = walk.largest_axis();

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "ir/graph.h"
@@ -43,6 +44,8 @@ class Typed {
   const std::vector<Reason>& data_conditions() const { return data_conditions_; }
   // Nodes for which no rule could answer.
   const std::vector<Reason>& undecided() const { return undecided_; }
+  // First outputs of the nodes of the graph that are such, or have such in a body: their rules are left to every run.
+  const std::unordered_set<ValueId>& unanswered() const { return unanswered_; }
   // Set when no shape at all is accepted: the rule that refuses.
   const std::optional<Error>& refusal() const { return refusal_; }
   // Its node of the graph, or the one that has the body it stands in. REQUIRES: refusal().
@@ -69,6 +72,7 @@ class Typed {
   Walk::Reveal bodies_;
   std::vector<Requirement> requirements_;
   std::vector<Reason> data_conditions_, undecided_;
+  std::unordered_set<ValueId> unanswered_;
   std::vector<Condition> fresh_bounds_;
   std::unordered_map<Dim, SymbolKind> kinds_;
   std::optional<Error> refusal_;

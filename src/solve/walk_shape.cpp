@@ -118,7 +118,7 @@ Walked walk_shape(const Graph& graph, const Shapes& shapes) {
     // Without proofs, a condition on data that no data meets would pass for one that some do.
     out.answer = {Answer::Kind::unknown, std::string(kBudgetCode), {}, "the work budget is spent", {}, {}};
   } else if (!walk.undecided().empty()) {
-    out.answer = undecided(walk.undecided().front());
+    out.answer = undecided(walk.undecided().front().why);
   }
   if (!out.accepts()) return out;
   out.on_data = walk.requirements().size();

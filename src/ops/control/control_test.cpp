@@ -33,7 +33,7 @@ Answer walk(const Graph& graph, std::initializer_list<const char*> inputs, bool 
     if (!r.path.is_always()) out.needs += fmt::format("({}) ", print(r.path));
     out.needs += print(r.condition) + (r.on_data ? " on data" : "") + (r.opaque ? " opaque" : "");
   }
-  for (const Reason& r : walk.undecided()) out.doubts += r.code + " ";
+  for (const Doubt& doubt : walk.undecided()) out.doubts += doubt.why.code + " ";
   return out;
 }
 

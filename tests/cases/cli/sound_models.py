@@ -41,6 +41,19 @@ g (float[8, 9] x, float[m] z) => (int64[n] y)
     row = Identity (before)
   }>
 }""",
+    # Whether there is a second round is not certain, so nothing is known of the rank of what is carried: the rule of Concat
+    # cannot answer, and nobody reads the node.
+    "unread_in_rounds": """
+g (float[n] x, float[2, 1, 3] w, float[2, 5, 3] v) => (float[a, b, c] y)
+<int64[1] first = {0}, int64[1] end = {9}, int64[1] start = {8}, bool yes = {1}> {
+  size = Shape (x)
+  rounds = Squeeze (size)
+  y = Loop (rounds, yes, v) <body = body (int64 i, bool more, float[p, q, r] before) => (bool go_on, float[] after) {
+    joined = Concat <axis = 1> (w, before)
+    go_on = Identity (more)
+    after = Slice (w, start, end, first)
+  }>
+}""",
     # One size of the target follows from the shape of v, the other one is data.
     "resized_by_both": """
 g (float[2, 2, h, 3] x, int64[1] w, float[n] v) => (float[a, b, c, d] y)
