@@ -182,6 +182,11 @@ def no_rounds(node, arrays):
     return any(not arrays[name].size for name in node.output[len(node.input) - 2:] if name in arrays)
 
 
+def product_beyond(node, arrays):
+    x, y = arrays[node.input[0]], arrays[node.output[0]]
+    return bool(np.isfinite(x).all() and np.isnan(y).any())
+
+
 ROWS = [
     Row("Einsum", "a letter of one entry is stretched, which the text keeps to the ellipsis", one_against_more, True),
     Row("GatherND", "data and indices have other batches", other_batches, True),
@@ -194,6 +199,7 @@ ROWS = [
     Row("Scan", "a state may get another shape", other_state, True),
     Row("Resize", "what keeps its shape is copied, whatever the scale", same_shape),
     Row("Resize", "places are computed in float, and may fall on the other side of a border", on_border),
+    Row("ReduceProd", "products are rounded to the type on the way, and infinity meets zero", product_beyond),
     Row("Loop", "what a loop of no rounds collects has a shape of its own", no_rounds),
 ]
 

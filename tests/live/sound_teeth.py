@@ -197,6 +197,9 @@ LAX_ROWS = [
     (resized([0, 3, 3, 5, 7, 8]), ""),
     (resized([0, 1, 3, 5, 7, 8], mode="linear"), ""),
     (resized([0, 1, 3, 5, 6, 8], coordinate_transformation_mode="asymmetric"), ""),
+    (seen_by("ReduceProd", [of(2)], [np.array(np.nan)]), "infinity"),
+    (seen_by("ReduceProd", [np.array([np.inf, 0])], [np.array(np.nan)]), ""),
+    (seen_by("ReduceProd", [of(2)], [np.array(1.0)]), ""),
     (seen_by("Loop", [3, True, of(2)], [of(2), of(0, 4)]), "no rounds"),
     (seen_by("Loop", [3, True, of(0)], [of(0), of(3, 4)]), ""),
 ]

@@ -105,7 +105,7 @@ Status BoundPlan::check_claims(size_t stage) const {
   for (const auto& claim : plan_.stages[stage].claims)
     if (registers_[claim.holds] != 1)
       return anyshape::at(fmt::format("node {:?}", plan_.graph->label(plan_.graph->nodes[claim.node])),
-                          system_error("run.size", "its sizes are not those of its rule: a fault of anyshape").value());
+                          system_error(kWrongSize, "its sizes are not those of its rule: a fault of anyshape").value());
   return {};
 }
 
@@ -116,13 +116,16 @@ Status BoundPlan::set_sizes(uint32_t value) {
   int64_t* strides = dims + rank;
   for (size_t i = 0; i < rank; ++i) {
     dims[i] = registers_[planned.dims[i]];
-    if (dims[i] < 0) return refuse("run.size", "a tensor would get the size {}", dims[i]);
+    if (dims[i] < 0) return refuse(kWrongSize, "a tensor would get the size {}", dims[i]);
   }
   int64_t step = 1;
+  const bool empty = std::find(dims, dims + rank, 0) != dims + rank;
   for (size_t i = rank; i-- > 0;) {
     strides[i] = step;
+    if (!__builtin_mul_overflow(step, std::max<int64_t>(dims[i], 1), &step) && step <= Block::kLargest) continue;
     // An empty axis makes all others harmless, whatever their product.
-    if (__builtin_mul_overflow(step, std::max<int64_t>(dims[i], 1), &step) || step > Block::kLargest)
+    step = 1;
+    if (!empty)
       return system_error("tensor.memory", "out of memory: a tensor of sizes [{}] is needed",
                           fmt::join(std::span(dims, rank), ", "));
   }
@@ -135,7 +138,7 @@ Status BoundPlan::set_window(uint32_t value) {
   offsets_[value] = 0;
   const View& base = views_[planned.index];
   if (!stays_inside(planned, base, views_[value], registers_))
-    return system_error("run.size", "a window of sizes [{}] does not fit on [{}]: a fault of anyshape",
+    return system_error(kWrongSize, "a window of sizes [{}] does not fit on [{}]: a fault of anyshape",
                         fmt::join(views_[value].dims, ", "), fmt::join(base.dims, ", "));
   if (planned.dense) return {};
   int64_t* strides = sizes_.data() + size_start_[value] + planned.dims.size();

@@ -3,12 +3,16 @@
 #include <algorithm>
 #include <array>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "plan/plan.h"
 #include "tensor/view.h"
 
 namespace anyshape {
+
+// A size is not the one its rule gives.
+inline constexpr std::string_view kWrongSize = "run.size";
 
 // The numbers of a plan at one shape: evaluated formulas, no memory. Made once, filled again for each new shape without
 // allocating.

@@ -54,13 +54,22 @@ Status Executor::run(const Run& run) {
   return status;
 }
 
+Status Executor::run_plan() {
+  TRY(state_.binding, bindings_.bind(state_.run->inputs, judge_));
+  if (!state_.binding) return run_source();
+  needs_source_ = false;
+  Status status = run_steps();
+  return needs_source_ ? run_source() : status;
+}
+
+// What is claimed of a size may rest on a condition that only a later node asks about data. Then the source, node by
+// node, refuses; if it does not, the claim is wrong.
 Status Executor::run_bound() {
   try {
-    TRY(state_.binding, bindings_.bind(state_.run->inputs, judge_));
-    if (!state_.binding) return run_source();
-    needs_source_ = false;
-    Status status = run_steps();
-    return needs_source_ ? run_source() : status;
+    Status status = run_plan();
+    if (status || status.error().code != kWrongSize || outputs_.write_inputs()) return status;
+    const Status source = run_source();
+    return source ? status : source;
   } catch (const std::bad_alloc&) {
     return MemoryMeter::out_of_memory();
   } catch (const std::length_error&) {

@@ -42,6 +42,7 @@ class Executor {
  private:
   Result<BoundPlan*> bind(std::span<const Datum> inputs);
   Status run_bound();
+  Status run_plan();
   Status run_steps();
   Status run_step(size_t& index);
   Status enter_stage(size_t stage);

@@ -216,7 +216,7 @@ Status Steps::check_made(uint32_t value) const {
   if (!planned.has_sizes || !made.is_tensor()) return {};
   const auto& dims = made.tensor().dims();
   if (std::ranges::equal(dims, state_.binding->view(value).dims)) return {};
-  return system_error("run.size", "a tensor of sizes [{}] was made where [{}] was planned: a fault of anyshape",
+  return system_error(kWrongSize, "a tensor of sizes [{}] was made where [{}] was planned: a fault of anyshape",
                       fmt::join(dims, ", "), fmt::join(state_.binding->view(value).dims, ", "));
 }
 

@@ -34,7 +34,14 @@ Facts repeated(const Call& call, Dims dims) {
   return out;
 }
 
-// Entries that are not known: an axis of more than one entry keeps its size, every other one is free.
+// The size an axis of `size` entries gets by an entry that is not known: its own, if it has more than one.
+Dim expanded(const Call& call, InferContext& context, Dim size) {
+  if (context.proves(Condition::ge(size, 2))) return size;
+  const Dim out = context.fresh(call.in(1), "expand");
+  context.bound(Condition::le(size, 1) || Condition::eq(out, size));
+  return out;
+}
+
 Result<Facts> expand_to_unknown(const Call& call, InferContext& context) {
   const Dims data = *call.in(0).dims;
   const auto length = call.in(1).numeric_dims();
@@ -44,9 +51,12 @@ Result<Facts> expand_to_unknown(const Call& call, InferContext& context) {
   const size_t shift = rank - data.size();
   Dims dims;
   for (size_t i = 0; i < rank; ++i) {
-    const bool own = i >= shift && (i < rank - static_cast<size_t>(length->front()) ||
-                                    context.proves(Condition::ge(data[i - shift], 2)));
-    dims.push_back(own ? data[i - shift] : context.fresh(call.in(1), "expand"));
+    if (i < shift) {
+      dims.push_back(context.fresh(call.in(1), "expand"));
+    } else {
+      const bool asked = i >= rank - static_cast<size_t>(length->front());
+      dims.push_back(asked ? expanded(call, context, data[i - shift]) : data[i - shift]);
+    }
   }
   return repeated(call, std::move(dims));
 }

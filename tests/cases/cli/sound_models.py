@@ -54,6 +54,37 @@ g (float[n] x, float[2, 1, 3] w, float[2, 5, 3] v) => (float[a, b, c] y)
     after = Slice (w, start, end, first)
   }>
 }""",
+    # What an axis of two entries or more is expanded to is its own size, whatever the data.
+    "expanded_by_data": """
+g (float[h] x, int64[1] s) => (float[k] y, int64[k] where)
+<int64[1] six = {6}> {
+  wide = Expand (x, s)
+  y, where = TopK (wide, six)
+}""",
+    # That y is no longer than n//2 rests on a condition that MatMul asks about data.
+    "asked_later": """
+g (float[n] x, float[6] v, int64[m] w, float[2, 6] u) => (float[k] y, float[2, c] z)
+<int64[1] two = {2}, int64[1] zero = {0}, int64[1] one = {1}> {
+  places = NonZero (w)
+  flat = Squeeze (places, zero)
+  picked = Cast <to = 1> (flat)
+  size = Shape (x)
+  half = Div (size, two)
+  top, where = TopK (picked, half)
+  column = Unsqueeze (picked, one)
+  z = MatMul (u, column)
+  y = Slice (v, zero, half)
+}""",
+    # Nothing, however often, takes no memory.
+    "nothing_tiled": """
+g (int64[n] w, float[e, 1] x) => (float[a, b] y)
+<int64[1] one = {1}, int64 part = {16}, int64[1] zero = {0}> {
+  least = ReduceMin <keepdims = 0> (w)
+  some = Div (least, part)
+  often = Unsqueeze (some, zero)
+  repeats = Concat <axis = 0> (one, often)
+  y = Tile (x, repeats)
+}""",
     # One size of the target follows from the shape of v, the other one is data.
     "resized_by_both": """
 g (float[2, 2, h, 3] x, int64[1] w, float[n] v) => (float[a, b, c, d] y)
