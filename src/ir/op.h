@@ -42,6 +42,10 @@ class BodyRunner {
  public:
   virtual ~BodyRunner() = default;
   virtual Result<std::vector<Datum>> run(const Graph& body, std::vector<Datum> inputs) = 0;
+  // The same by reference kernels, every node of the file included: refused where one of them is.
+  virtual Result<std::vector<Datum>> run_whole(const Graph& body, std::vector<Datum> inputs) {
+    return run(body, std::move(inputs));
+  }
 };
 
 // What a reference kernel works on: dense tensors (or sequences, optionals, maps), aligned for their type.

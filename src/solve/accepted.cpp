@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <iterator>
 #include <unordered_map>
-#include <unordered_set>
 
 #include "base/effort.h"
 #include "solve/budget.h"
+#include "solve/fresh_sizes.h"
 
 namespace anyshape {
 namespace {
@@ -23,53 +23,12 @@ using Candidates = std::vector<Candidate>;
 
 Reason reason_of(const Requirement& r) { return {r.node, r.op, r.code, r.sentence}; }
 
-Condition whole(const Requirement& r) { return r.path.is_always() ? r.condition : !r.path || r.condition; }
-
-bool on_axes(const Typed& typed, const Condition& condition) {
-  const auto symbols = condition.symbols();
-  return std::all_of(symbols.begin(), symbols.end(), [&](Dim s) { return typed.kind(s) == SymbolKind::axis; });
-}
-
-// The condition and what bounds the data-dependent sizes in it, by axes or by each other.
-Condition with_bounds(const Typed& typed, Condition condition) {
-  const auto says_more = [](const Condition& bound) { return bound.symbols().size() > 1 || bound.any_of().size() > 1; };
-  std::vector<const Condition*> left;
-  for (const Condition& bound : typed.fresh_bounds())
-    if (says_more(bound)) left.push_back(&bound);
-  std::unordered_set<Dim> on_data;
-  for (bool more = true; more && !condition.is_opaque();) {
-    for (Dim symbol : condition.symbols())
-      if (typed.kind(symbol) == SymbolKind::data) on_data.insert(symbol);
-    const auto begin = std::stable_partition(left.begin(), left.end(), [&](const Condition* bound) {
-      const auto symbols = bound->symbols();
-      return std::none_of(symbols.begin(), symbols.end(), [&](Dim symbol) { return on_data.contains(symbol); });
-    });
-    more = begin != left.end();
-    for (auto it = begin; it != left.end(); ++it) condition = condition && **it;
-    left.erase(begin, left.end());
-  }
-  return condition;
-}
-
-// exists values for the data-dependent sizes: the condition without them. Opaque where it cannot be told, or is about
-// sizes that no expression of the axes can write.
-Projection without_data(const Typed& typed, const Assumptions& ground, Condition condition) {
-  Projection projection{std::move(condition), true};
-  if (projection.condition.is_opaque()) return {Condition::opaque(), false};
-  for (Dim symbol : projection.condition.symbols()) {
-    if (typed.kind(symbol) != SymbolKind::data) continue;
-    const Projection step = eliminate(projection.condition, symbol, ground);
-    projection = {step.condition, projection.exact && step.exact};
-  }
-  const bool told = !projection.condition.is_opaque() && on_axes(typed, projection.condition);
-  return told ? projection : Projection{Condition::opaque(), false};
-}
-
 // What is asked of data-dependent sizes, all of it together, as a condition on axes.
 void project_data(const Typed& typed, const std::vector<const Requirement*>& on_data, AcceptedSet& set,
                   Candidates& candidates) {
   if (on_data.empty()) return;
   const auto ground = typed.ground();
+  const FreshSizes sizes{typed.kinds(), typed.fresh_bounds()};
   Condition all = Condition::always();
   std::vector<Reason> because;
   for (const Requirement* r : on_data) {
@@ -77,9 +36,9 @@ void project_data(const Typed& typed, const std::vector<const Requirement*>& on_
     because.push_back(reason_of(*r));
     set.on_data.push_back({whole(*r), {because.back()}});
   }
-  Projection projection = without_data(typed, *ground, all.is_opaque() ? all : with_bounds(typed, all));
+  Projection projection = without_data(sizes, *ground, all.is_opaque() ? all : with_bounds(sizes, all));
   // Without the bounds it is necessary still.
-  if (projection.condition.is_opaque()) projection = {without_data(typed, *ground, all).condition, false};
+  if (projection.condition.is_opaque()) projection = {without_data(sizes, *ground, all).condition, false};
   if (!projection.exact) {
     set.exact = false;
     set.not_exact_because.push_back(because.front());

@@ -6,13 +6,11 @@
 #include "base/effort.h"
 #include "solve/axes.h"
 #include "solve/budget.h"
+#include "solve/fresh_sizes.h"
 
 namespace anyshape {
 
-SymbolKind Typed::kind(Dim symbol) const {
-  const auto it = kinds_.find(symbol);
-  return it == kinds_.end() ? SymbolKind::axis : it->second;
-}
+SymbolKind Typed::kind(Dim symbol) const { return FreshSizes{kinds_, fresh_bounds_}.kind(symbol); }
 
 const Reason* Typed::cut_short() const {
   const auto is_budget = [](const Reason& r) { return r.code == kBudgetCode; };

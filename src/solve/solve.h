@@ -53,6 +53,7 @@ class Typed {
   // The work budget was spent before the last node: where. Null: it was not.
   const Reason* cut_short() const;
   SymbolKind kind(Dim symbol) const;
+  const std::unordered_map<Dim, SymbolKind>& kinds() const { return kinds_; }
   // The claims end at axes of this size; 0: they do not.
   int64_t largest_axis() const { return largest_axis_; }
   // Solved without SolveOptions::corners it would not be the same.

@@ -6,6 +6,7 @@
 
 #include "base/effort.h"
 #include "solve/axes.h"
+#include "solve/fresh_sizes.h"
 
 namespace anyshape {
 namespace {
@@ -91,6 +92,21 @@ Answer undecided(const Reason& why) {
   return {Answer::Kind::unknown, why.code, fmt::format("node {:?}", why.node), why.sentence, {}, {}};
 }
 
+// Every rule alone takes some data. Where data chooses between several sizes at once, there may be none that all take:
+// the first of those rules.
+const Requirement* met_by_no_data(const Walk& walk, Symbols& symbols) {
+  const FreshSizes sizes{walk.kinds(), walk.fresh_bounds()};
+  const auto chooses = [](const Condition& bound) { return bound.any_of().size() > 1; };
+  if (walk.requirements().size() < 2 || std::none_of(sizes.bounds.begin(), sizes.bounds.end(), chooses)) return nullptr;
+  Condition all = Condition::always();
+  for (const Requirement& r : walk.requirements())
+    if (!r.condition.is_opaque()) all = all && whole(r);
+  if (all.is_opaque()) return nullptr;
+  Assumptions ground(symbols);
+  for (const Condition& bound : sizes.bounds) ground.assume(bound);
+  return without_data(sizes, ground, with_bounds(sizes, all)).condition.is_never() ? &walk.requirements()[0] : nullptr;
+}
+
 Answer ended(const Error& e) {
   const auto kind = e.kind == Error::Kind::refused ? Answer::Kind::refuse : Answer::Kind::unknown;
   return {kind, e.code, e.place, e.message, {}, {}};
@@ -119,6 +135,8 @@ Walked walk_shape(const Graph& graph, const Shapes& shapes) {
     out.answer = {Answer::Kind::unknown, std::string(kBudgetCode), {}, "the work budget is spent", {}, {}};
   } else if (!walk.undecided().empty()) {
     out.answer = undecided(walk.undecided().front().why);
+  } else if (const Requirement* r = met_by_no_data(walk, *out.symbols)) {
+    out.answer = refused(r->code, fmt::format("node {:?}", r->node), r->sentence);
   }
   if (!out.accepts()) return out;
   out.on_data = walk.requirements().size();

@@ -5,6 +5,7 @@
 
 #include "base/bug.h"
 #include "engine/executable/executor.h"
+#include "engine/executable/reference.h"
 #include "ir/infer.h"
 #include "kernels/dense_copy.h"
 #include "ops/custom.h"
@@ -23,13 +24,9 @@ class Steps::Bodies final : public BodyRunner {
   explicit Bodies(Steps& outer) : outer_(outer) {}
 
   Result<std::vector<Datum>> run(const Graph& body, std::vector<Datum> inputs) override {
-    for (const auto& capture : body.captures) inputs.push_back(outer_.storage_.datum(capture.outer));
+    add_captures(body, inputs);
     auto& executor = outer_.bodies_[&body];
-    if (!executor) {
-      const auto plan = outer_.plan_.bodies.find(&body);
-      ANYSHAPE_CHECK(plan != outer_.plan_.bodies.end());
-      executor = Executor::of_body(plan->second, outer_.queue_);
-    }
+    if (!executor) executor = Executor::of_body(plan_of(body), outer_.queue_);
     std::vector<Datum> outputs(body.outputs.size());
     Run run;
     run.inputs = inputs;
@@ -40,7 +37,21 @@ class Steps::Bodies final : public BodyRunner {
     return outputs;
   }
 
+  Result<std::vector<Datum>> run_whole(const Graph& body, std::vector<Datum> inputs) override {
+    add_captures(body, inputs);
+    return run_reference(*plan_of(body)->source, std::move(inputs), outer_.seed_++, outer_.state_.run->limits);
+  }
+
  private:
+  void add_captures(const Graph& body, std::vector<Datum>& inputs) const {
+    for (const auto& capture : body.captures) inputs.push_back(outer_.storage_.datum(capture.outer));
+  }
+  const std::shared_ptr<const Plan>& plan_of(const Graph& body) const {
+    const auto plan = outer_.plan_.bodies.find(&body);
+    ANYSHAPE_CHECK(plan != outer_.plan_.bodies.end());
+    return plan->second;
+  }
+
   Steps& outer_;
 };
 

@@ -247,6 +247,10 @@ void stack_constants(const Facts& parts, Fact& out) {
 
 Result<Fact> stack(InferContext& context, const Facts& parts, size_t axis, std::string_view code) {
   Fact out = parts.front().type_only();
+  const auto untold = [](const Fact& part) {
+    return part.kind == Fact::Kind::unknown || (part.is_tensor() && part.dtype == DType::undefined);
+  };
+  if (std::any_of(parts.begin(), parts.end(), untold)) return Fact();
   for (const Fact& part : parts) {
     if (part.kind != out.kind || part.dtype != out.dtype)
       return refuse(code, "iterations give {} and {}", print(out), print(part));
@@ -340,7 +344,7 @@ Result<std::vector<TensorType>> ScanParts::none(BodyRunner& bodies, std::vector<
     const Value& value = body_.values[body_.outputs[i]];
     auto dims = declared_fact(value, Dim::unknown()).numeric_dims();
     if (!dims && !ran) {
-      auto tried = bodies.run(body_, inputs);
+      auto tried = bodies.run_whole(body_, inputs);
       ran = tried ? *std::move(tried) : std::vector<Datum>(body_.outputs.size());
     }
     const Fact fact = declared_fact(value, 0);

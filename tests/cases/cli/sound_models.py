@@ -85,6 +85,31 @@ g (int64[n] w, float[e, 1] x) => (float[a, b] y)
   repeats = Concat <axis = 0> (one, often)
   y = Tile (x, repeats)
 }""",
+    # Of what data chooses between, MatMul takes the second, and that has too few entries for Reshape at most sizes.
+    "taken_by_none": """
+g (float[n, 3] x, float[m, 4] z, bool c, float[4, 2] w) => (float[a, b] y, float[d, e] p)
+<int64[2] target = {-1, 5}> {
+  v = If (c) <then_branch = one () => (float[n, 3] of_x) { of_x = Identity (x) },
+              else_branch = other () => (float[m, 4] of_z) { of_z = Identity (z) }>
+  p = Reshape (v, target)
+  y = MatMul (v, w)
+}""",
+    # With no round at all, the body could not run: nodes that nobody reads count, too.
+    "rounds_of_nothing": """
+g (float[3] x, float[r, n] z, float[3] state, int64[1] at) => (float[p, q] y)
+<int64[1] zero = {0}, int64 one = {1}, float[2] values = {0.0, 1.0}> {
+  sizes = Shape (z)
+  size = Gather (sizes, one)
+  rows = Unsqueeze (size, zero)
+  last = Unsqueeze (one, zero)
+  target = Concat <axis = 0> (rows, last)
+  wide = Expand (x, target)
+  end, y = Scan <num_scan_inputs = 1> (state, wide) <body = body (float[s] before, float[t] row) => (float[u] after, float[v] kept) {
+    unread = OneHot <axis = 0> (at, size, values)
+    after = Neg (before)
+    kept = Identity (before)
+  }>
+}""",
     # One size of the target follows from the shape of v, the other one is data.
     "resized_by_both": """
 g (float[2, 2, h, 3] x, int64[1] w, float[n] v) => (float[a, b, c, d] y)
