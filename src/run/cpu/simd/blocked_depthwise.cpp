@@ -24,22 +24,42 @@ struct Line {
   V bias, low, high;
 };
 
-HWY_INLINE void store_place(const Line& t, int64_t x, V sum) {
-  sum = hn::Add(sum, t.bias);
-  if (t.residual) sum = hn::Add(sum, hn::LoadU(F(), t.residual + x * kLanes));
-  hn::StoreU(at_most(at_least(sum, t.low), t.high), F(), t.out + x * kLanes);
+// Keeps the compiler from loading a vector anew for each of its uses.
+#undef ANYSHAPE_LOADED
+#if HWY_ARCH_X86 && HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128
+#define ANYSHAPE_LOADED(v) asm("" : "+v"((v).raw))
+#else
+#define ANYSHAPE_LOADED(v)
+#endif
+// Keeps the compiler from making loops of their own for conditions that hold in all rounds.
+#undef ANYSHAPE_CHANGES
+#define ANYSHAPE_CHANGES(x) asm("" : "+r"(x))
+
+template <int R>
+HWY_INLINE void store_places(const Line& t, int64_t x, V (&sums)[R]) {
+  const V bias = t.bias, low = t.low, high = t.high;
+  const float* residual = t.residual ? t.residual + x * kLanes : nullptr;
+  float* out = t.out + x * kLanes;
+  ANYSHAPE_UNROLL
+  for (int i = 0; i < R; ++i) sums[i] = hn::Add(sums[i], bias);
+  if (residual) {
+    ANYSHAPE_UNROLL
+    for (int i = 0; i < R; ++i) sums[i] = hn::Add(sums[i], hn::LoadU(F(), residual + i * kLanes));
+  }
+  ANYSHAPE_UNROLL
+  for (int i = 0; i < R; ++i) hn::StoreU(at_most(at_least(sums[i], low), high), F(), out + i * kLanes);
 }
 
 // One place of which only cells k0..k1 - 1 of each row are inside.
 void sum_edge(const Line& t, int64_t x, int64_t k0, int64_t k1) {
-  V sum = hn::Zero(F());
+  V sums[1] = {hn::Zero(F())};
   for (int64_t y = 0; y < t.kernel_rows; ++y) {
     const float* at = t.in + y * t.row_step + x * t.x_step;
     const float* weights = t.weights + y * t.kernel_width * kLanes;
     for (int64_t k = k0; k < k1; ++k)
-      sum = hn::MulAdd(hn::LoadU(F(), at + k * t.cell_step), hn::LoadU(F(), weights + k * kLanes), sum);
+      sums[0] = hn::MulAdd(hn::LoadU(F(), at + k * t.cell_step), hn::LoadU(F(), weights + k * kLanes), sums[0]);
   }
-  store_place(t, x, sum);
+  store_places<1>(t, x, sums);
 }
 
 // R neighbouring places, all of whose cells are inside.
@@ -57,53 +77,57 @@ HWY_NOINLINE void sum_inner(const Line& t, int64_t x) {
       for (int i = 0; i < R; ++i) sums[i] = hn::MulAdd(hn::LoadU(F(), at + i * t.x_step), w, sums[i]);
     }
   }
-  ANYSHAPE_UNROLL
-  for (int i = 0; i < R; ++i) store_place(t, x + i, sums[i]);
+  store_places<R>(t, x, sums);
 }
 
-// The same for kernels K wide of dilation 1 and stride S: each input is loaded once.
+// The same for kernels K wide of dilation 1 and stride S, each input loaded once. Of the inputs that the R windows see
+// only those from `begin` to `end` - 1 are there; each window has some of them.
 template <int K, int S, int R>
-HWY_NOINLINE void sum_once(const Line& t, int64_t x) {
+HWY_NOINLINE void sum_once(const Line& t, int64_t x, int64_t begin, int64_t end) {
+  constexpr int kInputs = (R - 1) * S + K;
   V sums[R];
   ANYSHAPE_UNROLL
   for (int i = 0; i < R; ++i) sums[i] = hn::Zero(F());
   const float* at = t.in + x * S * kLanes;
   const float* weights = t.weights;
   for (int64_t y = 0; y < t.kernel_rows; ++y, at += t.row_step, weights += K * kLanes) {
+    ANYSHAPE_CHANGES(begin);
+    ANYSHAPE_CHANGES(end);
     V w[K];
     ANYSHAPE_UNROLL
     for (int k = 0; k < K; ++k) w[k] = hn::LoadU(F(), weights + k * kLanes);
     ANYSHAPE_UNROLL
-    for (int j = 0; j < (R - 1) * S + K; ++j) {
-      const V value = hn::LoadU(F(), at + j * kLanes);
+    for (int j = 0; j < kInputs; ++j) {
+      if ((j < K - 1 && j < begin) || (j > kInputs - K && j >= end)) continue;
+      V value = hn::LoadU(F(), at + j * kLanes);
+      ANYSHAPE_LOADED(value);
       ANYSHAPE_UNROLL
       for (int k = 0; k < K; ++k)
         if ((j - k) % S == 0 && j >= k && (j - k) / S < R)
           sums[(j - k) / S] = hn::MulAdd(value, w[k], sums[(j - k) / S]);
     }
   }
-  ANYSHAPE_UNROLL
-  for (int i = 0; i < R; ++i) store_place(t, x + i, sums[i]);
+  store_places<R>(t, x, sums);
 }
 
-template <int K, int S>
-void sum_places_once(const Line& t, int64_t x, int64_t end) {
-  for (; x + 6 <= end; x += 6) sum_once<K, S, 6>(t, x);
-  for (; x + 3 <= end; x += 3) sum_once<K, S, 3>(t, x);
-  for (; x < end; ++x) sum_once<K, S, 1>(t, x);
+template <int K, int S, int R>
+void sum_line_once(const BlockedConv& c, const Line& t, int64_t x) {
+  for (; x + R <= c.out_width; x += R) {
+    const int64_t begin = c.pad_left - x * S;
+    sum_once<K, S, R>(t, x, begin, begin + c.in_width);
+  }
+  if constexpr (R > 1) sum_line_once<K, S, R / 2>(c, t, x);
 }
 
-void sum_places_inner(const BlockedConv& c, const Line& t, int64_t x, int64_t end) {
-  if (c.dilation_x == 1 && c.kernel_width == 3) {
-    if (c.stride_x == 1) return sum_places_once<3, 1>(t, x, end);
-    if (c.stride_x == 2) return sum_places_once<3, 2>(t, x, end);
-  }
-  if (c.dilation_x == 1 && c.kernel_width == 5) {
-    if (c.stride_x == 1) return sum_places_once<5, 1>(t, x, end);
-    if (c.stride_x == 2) return sum_places_once<5, 2>(t, x, end);
-  }
-  for (; x + 6 <= end; x += 6) sum_inner<6>(t, x);
-  for (; x < end; ++x) sum_inner<1>(t, x);
+using SumLine = void (*)(const BlockedConv&, const Line&, int64_t);
+
+// For widths and strides of kernels that are frequent, where each window has some of the input; null: none.
+SumLine line_once(const BlockedConv& c) {
+  const bool all_inside = c.pad_left < c.kernel_width && (c.out_width - 1) * c.stride_x < c.in_width + c.pad_left;
+  if (c.dilation_x != 1 || !all_inside || c.stride_x > 2) return nullptr;
+  if (c.kernel_width == 3) return c.stride_x == 1 ? sum_line_once<3, 1, 8> : sum_line_once<3, 2, 6>;
+  if (c.kernel_width == 5) return c.stride_x == 1 ? sum_line_once<5, 1, 8> : sum_line_once<5, 2, 6>;
+  return nullptr;
 }
 
 // Cells of a window that begins at `start` which lie within 0..size - 1.
@@ -115,7 +139,7 @@ struct Inside {
   }
 };
 
-void sum_line(const BlockedConv& c, const Line& t) {
+void sum_line(const BlockedConv& c, const Line& t, int64_t) {
   const int64_t reach = (c.kernel_width - 1) * c.dilation_x, room = c.in_width + c.pad_left - reach;
   const int64_t begin = std::min(c.out_width, (c.pad_left + c.stride_x - 1) / c.stride_x);
   const int64_t end = room <= 0 ? begin : std::clamp((room + c.stride_x - 1) / c.stride_x, begin, c.out_width);
@@ -123,9 +147,11 @@ void sum_line(const BlockedConv& c, const Line& t) {
     const Inside k(x * c.stride_x - c.pad_left, c.dilation_x, c.kernel_width, c.in_width);
     sum_edge(t, x, k.first, k.last);
   };
-  for (int64_t x = 0; x < begin; ++x) edge(x);
-  sum_places_inner(c, t, begin, end);
-  for (int64_t x = end; x < c.out_width; ++x) edge(x);
+  int64_t x = 0;
+  for (; x < begin; ++x) edge(x);
+  for (; x + 6 <= end; x += 6) sum_inner<6>(t, x);
+  for (; x < end; ++x) sum_inner<1>(t, x);
+  for (; x < c.out_width; ++x) edge(x);
 }
 
 // Rows y0..y1 - 1 of plane `plane`, which is image * blocks + block.
@@ -138,6 +164,7 @@ void sum_rows(const BlockedConv& c, const Limits& limits, int64_t plane, int64_t
   t.row_step = c.dilation_y * c.in_width * kLanes;
   t.cell_step = c.dilation_x * kLanes;
   t.x_step = c.stride_x * kLanes;
+  const SumLine sum_once = line_once(c), sum = sum_once ? sum_once : sum_line;
   t.bias = c.bias ? load_n(c.bias + block * kLanes, c.groups - block * kLanes) : hn::Zero(F());
   t.low = splat(limits.low), t.high = splat(limits.high);
   for (int64_t y = y0; y < y1; ++y) {
@@ -148,7 +175,7 @@ void sum_rows(const BlockedConv& c, const Limits& limits, int64_t plane, int64_t
     t.weights = weights + k.first * c.kernel_width * kLanes;
     t.out = c.out + at;
     t.residual = c.residual ? c.residual + at : nullptr;
-    sum_line(c, t);
+    sum(c, t, 0);
   }
   if (limits.complete) return;
   const int64_t row = c.out_width * kLanes;

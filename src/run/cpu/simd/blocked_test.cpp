@@ -52,6 +52,33 @@ TEST(Blocked, ConvAgainstLoops) {
   });
 }
 
+// Rows of all widths, with windows that reach over either edge or both.
+TEST(Blocked, DepthwiseRows) {
+  for_each_target([] {
+    for (uint64_t seed = 1; seed <= 200; ++seed) {
+      Dice dice(seed);
+      BlockedConv c;
+      c.batch = 1;
+      c.groups = dice.between(2, 40);
+      c.in_channels = c.out_channels = 1;
+      c.kernel_width = dice.coin() ? 3 : 5, c.kernel_height = dice.between(1, 5);
+      c.stride_x = dice.between(1, 2), c.stride_y = dice.between(1, 2);
+      c.pad_left = dice.between(0, c.kernel_width), c.pad_top = dice.between(0, c.kernel_height - 1);
+      const int64_t right = dice.between(0, c.kernel_width), bottom = dice.between(0, c.kernel_height - 1);
+      c.in_width = std::max(dice.between(1, 35), c.kernel_width - c.pad_left - right);
+      c.in_height = std::max(dice.between(1, 9), c.kernel_height - c.pad_top - bottom);
+      c.out_width = (c.in_width + c.pad_left + right - c.kernel_width) / c.stride_x + 1;
+      c.out_height = (c.in_height + c.pad_top + bottom - c.kernel_height) / c.stride_y + 1;
+      SCOPED_TRACE(testing::Message() << "seed " << seed << ", width " << c.in_width << " to " << c.out_width);
+      ConvCase x(dice, c, random_activation(dice));
+      if (dice.coin()) x.residual_in_place();
+      x.run(dice);
+      ASSERT_LE(x.worst(), 1e-5);
+      ASSERT_TRUE(x.guards_hold());
+    }
+  });
+}
+
 // What the layers of real models look like: whole blocks, wide panels, several chunks of the sum.
 TEST(Blocked, ConvOfLargeDepth) {
   struct Row {
