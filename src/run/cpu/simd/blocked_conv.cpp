@@ -6,10 +6,10 @@
 namespace anyshape::simd {
 namespace {
 
-enum class Way : uint8_t { direct, depthwise, winograd };
+enum class Way : uint8_t { direct, lines, winograd };
 
 Way way_of(const BlockedConv& c) {
-  if (c.groups > 1 && c.in_channels == 1 && c.out_channels == 1) return Way::depthwise;
+  if (goes_by_lines(c)) return Way::lines;
   return winograd_tile(c) != 0 ? Way::winograd : Way::direct;
 }
 
@@ -45,8 +45,8 @@ std::string_view blocked_conv_refuses(const BlockedConv& c) {
 
 int64_t blocked_conv_packed_size(const BlockedConv& c) {
   switch (way_of(c)) {
-    case Way::depthwise:
-      return depthwise_packed_size(c);
+    case Way::lines:
+      return is_depthwise(c) ? depthwise_packed_size(c) : direct_packed_size(c);
     case Way::winograd:
       return winograd_packed_size(c);
     default:
@@ -56,8 +56,8 @@ int64_t blocked_conv_packed_size(const BlockedConv& c) {
 
 void blocked_conv_pack(const BlockedConv& c, const std::byte* from, float* to) {
   switch (way_of(c)) {
-    case Way::depthwise:
-      return depthwise_pack(c, from, to);
+    case Way::lines:
+      return is_depthwise(c) ? depthwise_pack(c, from, to) : direct_pack(c, from, to);
     case Way::winograd:
       return winograd_pack(c, from, to);
     default:
@@ -66,7 +66,7 @@ void blocked_conv_pack(const BlockedConv& c, const std::byte* from, float* to) {
 }
 
 std::string_view blocked_conv_way(const BlockedConv& c) {
-  if (way_of(c) == Way::depthwise) return "depthwise";
+  if (is_depthwise(c)) return "depthwise";
   if (way_of(c) == Way::winograd) return winograd_tile(c) == 4 ? "winograd 4x4" : "winograd 2x2";
   if (c.plain_input) return "direct from plain channels";
   return is_pointwise(c) ? "pointwise" : "direct";
@@ -75,8 +75,8 @@ std::string_view blocked_conv_way(const BlockedConv& c) {
 int64_t blocked_conv_items(const BlockedConv& c) {
   if (c.batch == 0 || c.out_height == 0 || c.out_width == 0) return 0;
   switch (way_of(c)) {
-    case Way::depthwise:
-      return depthwise_items(c);
+    case Way::lines:
+      return lines_items(c);
     case Way::winograd:
       return winograd_items(c);
     default:
@@ -86,7 +86,7 @@ int64_t blocked_conv_items(const BlockedConv& c) {
 
 int64_t blocked_conv_scratch(const BlockedConv& c) {
   switch (way_of(c)) {
-    case Way::depthwise:
+    case Way::lines:
       return 0;
     case Way::winograd:
       return winograd_scratch(c);
@@ -97,8 +97,8 @@ int64_t blocked_conv_scratch(const BlockedConv& c) {
 
 void blocked_conv_run(const BlockedConv& c, int64_t first, int64_t last, float* scratch) {
   switch (way_of(c)) {
-    case Way::depthwise:
-      return depthwise_run(c, first, last);
+    case Way::lines:
+      return lines_run(c, first, last);
     case Way::winograd:
       return winograd_run(c, first, last, scratch);
     default:

@@ -53,11 +53,17 @@ int64_t direct_scratch(const BlockedConv& c);
 void direct_run(const BlockedConv& c, int64_t first, int64_t last, float* scratch);
 bool is_pointwise(const BlockedConv& c);
 
-// One channel in and one out per group.
+struct PlaneRows {
+  int64_t plane, y0, y1;  // of the output; the plane is image * blocks + block, the rows y0..y1 - 1
+};
+
+// Line by line: one channel in and one out per group; first layers of plain channels, packed as for the direct way.
+bool is_depthwise(const BlockedConv& c);
+bool goes_by_lines(const BlockedConv& c);
 int64_t depthwise_packed_size(const BlockedConv& c);
 void depthwise_pack(const BlockedConv& c, const std::byte* from, float* to);
-int64_t depthwise_items(const BlockedConv& c);
-void depthwise_run(const BlockedConv& c, int64_t first, int64_t last);
+int64_t lines_items(const BlockedConv& c);
+void lines_run(const BlockedConv& c, int64_t first, int64_t last);
 
 // Winograd's way: the size of its tiles, 0 where it is not taken.
 int64_t winograd_tile(const BlockedConv& c);

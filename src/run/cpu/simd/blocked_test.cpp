@@ -53,14 +53,15 @@ TEST(Blocked, ConvAgainstLoops) {
 }
 
 // Rows of all widths, with windows that reach over either edge or both.
-TEST(Blocked, DepthwiseRows) {
+TEST(Blocked, Lines) {
   for_each_target([] {
     for (uint64_t seed = 1; seed <= 200; ++seed) {
       Dice dice(seed);
       BlockedConv c;
       c.batch = 1;
-      c.groups = dice.between(2, 40);
-      c.in_channels = c.out_channels = 1;
+      c.plain_input = dice.coin();
+      c.groups = c.plain_input ? 1 : dice.between(2, 40);
+      c.in_channels = c.plain_input ? dice.between(1, 5) : 1, c.out_channels = c.plain_input ? dice.between(1, 70) : 1;
       c.kernel_width = dice.coin() ? 3 : 5, c.kernel_height = dice.between(1, 5);
       c.stride_x = dice.between(1, 2), c.stride_y = dice.between(1, 2);
       c.pad_left = dice.between(0, c.kernel_width), c.pad_top = dice.between(0, c.kernel_height - 1);
