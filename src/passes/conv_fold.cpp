@@ -46,10 +46,15 @@ Result<Tensor> to_tensor(const std::vector<double>& values) {
 
 Result<Tensor> scaled(const Tensor& weights, const std::vector<double>& scale) {
   TRY(Tensor out, Tensor::allocate(DType::f32, weights.dims()));
-  const int64_t inner = weights.count() / std::max<int64_t>(1, weights.dims()[0]);
-  for (int64_t i = 0; i < weights.count(); ++i)
-    out.as_mutable<float>()[static_cast<size_t>(i)] =
-        static_cast<float>(weights.at<float>(i) * scale[static_cast<size_t>(i / inner)]);
+  const size_t inner = scale.empty() ? 0 : static_cast<size_t>(weights.count()) / scale.size();
+  const std::byte* from = weights.bytes().data();
+  float* to = out.as_mutable<float>().data();
+  for (const double factor : scale)
+    for (size_t i = 0; i < inner; ++i, ++to, from += sizeof(float)) {
+      float weight;
+      std::memcpy(&weight, from, sizeof weight);
+      *to = static_cast<float>(weight * factor);
+    }
   return out;
 }
 

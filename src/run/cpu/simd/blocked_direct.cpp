@@ -178,6 +178,7 @@ void run_item(const Direct& d, const Item& t, float* scratch) {
   PlaceSums s;
   s.places = t.x1 - t.x0;
   s.vectors = d.panels.vectors(t.panel);
+  s.weight_step = s.vectors * d.lanes;
   s.out = c.out + at;
   s.out_step = plane;
   s.out_place_step = d.lanes;

@@ -20,14 +20,15 @@ Limits limits_of(const ActivationSpec& activation);
 int64_t most_vectors();
 
 // Sums over a window for places of one row and a few vectors of filters:
-// out[v][p] = limits(bias[v] + residual[v][p] + sum of in[b][y][x][p][k] * weights[b][y][x][k][v]).
-// All steps are in floats.
+// out[v][p] = limits(bias[v] + residual[v][p] + sum of in[b][y][x][p][k] * weights[b][y][x][k][v]);
+// the same `times` times, with other inputs, weights, residuals and results. All steps are in floats.
 struct PlaceSums {
   int64_t places = 0, vectors = 0;  // vectors: 1, 2 or 4, most_vectors() at most
   const float* in = nullptr;
   int64_t blocks = 0, rows = 1, cells = 1, run = 0, last_run = 0;  // last_run: run of the last block
   int64_t block_step = 0, row_step = 0, cell_step = 0, place_step = 0;
   const float* weights = nullptr;
+  int64_t weight_step = 0;  // from one k to the next, vectors * lanes at least
   float* out = nullptr;
   int64_t out_step = 0;             // from one vector of filters to the next
   int64_t out_place_step = 0;       // from one place to the next
@@ -35,6 +36,7 @@ struct PlaceSums {
   const float* bias = nullptr;
   int64_t biases = 0;  // so many are there; the other lanes have none
   float low = 0, high = 0;
+  int64_t times = 1, next_in = 0, next_weights = 0, next_out = 0;
 };
 void sum_places(const PlaceSums& s);
 

@@ -65,7 +65,8 @@ HWY_INLINE void add_products(const PlacePointers<R>& in, int ahead, const float*
 
 // The products of `run` neighbouring inputs; gives the weights that follow.
 template <int R, int W>
-HWY_INLINE const float* add_run(PlacePointers<R> in, int64_t run, const float* weights, V (&sums)[R][W]) {
+HWY_INLINE const float* add_run(PlacePointers<R> in, int64_t run, const float* weights, int64_t weight_step,
+                                V (&sums)[R][W]) {
   int64_t k = 0;
   for (; k + 4 <= run; k += 4) {
     in.hide();
@@ -73,14 +74,14 @@ HWY_INLINE const float* add_run(PlacePointers<R> in, int64_t run, const float* w
     for (int u = 0; u < 4; ++u) {
       ANYSHAPE_OPAQUE(weights);
       add_products<R, W>(in, u, weights, sums);
-      weights += W * kLanes;
+      weights += weight_step;
     }
     in.advance(4);
   }
   for (; k < run; ++k) {
     in.hide();
     add_products<R, W>(in, 0, weights, sums);
-    weights += W * kLanes;
+    weights += weight_step;
     in.advance(1);
   }
   return weights;
@@ -121,12 +122,13 @@ HWY_NOINLINE void sum_block(const PlaceSums& s, const float* bias, int64_t first
   for (int v = 0; v < W; ++v) sums[r][v] = hn::Zero(F());
   const float* in = s.in + first * s.place_step;
   const float* weights = s.weights;
+  const int64_t weight_step = s.weight_step;
   for (int64_t b = 0; b < s.blocks; ++b) {
     const int64_t run = b + 1 < s.blocks ? s.run : s.last_run;
     for (int64_t y = 0; y < s.rows; ++y) {
       const float* at = in + b * s.block_step + y * s.row_step;
       for (int64_t x = 0; x < s.cells; ++x, at += s.cell_step)
-        weights = add_run<R, W>(PlacePointers<R>(at, s.place_step), run, weights, sums);
+        weights = add_run<R, W>(PlacePointers<R>(at, s.place_step), run, weights, weight_step, sums);
     }
   }
   store_sums<R, W>(s, bias, first, sums);
@@ -140,13 +142,21 @@ HWY_INLINE SumBlock block_of(int64_t places, std::integer_sequence<int, R...>) {
   return kBlocks[places - 1];
 }
 
+// Places are cut into ranges that differ by one at most.
 template <int W>
-void sum_row(const PlaceSums& s, const float* bias) {
+void sum_row(PlaceSums s, const float* bias) {
   constexpr int kMost = most_places(W);
-  for (int64_t first = 0; first < s.places;) {
-    const int64_t left = s.places - first, parts = (left + kMost - 1) / kMost, now = (left + parts - 1) / parts;
-    block_of<W>(now, std::make_integer_sequence<int, kMost>())(s, bias, first);
-    first += now;
+  const int64_t parts = (s.places + kMost - 1) / kMost, least = s.places / parts, longer = s.places % parts;
+  const SumBlock block = block_of<W>(least, std::make_integer_sequence<int, kMost>());
+  const SumBlock longer_block = longer > 0 ? block_of<W>(least + 1, std::make_integer_sequence<int, kMost>()) : block;
+  for (int64_t time = 0; time < s.times; ++time) {
+    int64_t part = 0, first = 0;
+    for (; part < longer; ++part, first += least + 1) longer_block(s, bias, first);
+    for (; part < parts; ++part, first += least) block(s, bias, first);
+    s.in += s.next_in;
+    s.weights += s.next_weights;
+    s.out += s.next_out;
+    s.residual += s.residual ? s.next_out : 0;
   }
 }
 
@@ -158,6 +168,7 @@ void sum_row_of(const PlaceSums& s, const float* bias) {
 }
 
 void sum(const PlaceSums& s) {
+  if (s.places == 0) return;
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   if (!s.bias && !s.residual && s.low == -kInfinity && s.high == kInfinity) return sum_row_of(s, nullptr);
   HWY_ALIGN float bias[4 * kLanes] = {};

@@ -50,6 +50,7 @@ void run_item(const Transposed& t, int64_t item) {
   PlaceSums s;
   s.places = c.in_width;
   s.vectors = t.panels.vectors(panel);
+  s.weight_step = s.vectors * t.lanes;
   s.in = c.in + image * t.in_blocks * plane;
   s.run = s.place_step = t.lanes;
   s.block_step = plane;

@@ -1,24 +1,21 @@
 #include "run/cpu/simd/blocked_winograd.h"
 
 #include <algorithm>
-#include <array>
 #include <limits>
+#include <vector>
 
 namespace anyshape::simd {
 namespace {
 
-constexpr int64_t kEnough = 32;        // so many are enough for any number of threads
+constexpr int64_t kEnough = 4;         // items: more of them would only transform the same inputs more often
 constexpr int64_t kFewest = 16;        // channels: with less of them the transforms cost more than is saved
 constexpr int64_t kRunChannels = 256;  // that are added in a row
 // Bytes of transformed weights: more of them take longer to read than the larger tile saves.
 constexpr int64_t kMostOfFour = int64_t{9} << 20, kMostOfTwo = int64_t{24} << 20;
 // Between these a single tile of 4x4 takes longer than four of 2x2: both forms are there.
 constexpr int64_t kLeastOfBoth = int64_t{1} << 20, kMostOfBoth = int64_t{4} << 20;
-constexpr int64_t kChannelsInCache = 1 << 15;  // inputs times outputs
-
-// A number of each of some filters that are transformed together.
-constexpr size_t kTogether = 16;
-using Filters = std::array<double, kTogether>;
+constexpr int64_t kChannelsInCache = 1 << 13;  // inputs times outputs
+constexpr int64_t kTransformed = 1 << 12;      // inputs times tiles: what stays in the cache at all points
 
 int64_t points_of(int64_t tile) { return (tile + 2) * (tile + 2); }
 
@@ -43,6 +40,14 @@ int64_t packed_form(const BlockedConv& c, int64_t tile) {
   return c.groups * points_of(tile) * Panels(c.out_channels).blocks * block_lanes() * c.in_channels;
 }
 
+// Tiles are cut into sets of `least` to `most`. Threads share evenly what comes in eights.
+int64_t sets_of(int64_t tiles, int64_t most, int64_t least) {
+  const int64_t sets = ceil_of(tiles, most);
+  for (const int64_t even : {8, 4, 2})
+    if (const int64_t more = ceil_of(sets, even) * even; more * least <= tiles) return more;
+  return sets;
+}
+
 struct Winograd {
   const BlockedConv& c;
   Panels panels;
@@ -50,7 +55,8 @@ struct Winograd {
   int64_t lanes, tile, points, in_blocks;
   int64_t down, across, tiles;  // tiles of an image; all of them
   int64_t at_once, sets;        // tiles that are worked on together; sets of them
-  int64_t parts, part;          // of the panels; panels of a part
+  int64_t width;                // blocks of outputs that are summed at once, all of one panel
+  int64_t parts, part;          // of the blocks of outputs; blocks of a part
   int64_t in_step, out_step;    // from one point to the next in scratch
 
   explicit Winograd(const BlockedConv& conv);
@@ -66,17 +72,22 @@ Winograd::Winograd(const BlockedConv& conv) : c(conv), panels(conv.out_channels)
   down = ceil_of(c.out_height, tile);
   across = ceil_of(c.out_width, tile);
   tiles = c.batch * down * across;
+  // So many places fill the registers beside two vectors of filters, or wait for no sum at least.
+  const int64_t rows = most_vectors() == 4 ? 12 : 6, enough_rows = rows * 2 / 3;
   // Weights that do not stay in the cache are worth more tiles at a time.
-  const bool twice = panels.width < 4 || c.in_channels * c.out_channels > kChannelsInCache;
-  const int64_t rows = panels.width == 4 ? 6 : 12;
-  sets = ceil_of(tiles, twice ? 2 * rows : rows);
+  const bool far = c.in_channels * c.out_channels > kChannelsInCache;
+  const int64_t most = std::clamp(kTransformed / c.in_channels, enough_rows, (far ? 4 : 2) * rows);
+  sets = sets_of(tiles, most, (far ? 2 : 1) * enough_rows);
   at_once = sets == 0 ? 0 : ceil_of(tiles, sets);
-  parts = std::min(panels.count, ceil_of(kEnough, std::max<int64_t>(sets * c.groups, 1)));
-  part = parts == 0 ? 0 : ceil_of(panels.count, parts);
-  parts = part == 0 ? 0 : ceil_of(panels.count, part);
+  const int64_t inputs = std::max<int64_t>(sets * c.groups, 1);
+  width = at_once >= enough_rows ? std::min<int64_t>(panels.width, 2) : panels.width;
+  if (width > 1 && inputs * ceil_of(panels.blocks, width) == 1) width /= 2;
+  const int64_t pieces = ceil_of(panels.blocks, width);
+  part = width * ceil_of(pieces, std::min(pieces, ceil_of(kEnough, inputs)));
+  parts = ceil_of(panels.blocks, part);
   // A vector more, as points that lie a power of two apart fall on each other in the cache.
   in_step = (at_once * in_blocks + 1) * lanes;
-  out_step = (at_once * part * panels.width + 1) * lanes;
+  out_step = (at_once * part + 1) * lanes;
 }
 
 struct TilePlace {
@@ -102,37 +113,34 @@ void transform_inputs(const Winograd& w, int64_t group, int64_t first, int64_t l
   }
 }
 
-// In runs of kRunChannels channels.
-void sum_channels(PlaceSums s, int64_t depth, int64_t lanes) {
+// Blocks of output channels first..last - 1 of a group, all of one panel, at all points; in runs of kRunChannels
+// channels.
+void multiply_blocks(const Winograd& w, int64_t group, int64_t first, int64_t last, int64_t tiles, const float* from,
+                     float* to) {
+  const int64_t depth = w.c.in_channels, panel = first / w.panels.width, base = panel * w.panels.width;
+  PlaceSums s;
+  s.places = tiles;
+  s.vectors = last - first;
+  s.in = from;
+  s.blocks = 1;
+  s.place_step = w.in_blocks * w.lanes;
+  s.weights = w.weights + (group * w.points * w.panels.blocks + base) * w.lanes * depth + (first - base) * w.lanes;
+  s.weight_step = w.panels.vectors(panel) * w.lanes;
+  s.out = to;
+  s.out_step = w.at_once * w.lanes;
+  s.out_place_step = w.lanes;
+  s.low = -std::numeric_limits<float>::infinity();
+  s.high = std::numeric_limits<float>::infinity();
+  s.times = w.points;
+  s.next_in = w.in_step;
+  s.next_weights = w.panels.blocks * w.lanes * depth;
+  s.next_out = w.out_step;
   for (int64_t k = 0; k < depth; k += kRunChannels) {
     s.run = s.last_run = std::min(kRunChannels, depth - k);
     sum_places(s);
     s.residual = s.out;
     s.in += s.run;
-    s.weights += s.run * s.vectors * lanes;
-  }
-}
-
-void multiply_points(const Winograd& w, int64_t group, int64_t first_panel, int64_t last_panel, int64_t tiles,
-                     const float* from, float* to) {
-  const int64_t depth = w.c.in_channels, block = w.lanes * depth;
-  PlaceSums s;
-  s.places = tiles;
-  s.blocks = 1;
-  s.place_step = w.in_blocks * w.lanes;
-  s.out_step = w.at_once * w.lanes;
-  s.out_place_step = w.lanes;
-  s.low = -std::numeric_limits<float>::infinity();
-  s.high = std::numeric_limits<float>::infinity();
-  for (int64_t point = 0; point < w.points; ++point) {
-    const float* weights = w.weights + (group * w.points + point) * w.panels.blocks * block;
-    s.in = from + point * w.in_step;
-    for (int64_t panel = first_panel; panel < last_panel; ++panel) {
-      s.vectors = w.panels.vectors(panel);
-      s.weights = weights + panel * w.panels.width * block;
-      s.out = to + point * w.out_step + (panel - first_panel) * w.panels.width * s.out_step;
-      sum_channels(s, depth, w.lanes);
-    }
+    s.weights += s.run * s.weight_step;
   }
 }
 
@@ -164,59 +172,51 @@ void transform_outputs(const Winograd& w, int64_t group, int64_t first_tile, int
   }
 }
 
-// Along one axis, from 3 weights to tile + 2 points.
-void transform_weights(int64_t tile, const Filters* g, int64_t step, Filters* u) {
-  const Filters &a = g[0], &b = g[step], &c = g[2 * step];
-  if (tile == 2) {
-    for (size_t k = 0; k < kTogether; ++k) {
-      u[0][k] = a[k];
-      u[1][k] = (a[k] + b[k] + c[k]) / 2;
-      u[2][k] = (a[k] - b[k] + c[k]) / 2;
-      u[3][k] = c[k];
-    }
-    return;
+// Panels of transformed weights: [group][point][panel][input channel][filter of the panel].
+class Packing {
+ public:
+  Packing(const BlockedConv& conv, int64_t tile)
+      : c_(conv), panels_(conv.out_channels), tile_(tile), lanes_(block_lanes()) {
+    block_.resize(static_cast<size_t>(points_of(tile_) * block_step()));
   }
-  for (size_t k = 0; k < kTogether; ++k) {
-    u[0][k] = a[k] / 4;
-    u[1][k] = -(a[k] + b[k] + c[k]) / 6;
-    u[2][k] = -(a[k] - b[k] + c[k]) / 6;
-    u[3][k] = (a[k] + 2 * b[k] + 4 * c[k]) / 24;
-    u[4][k] = (a[k] - 2 * b[k] + 4 * c[k]) / 24;
-    u[5][k] = c[k];
-  }
-}
 
-// The points of neighbouring filters at one channel, `step` floats apart; filters of the file are `apart` matrices
-// apart.
-void pack_filters(int64_t tile, const std::byte* from, int64_t index, int64_t apart, int64_t count, int64_t step,
-                  float* to) {
-  Filters g[9] = {}, columns[3 * 6], point[6];
-  for (int64_t k = 0; k < count; ++k)
-    for (int64_t i = 0; i < 9; ++i)
-      g[i][static_cast<size_t>(k)] = static_cast<double>(read_float(from, (index + k * apart) * 9 + i));
-  for (int64_t x = 0; x < 3; ++x) transform_weights(tile, g + x, 3, columns + x * 6);
-  for (int64_t y = 0; y < tile + 2; ++y) {
-    transform_weights(tile, columns + y, 6, point);
-    for (int64_t x = 0; x < tile + 2; ++x, to += step)
-      for (int64_t k = 0; k < count; ++k) to[k] = static_cast<float>(point[x][static_cast<size_t>(k)]);
+  void run(const std::byte* from, float* to) {
+    for (int64_t group = 0; group < c_.groups; ++group, to += points_of(tile_) * point_step())
+      for (int64_t panel = 0; panel < panels_.count; ++panel)
+        for (int64_t channel = 0; channel < c_.in_channels; channel += kTogether) pack(from, group, panel, channel, to);
   }
-}
 
-// [group][point][panel][input channel][filter of the panel]
-void pack_form(const BlockedConv& c, int64_t tile, const std::byte* from, float* to) {
-  const Panels panels(c.out_channels);
-  const int64_t lanes = block_lanes(), step = panels.blocks * lanes * c.in_channels;
-  std::fill_n(to, packed_form(c, tile), 0.0f);
-  for (int64_t group = 0; group < c.groups; ++group, to += points_of(tile) * step)
-    for (int64_t o = 0, count; o < c.out_channels; o += count) {
-      const int64_t panel = o / (panels.width * lanes), base = panel * panels.width * lanes;
-      const int64_t end = std::min(c.out_channels, base + panels.width * lanes);
-      count = std::min(static_cast<int64_t>(kTogether), end - o);
-      float* column = to + base * c.in_channels + (o - base);
-      for (int64_t i = 0; i < c.in_channels; ++i, column += panels.vectors(panel) * lanes)
-        pack_filters(tile, from, (group * c.out_channels + o) * c.in_channels + i, c.in_channels, count, step, column);
+ private:
+  static constexpr int64_t kTogether = 8;  // channels: written one point after the other, in runs that are long enough
+
+  int64_t point_step() const { return panels_.blocks * lanes_ * c_.in_channels; }
+  // A vector more, see Winograd.
+  int64_t block_step() const { return (kTogether * panels_.width + 1) * lanes_; }
+
+  void pack(const std::byte* from, int64_t group, int64_t panel, int64_t channel, float* to) {
+    const int64_t base = panel * panels_.width, wide = panels_.vectors(panel) * lanes_;
+    WinogradFilters t;
+    t.channels = std::min(kTogether, c_.in_channels - channel);
+    t.filter_step = 9 * c_.in_channels;
+    t.point_step = block_step(), t.channel_step = wide;
+    for (int64_t v = 0; v < panels_.vectors(panel); ++v) {
+      const int64_t filter = (base + v) * lanes_,
+                    matrix = (group * c_.out_channels + filter) * c_.in_channels + channel;
+      t.from = from + matrix * 9 * static_cast<int64_t>(sizeof(float));
+      t.count = std::min(lanes_, c_.out_channels - filter);
+      t.out = block_.data() + v * lanes_;
+      winograd_filters(tile_, t);
     }
-}
+    to += base * lanes_ * c_.in_channels + channel * wide;
+    for (int64_t point = 0; point < points_of(tile_); ++point)
+      std::copy_n(block_.data() + point * block_step(), t.channels * wide, to + point * point_step());
+  }
+
+  const BlockedConv& c_;
+  Panels panels_;
+  int64_t tile_, lanes_;
+  std::vector<float> block_;
+};
 
 }  // namespace
 
@@ -230,8 +230,8 @@ int64_t winograd_packed_size(const BlockedConv& c) {
 }
 
 void winograd_pack(const BlockedConv& c, const std::byte* from, float* to) {
-  pack_form(c, form_of(c), from, to);
-  if (has_both(c)) pack_form(c, 2, from, to + packed_form(c, 4));
+  Packing(c, form_of(c)).run(from, to);
+  if (has_both(c)) Packing(c, 2).run(from, to + packed_form(c, 4));
 }
 
 int64_t winograd_items(const BlockedConv& c) {
@@ -251,11 +251,12 @@ void winograd_run(const BlockedConv& c, int64_t first, int64_t last, float* scra
   for (int64_t i = first; i < last; ++i) {
     const int64_t part = i % w.parts, inputs = i / w.parts, set = inputs % w.sets, group = inputs / w.sets;
     const int64_t t0 = w.first_tile(set), t1 = w.first_tile(set + 1);
-    const int64_t p0 = part * w.part, p1 = std::min(w.panels.count, p0 + w.part);
+    const int64_t b0 = part * w.part, b1 = std::min(w.panels.blocks, b0 + w.part);
     if (transformed != inputs) transform_inputs(w, group, t0, t1, scratch);
     transformed = inputs;
-    multiply_points(w, group, p0, p1, t1 - t0, scratch, sums);
-    transform_outputs(w, group, t0, t1, p0 * w.panels.width, std::min(w.panels.blocks, p1 * w.panels.width), sums);
+    for (int64_t b = b0; b < b1; b += w.width)
+      multiply_blocks(w, group, b, std::min(b1, b + w.width), t1 - t0, scratch, sums + (b - b0) * w.at_once * w.lanes);
+    transform_outputs(w, group, t0, t1, b0, b1, sums);
   }
 }
 

@@ -27,7 +27,17 @@ struct WinogradOut {
   float low = 0, high = 0;
 };
 
+// A block of filters at some channels.
+struct WinogradFilters {
+  const std::byte* from = nullptr;     // f32 of any alignment: 3x3 for each channel
+  int64_t count = 0, filter_step = 0;  // filters, lanes at most; the others become 0
+  int64_t channels = 0;
+  float* out = nullptr;
+  int64_t point_step = 0, channel_step = 0;
+};
+
 // tile: 4 or 2.
+void winograd_filters(int64_t tile, const WinogradFilters& t);
 void winograd_in(int64_t tile, const WinogradIn& t);
 void winograd_out(int64_t tile, const WinogradOut& t);
 
