@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "fma_peak.h"
+#include "run/cpu/kernels/common.h"
 #include "run/cpu/simd/blocked.h"
 #include "run/cpu/simd/conv_f32.h"
 #include "run/cpu/simd/gemm.h"
@@ -37,7 +38,7 @@ BENCHMARK(peak);
 void gemm(benchmark::State& state) {
   const int64_t m = state.range(0), k = state.range(1), n = state.range(2);
   const auto a = numbers(m * k), b = numbers(k * n);
-  std::vector<float> packed(static_cast<size_t>(gemm_packed_size(k, n))), c(static_cast<size_t>(m * n));
+  cpu::Floats packed(static_cast<size_t>(gemm_packed_size(k, n))), c(static_cast<size_t>(m * n));
   gemm_pack(reinterpret_cast<const std::byte*>(b.data()), k, n, n, 1, 1, packed.data());
   Gemm g{.m = m, .n = n, .k = k, .a = a.data(), .a_row = k, .b = packed.data(), .c = c.data(), .c_row = n};
   if (state.range(3) != 0) {
@@ -46,7 +47,7 @@ void gemm(benchmark::State& state) {
     g.b_row = state.range(3) == 2 ? 1 : n;
     g.b_column = state.range(3) == 2 ? k : 1;
   }
-  std::vector<float> scratch(static_cast<size_t>(gemm_scratch(g)));
+  cpu::Floats scratch(static_cast<size_t>(gemm_scratch(g)));
   const GemmTiles t = gemm_tiles(m, n, k, g.b_packed);
   for (auto _ : state) {
     for (int64_t i = 0; i < t.count(); ++i) {
@@ -68,6 +69,11 @@ BENCHMARK(gemm)
     ->Args({128, 768, 768, 0})
     ->Args({512, 512, 512, 0})
     ->Args({512, 768, 768, 0})
+    ->Args({32, 256, 1024, 0})
+    ->Args({1024, 256, 1024, 0})
+    ->Args({1024, 1024, 256, 0})
+    ->Args({1024, 1536, 384, 0})
+    ->Args({2048, 64, 64, 0})
     ->Args({64, 64, 64, 0})
     ->Args({64, 64, 64, 1})
     ->Args({64, 64, 64, 2})

@@ -13,9 +13,10 @@ HWY_BEFORE_NAMESPACE();
 namespace anyshape::simd {
 namespace HWY_NAMESPACE {
 
-constexpr int64_t kDepth = 384;       // of a block of A and B: what the rows of A need must stay in the L1 cache
-constexpr int64_t kPackedPanels = 8;  // of B that are packed into scratch at a time
-constexpr int64_t kFewRows = 4;       // need no block of A in the cache
+constexpr int64_t kDepth = 1024;       // of a block of B, which stays in the L2 cache
+constexpr int64_t kPackedDepth = 384;  // of a block of A or B that is packed: what the rows of A need stays in the L1
+constexpr int64_t kPackedPanels = 8;   // of B that are packed into scratch at a time
+constexpr int64_t kFewRows = 4;        // need no block of A in the cache
 
 int64_t panel() { return kPanel; }
 int64_t max_rows() { return kMaxRows; }
@@ -61,27 +62,34 @@ void pack(const std::byte* from, int64_t k, int64_t n, int64_t row, int64_t colu
   }
 }
 
-// Rows of A that lie a multiple of the page size apart fall on each other in the L1 cache.
+bool in_wide_blocks(int64_t rows) { return rows <= kWideRows || (kManyRegisters && rows > kMaxRows); }
+
+// Rows of A that lie a multiple of the page size apart fall on each other in the L1 cache: a few do not mind.
 bool packs_a(const Gemm& g, int64_t rows) {
   if (g.a_column != 1 && g.a_row != 1) return true;
-  return g.a_column == 1 && rows > kFewRows && g.n > 2 * kPanel && g.a_row % 512 == 0;
+  return g.a_column == 1 && rows > kFewRows && !(kManyRegisters && in_wide_blocks(rows)) && g.n > 2 * kPanel &&
+         g.a_row % 512 == 0;
 }
 
 bool reads_plain_b(const Gemm& g, int64_t rows) {
   return !g.b_packed && g.b_column == 1 && g.b_scale == 1 && rows <= 2 * kMaxRows;
 }
 
+// Whole runs, so that blocks sum in the same order.
 int64_t depth_of(const Gemm& g, int64_t rows) {
-  if (g.b_packed && rows <= kFewRows && !packs_a(g, rows)) return std::max<int64_t>(g.k, 1);
-  const int64_t blocks = std::max<int64_t>((g.k + kDepth - 1) / kDepth, 1);
-  return std::min(kDepth, (g.k + blocks - 1) / blocks + 7) / 8 * 8;
+  const bool packs = !g.b_packed || packs_a(g, rows);
+  if (!packs && rows <= kFewRows) return std::max<int64_t>(g.k, 1);
+  const int64_t most = packs ? kPackedDepth : kDepth;
+  const int64_t blocks = std::max<int64_t>((g.k + most - 1) / most, 1);
+  return std::max<int64_t>((g.k + blocks * kRun - 1) / (blocks * kRun), 1) * kRun;
 }
 
-int64_t packed_a_floats(const Gemm& g) { return packs_a(g, g.m) ? kDepth * kMaxRows : 0; }
+bool may_pack_a(const Gemm& g) { return g.a_column != 1 ? g.a_row != 1 : g.a_row % 512 == 0; }
+int64_t packed_a_floats(const Gemm& g) { return may_pack_a(g) ? kPackedDepth * kMaxRows : 0; }
 
 int64_t scratch(const Gemm& g) {
   const int64_t panels = std::min(kPackedPanels, (g.n + kPanel - 1) / kPanel);
-  return packed_a_floats(g) + (g.b_packed ? 0 : kDepth * panels * kPanel);
+  return packed_a_floats(g) + (g.b_packed ? 0 : kPackedDepth * panels * kPanel);
 }
 
 Addend moved(Addend add, int64_t i, int64_t j) {
@@ -107,8 +115,19 @@ struct Slab {
   int64_t step = 0, panel = 0;
 };
 
+// Full stores of what is added as it lies need no masks and no second pass.
+void set_simple(Block& t, int panels) {
+  const Addend &bias = t.bias, &more = t.residual;
+  if (t.columns != panels * kPanel) return;
+  if (bias.data && (bias.scale != 1 || bias.row + bias.column != 1)) return;
+  if (more.data && (more.scale != 1 || more.column != 1)) return;
+  t.simple = true;
+  t.per_entry = more.data;
+  (bias.column == 1 ? t.per_column : t.per_row) = bias.data;
+}
+
 // One call of the innermost loop with its epilogue, at row i and column j.
-Block block_of(const Gemm& g, const Slab& s, int64_t i, int64_t j, int64_t columns) {
+Block block_of(const Gemm& g, const Slab& s, int64_t i, int64_t j, int panels) {
   Block t;
   t.k = s.k1 - s.k0;
   t.b = s.b + (j - s.j0) / kPanel * s.panel;
@@ -116,28 +135,21 @@ Block block_of(const Gemm& g, const Slab& s, int64_t i, int64_t j, int64_t colum
   t.b_panel = s.panel;
   t.c = g.c + i * g.c_row + j;
   t.c_row = g.c_row;
-  t.columns = columns;
-  t.first = s.k0 == 0;
-  const bool last = s.k1 == g.k;
-  limits_of(last ? g.epilogue.activation : ActivationSpec(), t.low, t.high);
-  t.bias = moved(g.epilogue.bias, i, j);
-  t.residual = moved(g.epilogue.residual, i, j);
+  t.columns = std::min(s.j1 - j, panels * kPanel);
+  if (s.k0 == 0) {
+    t.bias = moved(g.epilogue.bias, i, j);
+    t.residual = moved(g.epilogue.residual, i, j);
+  } else {
+    t.residual = {t.c, t.c_row, 1};
+  }
+  const ActivationSpec& activation = g.epilogue.activation;
+  t.limited = s.k1 == g.k && activation.kind != Activation::none && only_limits(activation.kind);
+  limits_of(activation, t.low, t.high);
+  set_simple(t, panels);
   return t;
 }
 
-// Full stores with a plain bias need no masks and no second pass.
-void set_simple(Block& t, int panels) {
-  const Addend& bias = t.bias;
-  if (!t.first || t.residual.data || t.columns != panels * kPanel) return;
-  if (bias.data && bias.scale != 1) return;
-  if (!bias.data || (bias.row == 0 && bias.column == 1)) {
-    t.row = kZeros;
-    t.column = bias.data ? bias.data : kZeros;
-  } else if (bias.row == 1 && bias.column == 0) {
-    t.row = bias.data;
-    t.column = kZeros;
-  }
-}
+void activate_rows(const ActivationSpec& activation, float* data, int64_t rows, int64_t n, int64_t row);
 
 void multiply_slab_rows(const Gemm& g, const Slab& s, int64_t i, int rows, float* packed_a) {
   const float* a = g.a + i * g.a_row + s.k0 * g.a_column;
@@ -154,29 +166,42 @@ void multiply_slab_rows(const Gemm& g, const Slab& s, int64_t i, int rows, float
     a_step = rows;
     by_columns = true;
   }
+  const bool activates = s.k1 == g.k && !only_limits(g.epilogue.activation.kind);
   for (int64_t j = s.j0; j < s.j1;) {
-    const int64_t left = s.j1 - j;
-    const int panels = panels_at_once(rows, left / kPanel);
-    Block t = block_of(g, s, i, j, std::min(left, panels * kPanel));
+    const int panels = panels_at_once(rows, (s.j1 - j) / kPanel);
+    Block t = block_of(g, s, i, j, panels);
     t.a = a;
     t.a_step = a_step;
-    set_simple(t, panels);
     if (by_columns)
       multiply_rows<true>(t, rows, panels);
     else
       multiply_rows<false>(t, rows, panels);
+    if (activates) activate_rows(g.epilogue.activation, t.c, rows, t.columns, t.c_row);
     j += panels * kPanel;
   }
 }
 
-void multiply_slab(const Gemm& g, const Slab& s, int64_t i0, int64_t i1, float* packed_a) {
-  // Blocks of nearly equal height: one of a single row would waste the loads of B.
+// Blocks of nearly equal height: one of a single row would waste the loads of B.
+void multiply_slab_blocks(const Gemm& g, const Slab& s, int64_t i0, int64_t i1, int64_t most, float* packed_a) {
   for (int64_t i = i0; i < i1;) {
-    const int64_t left = i1 - i, blocks = (left + kMaxRows - 1) / kMaxRows;
+    const int64_t left = i1 - i, blocks = (left + most - 1) / most;
     const int64_t rows = (left + blocks - 1) / blocks;
     multiply_slab_rows(g, s, i, static_cast<int>(rows), packed_a);
     i += rows;
   }
+}
+
+// Pairs of panels go in wide blocks, what is left of them in high ones, unless the rows are few.
+void multiply_slab(const Gemm& g, Slab s, int64_t i0, int64_t i1, float* packed_a) {
+  if (in_wide_blocks(i1 - i0)) {
+    Slab wide = s;
+    const int64_t panels = (s.j1 - s.j0) / (2 * kPanel) * 2;
+    if (i1 - i0 > kMaxRows) wide.j1 = s.j0 + panels * kPanel;
+    if (wide.j1 > wide.j0) multiply_slab_blocks(g, wide, i0, i1, kWideRows, packed_a);
+    s.b += panels * s.panel;
+    s.j0 = wide.j1;
+  }
+  if (s.j0 < s.j1) multiply_slab_blocks(g, s, i0, i1, kMaxRows, packed_a);
 }
 
 // Columns j0..j1 of B at one depth: read in place as far as whole panels go, or packed into `packed`.
@@ -201,8 +226,6 @@ void multiply_unpacked(const Gemm& g, Slab s, int64_t i0, int64_t i1, float* pac
   }
 }
 
-void activate_rows(const ActivationSpec& activation, float* data, int64_t rows, int64_t n, int64_t row);
-
 void tile(const Gemm& g, int64_t i0, int64_t i1, int64_t j0, int64_t j1, float* scratch_floats) {
   if (i0 >= i1 || j0 >= j1) return;
   float* packed_a = packs_a(g, i1 - i0) ? scratch_floats : nullptr;
@@ -221,8 +244,6 @@ void tile(const Gemm& g, int64_t i0, int64_t i1, int64_t j0, int64_t j1, float* 
     }
     k0 = k1;
   } while (k0 < g.k);
-  if (!only_limits(g.epilogue.activation.kind))
-    activate_rows(g.epilogue.activation, g.c + i0 * g.c_row + j0, i1 - i0, j1 - j0, g.c_row);
 }
 
 template <class Fn>

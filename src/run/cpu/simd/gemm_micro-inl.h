@@ -16,10 +16,11 @@ namespace anyshape::simd {
 namespace HWY_NAMESPACE {
 
 inline constexpr int64_t kPanel = 2 * kLanes;
-// Two vectors per row stay in registers, beside two of B and one of A.
-inline constexpr int kMaxRows = HWY_TARGET <= HWY_AVX3 || HWY_TARGET == HWY_NEON ? 12 : 6;
-
-inline constexpr float kZeros[4 * kPanel] = {};
+// Sums stay in registers beside a vector of A and those of B. Blocks of one panel have so many rows at most, those of
+// two panels so many: the former read B less often, the latter A.
+inline constexpr bool kManyRegisters = HWY_TARGET <= HWY_AVX3 || HWY_TARGET == HWY_NEON;
+inline constexpr int kMaxRows = kManyRegisters ? 12 : 6;
+inline constexpr int kWideRows = kManyRegisters ? 6 : 2;
 
 // One block of the output of at most kMaxRows rows and a few panels.
 struct Block {
@@ -31,13 +32,14 @@ struct Block {
   int64_t b_panel = 0;  // from one panel to the next
   float* c = nullptr;
   int64_t c_row = 0;
-  int64_t columns = 0;             // of C
-  Addend bias, residual;           // entry (0, 0) is that of the block
-  bool first = true;               // what is in C does not count
-  float low = 0, high = 0;         // the result is limited to these
-  const float* row = nullptr;      // bias per row; null: `columns`, bias or residual need more than plain full stores
-  const float* column = nullptr;   // bias per column
-  const float* earlier = nullptr;  // sums of the k before, rows of `panels` whole panels; null: there are none
+  int64_t columns = 0;    // of C
+  Addend bias, residual;  // entry (0, 0) is that of the block
+  bool limited = false;   // to low and high
+  float low = 0, high = 0;
+  bool simple = false;                // all columns are there, and what is added is in these three, if not null:
+  const float* per_row = nullptr;     // entry r
+  const float* per_column = nullptr;  // entry j
+  const float* per_entry = nullptr;   // entry r * residual.row + j
 };
 
 // So many products are added in a row before their sum joins that of the ones before: rounding errors then grow with
@@ -57,14 +59,10 @@ HWY_NOINLINE inline void finish(const Block& t, const float* sums, int rows, int
       const int64_t j = v * kLanes, n = t.columns - j;
       if (n <= 0) break;
       V x = hn::Load(F(), sums + (r * vectors + v) * kLanes);
-      float* at = t.c + r * t.c_row + j;
-      if (t.first) {
-        x = with_addend(x, t.bias, r, j, n);
-        x = with_addend(x, t.residual, r, j, n);
-      } else {
-        x = hn::Add(x, load_n(at, n));
-      }
-      store_n(at_most(at_least(x, splat(t.low)), splat(t.high)), at, n);
+      x = with_addend(x, t.bias, r, j, n);
+      x = with_addend(x, t.residual, r, j, n);
+      if (t.limited) x = at_most(at_least(x, splat(t.low)), splat(t.high));
+      store_n(x, t.c + r * t.c_row + j, n);
     }
   }
 }
@@ -109,20 +107,13 @@ HWY_INLINE void step(const Rows& a, int ahead, const float* b, int64_t b_panel, 
   }
 }
 
-// R rows, P panels of S vectors each. Every entry is summed in order of k, whichever panel it is in: equal columns give
+// Adds `count` products to each sum. Every entry is summed in order of k, whichever panel it is in: equal columns give
 // equal sums.
-template <int R, int P, int S, bool kColumnA>
-HWY_NOINLINE void multiply(const Block& t) {
-  constexpr int W = P * S;
-  V acc[R][W];
-  ANYSHAPE_UNROLL
-  for (int r = 0; r < R; ++r) ANYSHAPE_UNROLL
-  for (int v = 0; v < W; ++v) acc[r][v] = hn::Zero(F());
-  RowPointers<R, kColumnA> a(t.a, t.a_step);
-  const float* b = t.b;
-  int64_t b_step = t.b_step, b_panel = t.b_panel;
+template <int R, int W, int S, bool kColumnA>
+HWY_INLINE void add_products(RowPointers<R, kColumnA>& a, const float*& b, int64_t b_step, int64_t b_panel,
+                             int64_t count, V (&acc)[R][W]) {
   int64_t k = 0;
-  for (; k + 4 <= t.k; k += 4) {
+  for (; k + 4 <= count; k += 4) {
     a.hide();
     ANYSHAPE_UNROLL
     for (int u = 0; u < 4; ++u) {
@@ -133,88 +124,85 @@ HWY_NOINLINE void multiply(const Block& t) {
     }
     if (!kColumnA) a.advance(4);
   }
-  for (; k < t.k; ++k, b += b_step) {
+  for (; k < count; ++k, b += b_step) {
     a.hide();
     step<R, W, S>(a, 0, b, b_panel, acc);
     a.advance(1);
   }
-  if (t.earlier) {
-    ANYSHAPE_UNROLL
-    for (int r = 0; r < R; ++r) ANYSHAPE_UNROLL
-    for (int v = 0; v < W; ++v) acc[r][v] = hn::Add(acc[r][v], hn::Load(F(), t.earlier + r * P * kPanel + v * kLanes));
-  }
-  if (t.row) {
-    const V low = splat(t.low), high = splat(t.high);
-    ANYSHAPE_UNROLL
-    for (int r = 0; r < R; ++r) {
-      const V per_row = splat(t.row[r]);
-      ANYSHAPE_UNROLL
-      for (int v = 0; v < W; ++v) {
-        const V x = hn::Add(acc[r][v], hn::Add(per_row, hn::LoadU(F(), t.column + v * kLanes)));
-        hn::StoreU(at_most(at_least(x, low), high), F(), t.c + r * t.c_row + v * kLanes);
-      }
-    }
-    return;
-  }
-  HWY_ALIGN float sums[R * W * kLanes];
+}
+
+// fn(sum, r, v) becomes the sum of row r and vector v.
+template <int R, int W, class Fn>
+HWY_INLINE void each_sum(V (&acc)[R][W], Fn fn) {
   ANYSHAPE_UNROLL
   for (int r = 0; r < R; ++r) ANYSHAPE_UNROLL
-  for (int v = 0; v < W; ++v) hn::Store(acc[r][v], F(), sums + (r * W + v) * kLanes);
+  for (int v = 0; v < W; ++v) acc[r][v] = fn(acc[r][v], r, v);
+}
+
+template <int R, int W>
+HWY_INLINE void finish_simple(const Block& t, V (&acc)[R][W]) {
+  if (t.per_column)
+    each_sum(acc, [&](V x, int, int v) HWY_ATTR { return hn::Add(x, hn::LoadU(F(), t.per_column + v * kLanes)); });
+  if (t.per_row) each_sum(acc, [&](V x, int r, int) HWY_ATTR { return hn::Add(x, splat(t.per_row[r])); });
+  if (t.per_entry)
+    each_sum(acc, [&](V x, int r, int v)
+                      HWY_ATTR { return hn::Add(x, hn::LoadU(F(), t.per_entry + r * t.residual.row + v * kLanes)); });
+  if (t.limited) {
+    const V low = splat(t.low), high = splat(t.high);
+    each_sum(acc, [&](V x, int, int) HWY_ATTR { return at_most(at_least(x, low), high); });
+  }
+  ANYSHAPE_UNROLL
+  for (int r = 0; r < R; ++r) ANYSHAPE_UNROLL
+  for (int v = 0; v < W; ++v) hn::StoreU(acc[r][v], F(), t.c + r * t.c_row + v * kLanes);
+}
+
+// R rows, P panels of S vectors each.
+template <int R, int P, int S, bool kColumnA>
+HWY_NOINLINE void multiply(const Block& t) {
+  constexpr int W = P * S;
+  HWY_ALIGN float memory[R * W * kLanes];
+  float* sums = memory;
+  ANYSHAPE_OPAQUE(sums);
+  const auto keep = [&](V x, int r, int v) HWY_ATTR {
+    hn::Store(x, F(), sums + (r * W + v) * kLanes);
+    return x;
+  };
+  V acc[R][W];
+  RowPointers<R, kColumnA> a(t.a, t.a_step);
+  const float* b = t.b;
+  const int64_t b_step = t.b_step, b_panel = t.b_panel;
+  for (int64_t left = t.k;; left -= kRun) {
+    each_sum(acc, [](V, int, int) HWY_ATTR { return hn::Zero(F()); });
+    add_products<R, W, S, kColumnA>(a, b, b_step, b_panel, left < kRun ? left : kRun, acc);
+    if (left != t.k)
+      each_sum(acc, [&](V x, int r, int v) HWY_ATTR { return hn::Add(x, hn::Load(F(), sums + (r * W + v) * kLanes)); });
+    if (left <= kRun) break;
+    each_sum(acc, keep);
+  }
+  if (t.simple) return finish_simple(t, acc);
+  each_sum(acc, keep);
   finish(t, sums, R, W);
 }
 
 template <bool kColumnA, int R = kMaxRows>
-HWY_INLINE void multiply_run(const Block& t, int rows, int panels) {
+HWY_INLINE void multiply_rows(const Block& t, int rows, int panels) {
   if constexpr (R >= 1) {
-    if (rows != R) return multiply_run<kColumnA, R - 1>(t, rows, panels);
+    if (rows != R) return multiply_rows<kColumnA, R - 1>(t, rows, panels);
     if (panels == 4) {
       if constexpr (R == 1) return multiply<R, 4, 2, kColumnA>(t);
     }
     if (panels == 2) {
-      if constexpr (R <= 3 && (R < 3 || kMaxRows > 6)) return multiply<R, 2, 2, kColumnA>(t);
+      if constexpr (R <= kWideRows) return multiply<R, 2, 2, kColumnA>(t);
     }
     if (t.columns <= kLanes) return multiply<R, 1, 1, kColumnA>(t);
     multiply<R, 1, 2, kColumnA>(t);
   }
 }
 
-template <bool kColumnA>
-HWY_NOINLINE void multiply_runs(const Block& t, int rows, int panels) {
-  HWY_ALIGN float sums[kMaxRows * kPanel];
-  Block part = t;
-  part.k = kRun;
-  part.c = sums;
-  part.c_row = panels * kPanel;
-  part.low = -std::numeric_limits<float>::infinity();
-  part.high = -part.low;
-  part.row = part.column = kZeros;
-  int64_t left = t.k;
-  for (; left > kRun; left -= kRun) {
-    multiply_run<kColumnA>(part, rows, panels);
-    part.earlier = sums;
-    part.a += kColumnA ? kRun * t.a_step : kRun;
-    part.b += kRun * t.b_step;
-  }
-  Block last = t;
-  last.k = left;
-  last.a = part.a;
-  last.b = part.b;
-  last.earlier = sums;
-  multiply_run<kColumnA>(last, rows, panels);
-}
-
-template <bool kColumnA>
-HWY_INLINE void multiply_rows(const Block& t, int rows, int panels) {
-  if (t.k <= kRun)
-    multiply_run<kColumnA>(t, rows, panels);
-  else
-    multiply_runs<kColumnA>(t, rows, panels);
-}
-
 // How many panels one call takes when that many are left.
 HWY_INLINE int panels_at_once(int rows, int64_t left) {
   if (rows == 1 && left >= 4) return 4;
-  return rows <= (kMaxRows > 6 ? 3 : 2) && left >= 2 ? 2 : 1;
+  return rows <= kWideRows && left >= 2 ? 2 : 1;
 }
 
 // to[c * to_row + r] = from[r * from_row + c]

@@ -45,6 +45,7 @@ struct Case {
 
   explicit Case(Dice& dice) {
     g.m = dice.size(40), g.n = dice.size(200), g.k = dice.coin() ? dice.size(60) : dice.size(900);
+    if (dice.between(0, 9) == 0) g.k += 1024;
     set_a(dice);
     set_b(dice);
     set_epilogue(dice);
