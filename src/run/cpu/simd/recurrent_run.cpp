@@ -197,6 +197,7 @@ class Pass {
     step.reset = reset_ + at;
     if (run_.y && !run_.lengths) step.y = output_at(from, time(from, s));
     step.y_row = run_.y_row;
+    step.backwards = s % 2 != 0;
     recurrent_step(layer_, weights_, step, phase, first, last);
   }
 

@@ -87,15 +87,22 @@ HWY_INLINE void all_rows(const Step& s, const Blocks& on, int64_t block, Start s
 }
 
 // Blocks outside, so that their weights stay in the cache for all sequences. Two at a time where a sequence alone, or
-// one gate alone, has too few sums to hide their latency.
+// one gate alone, has too few sums to hide their latency. Every other step from the last block to the first: what the
+// step before has read last is still in the cache then.
 template <int G, class Start, class Finish>
 HWY_INLINE void all_blocks(const Step& s, const Blocks& on, Start start, Finish finish) {
-  int64_t block = on.first;
-  if (s.rows == 1)
-    for (; block + 2 <= on.last; block += 2) some_blocks<1, G, 2>(s, on, 0, block, start, finish);
-  else if constexpr (G == 1)
-    for (; block + 2 <= on.last; block += 2) all_rows<G, 2>(s, on, block, start, finish);
-  for (; block < on.last; ++block) all_rows<G, 1>(s, on, block, start, finish);
+  const bool pairs = s.rows == 1 || G == 1;
+  const int64_t count = on.last - on.first, units = pairs ? (count + 1) / 2 : count;
+  for (int64_t i = 0; i < units; ++i) {
+    const int64_t at = s.backwards ? units - 1 - i : i;
+    const int64_t block = on.first + (pairs ? 2 * at : at);
+    if (!pairs || block + 1 == on.last)
+      all_rows<G, 1>(s, on, block, start, finish);
+    else if (s.rows == 1)
+      some_blocks<1, G, 2>(s, on, 0, block, start, finish);
+    else if constexpr (G == 1)
+      all_rows<G, 2>(s, on, block, start, finish);
+  }
 }
 
 // The new state of a block.

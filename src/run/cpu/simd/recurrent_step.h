@@ -16,6 +16,7 @@ struct Step {
   float *gate = nullptr, *reset = nullptr;  // of GRU without linear_before_reset: rows in between
   float* y = nullptr;                       // the new h once more, rows of `hidden` floats; null: nowhere
   int64_t y_row = 0;
+  bool backwards = false;  // from the last block to the first
 };
 
 int64_t step_lanes();
