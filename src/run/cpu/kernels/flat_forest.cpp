@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <span>
 
 namespace anyshape::cpu {
 namespace {
@@ -155,6 +156,77 @@ class Flattening {
   std::string_view why_;
 };
 
+// The cuts of trees that stand side by side, word by word.
+class Siding {
+ public:
+  explicit Siding(FlatForest& forest) : f_(forest) {}
+
+  void add(size_t first) {
+    const std::span trees(f_.trees.data() + first, std::min<size_t>(simd::kForestSide, f_.trees.size() - first));
+    FlatForest::Side side{.word = static_cast<int32_t>(f_.side_words.size())};
+    for (size_t k = 0; k < trees.size(); ++k) {
+      side.words = std::max(side.words, trees[k].words);
+      if (f_.only_target >= 0) side.from[k] = f_.columns[static_cast<size_t>(trees[k].column)].from;
+    }
+    for (int32_t w = 0; w < side.words; ++w) {
+      FlatForest::Word word{.first = end()};
+      add_cuts(trees, w, &FlatForest::Word::first, &FlatForest::Word::missing);
+      word.missing = end();
+      add_cuts(trees, w, &FlatForest::Word::missing, &FlatForest::Word::last);
+      word.last = end();
+      f_.side_words.push_back(word);
+    }
+    f_.sides.push_back(side);
+  }
+
+ private:
+  int32_t end() const { return static_cast<int32_t>(f_.side_splits.size()); }
+
+  void add_cuts(std::span<const FlatForest::Tree> trees, int32_t w, int32_t FlatForest::Word::*first,
+                int32_t FlatForest::Word::*last) {
+    const auto start = f_.side_splits.size();
+    for (size_t k = 0; k < trees.size(); ++k) {
+      if (w >= trees[k].words) continue;
+      const FlatForest::Word& word = f_.words[static_cast<size_t>(trees[k].word + w)];
+      for (int32_t c = word.*first; c < word.*last; ++c) put(start + static_cast<size_t>(c - word.*first), k, c);
+    }
+  }
+
+  void put(size_t at, size_t tree, int32_t cut) {
+    if (at == f_.side_splits.size()) {
+      f_.side_splits.emplace_back();
+      f_.side_features.emplace_back();
+      std::ranges::fill(f_.side_keeps.emplace_back().of, ~uint32_t{0});
+    }
+    const FlatForest::Cut& from = f_.cuts[static_cast<size_t>(cut)];
+    f_.side_splits[at].of[tree] = from.split;
+    f_.side_keeps[at].of[tree] = from.keeps;
+    f_.side_features[at].of[tree] = static_cast<uint8_t>(from.feature);
+  }
+
+  FlatForest& f_;
+};
+
+int32_t only_target(const FlatForest& forest) {
+  if (forest.trees.empty() || forest.columns.size() != forest.trees.size()) return -1;
+  const int32_t target = forest.columns.front().target;
+  const auto has_it = [&](const FlatForest::Tree& tree) {
+    return tree.columns == 1 && forest.columns[static_cast<size_t>(tree.column)].target == target;
+  };
+  return std::all_of(forest.trees.begin(), forest.trees.end(), has_it) ? target : -1;
+}
+
+void put_side_by_side(FlatForest& forest) {
+  forest.only_target = only_target(forest);
+  const auto fits = [](const FlatForest::Cut& cut) { return cut.feature < simd::kForestSideFeatures; };
+  const auto by_bits = [](const FlatForest::Tree& tree) { return tree.words > 0; };
+  if (!std::all_of(forest.trees.begin(), forest.trees.end(), by_bits) ||
+      !std::all_of(forest.cuts.begin(), forest.cuts.end(), fits))
+    return;
+  Siding siding(forest);
+  for (size_t first = 0; first < forest.trees.size(); first += simd::kForestSide) siding.add(first);
+}
+
 }  // namespace
 
 std::string_view flat_forest(const Forest& forest, int64_t targets, FlatForest& out, std::vector<uint8_t>& voted) {
@@ -166,6 +238,7 @@ std::string_view flat_forest(const Forest& forest, int64_t targets, FlatForest& 
   Flattening flattening(forest, out, voted);
   for (int64_t root : forest.roots)
     if (const auto why = flattening.add_tree(root); !why.empty()) return why;
+  put_side_by_side(out);
   return {};
 }
 

@@ -22,8 +22,8 @@ constexpr int64_t kVectors = 4;
 constexpr int64_t kGroup = kVectors * kLanes;
 static_assert(kForestRows % kGroup == 0);
 
-// Fewer rows are walked.
-constexpr int64_t kFewRows = kLanes < 8 ? kLanes : 8;
+// So many rows are done one by one: walked, or with trees side by side.
+constexpr int64_t kFewWalks = kLanes < 8 ? kLanes : 8, kFewSides = kLanes * 3 / 2;
 
 struct Bits {
   IV v[kVectors];
@@ -157,12 +157,101 @@ HWY_INLINE void walk_trees(const FlatForest& forest, const float* row, double* s
   }
 }
 
-void block(const FlatForest& forest, const float* x, int64_t rows, int64_t features, float* scratch, double* sums) {
-  std::fill_n(sums, forest.targets * kForestRows, 0.0);
-  if (rows <= kFewRows) {
+// The features of one row, in vectors that are looked up in.
+template <int vectors>
+struct OneRow {
+  V v[vectors];
+
+  HWY_INLINE V at(IV feature) const {
+    if constexpr (vectors == 1) return hn::TableLookupLanes(v[0], hn::IndicesFromVec(F(), feature));
+    const IV last = hn::Set(I(), static_cast<int32_t>(kLanes - 1));
+    const auto index = hn::IndicesFromVec(F(), hn::And(feature, last));
+    const auto high = hn::RebindMask(F(), hn::Gt(feature, last));
+    return hn::IfThenElse(high, hn::TableLookupLanes(v[vectors - 1], index), hn::TableLookupLanes(v[0], index));
+  }
+};
+
+// Bits of the trees at lanes `lane`.. of those side by side that cuts first..last - 1 leave.
+template <bool missing, class Row>
+HWY_INLINE IV cut_side(const FlatForest& forest, int32_t first, int32_t last, int64_t lane, const Row& row, IV bits) {
+  const hn::Rebind<uint8_t, I> bytes;
+  for (auto i = static_cast<size_t>(first); i < static_cast<size_t>(last); ++i) {
+    const V value = row.at(hn::PromoteTo(I(), hn::LoadU(bytes, forest.side_features[i].of + lane)));
+    const V split = hn::Load(F(), forest.side_splits[i].of + lane);
+    const IV keeps = hn::BitCast(I(), hn::Load(hn::RebindToUnsigned<I>(), forest.side_keeps[i].of + lane));
+    const IV all = hn::Set(I(), -1);
+    if constexpr (missing)
+      bits = hn::And(bits, hn::IfThenElse(hn::RebindMask(I(), hn::Gt(value, split)), keeps, all));
+    else
+      bits = hn::And(bits, hn::IfThenElse(hn::RebindMask(I(), hn::Le(value, split)), all, keeps));
+  }
+  return bits;
+}
+
+template <class Row>
+HWY_INLINE IV leaves_of_side(const FlatForest& forest, const FlatForest::Side& side, int64_t lane, const Row& row) {
+  IV found = hn::Zero(I());
+  for (int32_t w = side.words; w-- > 0;) {
+    const FlatForest::Word& word = forest.side_words[static_cast<size_t>(side.word + w)];
+    IV bits = cut_side<false>(forest, word.first, word.missing, lane, row, hn::Set(I(), -1));
+    bits = cut_side<true>(forest, word.missing, word.last, lane, row, bits);
+    const IV at = hn::Add(lowest(bits), hn::Set(I(), static_cast<int32_t>(w * kForestWordBits)));
+    found = hn::IfThenElse(hn::Eq(bits, hn::Zero(I())), found, at);
+  }
+  return found;
+}
+
+// Of votes in their order. A sum that is rounded to float after each is a sum of floats.
+template <class T>
+HWY_INLINE double sum_of(const float* votes, int64_t n, double sum) {
+  auto out = static_cast<T>(sum);
+  for (int64_t i = 0; i < n; ++i) out += static_cast<T>(votes[i]);
+  return double{out};
+}
+
+template <int vectors>
+void one_row(const FlatForest& forest, const float* x, int64_t features, double* sums) {
+  OneRow<vectors> row;
+  for (int v = 0; v < vectors; ++v) row.v[v] = load_n(x + v * kLanes, features - v * kLanes);
+  const auto count = static_cast<int64_t>(forest.trees.size());
+  for (size_t s = 0; s < forest.sides.size(); ++s) {
+    const FlatForest::Side& side = forest.sides[s];
+    HWY_ALIGN int32_t leaves[kForestSide];
+    HWY_ALIGN float votes[kForestSide];
+    for (int64_t lane = 0; lane < kForestSide; lane += kLanes) {
+      const IV found = leaves_of_side(forest, side, lane, row);
+      hn::Store(found, I(), leaves + lane);
+      if (forest.only_target >= 0)
+        hn::Store(hn::GatherIndex(F(), forest.leaves.data(), hn::Add(found, hn::LoadU(I(), side.from + lane))), F(),
+                  votes + lane);
+    }
+    const auto first = static_cast<int64_t>(s) * kForestSide, n = std::min(kForestSide, count - first);
+    if (forest.only_target >= 0) {
+      double& sum = sums[forest.only_target * kForestRows];
+      sum = forest.in_float ? sum_of<float>(votes, n, sum) : sum_of<double>(votes, n, sum);
+    } else {
+      for (int64_t k = 0; k < n; ++k) add_leaf(forest, forest.trees[static_cast<size_t>(first + k)], leaves[k], sums);
+    }
+  }
+}
+
+HWY_INLINE bool stand_side_by_side(const FlatForest& forest, int64_t features) {
+  return !forest.sides.empty() && features <= std::min(2 * kLanes, kForestSideFeatures);
+}
+
+void few_rows(const FlatForest& forest, const float* x, int64_t rows, int64_t features, double* sums) {
+  if (!stand_side_by_side(forest, features)) {
     for (int64_t r = 0; r < rows; ++r) walk_trees(forest, x + r * features, sums + r);
     return;
   }
+  const auto one = features <= kLanes ? one_row<1> : one_row<2>;
+  for (int64_t r = 0; r < rows; ++r) one(forest, x + r * features, features, sums + r);
+}
+
+void block(const FlatForest& forest, const float* x, int64_t rows, int64_t features, float* scratch, double* sums) {
+  std::fill_n(sums, forest.targets * kForestRows, 0.0);
+  if (rows <= (stand_side_by_side(forest, features) ? kFewSides : kFewWalks))
+    return few_rows(forest, x, rows, features, sums);
   turn(x, rows, features, scratch);
   for (const FlatForest::Tree& tree : forest.trees) {
     if (tree.words == 0) {
