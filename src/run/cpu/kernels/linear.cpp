@@ -97,32 +97,43 @@ int64_t linear_tasks(const ViewArgs& args) {
 
 constexpr int64_t kRowsAtOnce = 64;
 
+int64_t sums_bytes(const Linear& p) { return round_up(kRowsAtOnce * p.sets * int64_t{sizeof(float)}, 64); }
+
 int64_t linear_scratch(const ViewArgs& args) {
-  return linear_tasks(args) * round_up(kRowsAtOnce * linear_of(args).sets * int64_t{sizeof(float)}, 64);
+  const Linear& p = linear_of(args);
+  return p.sets <= simd::kFewSets ? 0 : linear_tasks(args) * sums_bytes(p);
 }
 
-int64_t label_at(const Linear& p, const float* scores) {
-  const int64_t found = p.sets == 1 ? (scores[0] > 0 ? 1 : 0) : std::max_element(scores, scores + p.sets) - scores;
+int64_t label_at(const Linear& p, int64_t found) {
   return static_cast<size_t>(found) < p.labels.size() ? p.labels[static_cast<size_t>(found)] : found;
 }
 
-// Scores of `rows` rows from sums; they may be in the same place.
-void transform_rows(const Linear& p, const float* sums, int64_t rows, float* to) {
-  const bool logistic = p.transform == PostTransform::logistic;
-  if (p.two_of_one()) {
-    for (int64_t r = 0; r < rows; ++r) {
-      to[2 * r] = logistic ? -sums[r] : 1 - sums[r];
-      to[2 * r + 1] = sums[r];
-    }
-    if (logistic) simd::logistic_row(to, 2 * rows, to);
-    return;
+simd::ScoreTransform score_transform(const Linear& p) {
+  using simd::ScoreTransform;
+  if (p.transform == PostTransform::logistic) return ScoreTransform::logistic;
+  return p.transform == PostTransform::softmax ? ScoreTransform::softmax : ScoreTransform::none;
+}
+
+// `labels` and `scores` may be null: nobody wants them.
+void few_scores(const Linear& p, const float* x, int64_t rows, int64_t* labels, float* scores) {
+  int32_t largest[kRowsAtOnce];
+  simd::linear_scores(p.model(), {score_transform(p), p.two_of_one()}, x, rows, scores, labels ? largest : nullptr);
+  for (int64_t i = 0; labels && i < rows; ++i) labels[i] = label_at(p, largest[i]);
+}
+
+void many_scores(const Linear& p, const float* x, int64_t rows, float* sums, int64_t* labels, float* scores) {
+  simd::linear_rows(p.model(), x, rows, sums);
+  for (int64_t i = 0; labels && i < rows; ++i) {
+    const float* row = sums + i * p.sets;
+    labels[i] = label_at(p, std::max_element(row, row + p.sets) - row);
   }
-  if (p.sets > 1 && logistic)
-    simd::logistic_row(sums, rows * p.sets, to);
-  else if (p.sets > 1 && p.transform == PostTransform::softmax)
-    simd::softmax_rows(sums, to, 0, rows, p.sets, false);
+  if (!scores) return;
+  if (p.transform == PostTransform::logistic)
+    simd::logistic_row(sums, rows * p.sets, scores);
+  else if (p.transform == PostTransform::softmax)
+    simd::softmax_rows(sums, scores, 0, rows, p.sets, false);
   else
-    std::copy_n(sums, rows * p.sets, to);
+    std::copy_n(sums, rows * p.sets, scores);
 }
 
 template <bool classes>
@@ -130,15 +141,15 @@ Status run_linear(const ViewArgs& args, int64_t first, int64_t last) {
   const Linear& p = linear_of(args);
   const Rows rows = rows_of(args.in[0]);
   const int64_t all = linear_tasks(args), end = share_of(rows.count, all, last - 1).last;
-  auto* sums = reinterpret_cast<float*>(
-      args.scratch + first * round_up(kRowsAtOnce * p.sets * static_cast<int64_t>(sizeof(float)), 64));
+  auto* sums = reinterpret_cast<float*>(args.scratch + first * sums_bytes(p));
   const View scores = !classes ? args.out[0] : args.out.size() > 1 ? args.out[1] : View();
+  auto* labels = classes && args.out[0] ? args.out[0].as<int64_t>() : nullptr;
   for (int64_t r = share_of(rows.count, all, first).first; r < end; r += kRowsAtOnce) {
     const int64_t count = std::min(kRowsAtOnce, end - r);
-    simd::linear_rows(p.model(), args.in[0].as<const float>() + r * p.features, count, sums);
-    for (int64_t i = 0; classes && args.out[0] && i < count; ++i)
-      args.out[0].as<int64_t>()[r + i] = label_at(p, sums + i * p.sets);
-    if (scores) transform_rows(p, sums, count, scores.as<float>() + r * p.width);
+    const float* x = args.in[0].as<const float>() + r * p.features;
+    int64_t* to = labels ? labels + r : nullptr;
+    float* score = scores ? scores.as<float>() + r * p.width : nullptr;
+    p.sets <= simd::kFewSets ? few_scores(p, x, count, to, score) : many_scores(p, x, count, sums, to, score);
   }
   return {};
 }

@@ -145,7 +145,8 @@ TEST(CpuKernels, LinearModels) {
     for (uint64_t seed = 1; seed <= 6; ++seed) {
       SCOPED_TRACE(testing::Message() << "seed " << seed);
       Dice dice(seed);
-      const int64_t features = dice.between(1, 90), rows = dice.between(0, 150), sets = dice.between(2, 40);
+      const int64_t features = dice.between(1, 90), rows = dice.between(0, 150);
+      const int64_t sets = dice.between(2, dice.coin() ? 4 : 40);
       const std::string x = fmt::format("f32[{}, {}]", rows, features);
       std::vector<int64_t> labels;
       for (int64_t i = 0; i < sets; ++i) labels.push_back(10 * i + 1);
@@ -172,9 +173,25 @@ TEST(CpuKernels, LinearModels) {
       "its scores are transformed in an unusual way");
 }
 
+// A score that is no number is larger than none, and none is larger than it.
+TEST(CpuKernels, LinearLabelsOfSpecials) {
+  const std::string x = "f32[6, 2] = [nan, 1, 1, nan, inf, 0, -inf, 1, 0, 0, inf, -inf]";
+  simd::for_each_target([&] {
+    for (const std::string transform : {"NONE", "LOGISTIC", "SOFTMAX"}) {
+      const std::string how = " post_transform=" + transform, op = "ai.onnx.ml:LinearClassifier";
+      check_kernels({
+          {op, 1, x, "coefficients=[1.0, 0.5] intercepts=[0.25] classlabels_ints=[4, 9]" + how, 2, kBound},
+          {op, 1, x,
+           "coefficients=[1.0, 0.5, -1.0, 0.5, 0.5, 0.25] intercepts=[0.0, 0.0, 0.0] classlabels_ints=[4, 9, 3]" + how,
+           2, kBound},
+      });
+    }
+  });
+}
+
 TEST(CpuKernels, RowsOfFeatures) {
   simd::for_each_target([] {
-    for (const std::string x : {"f32[50, 3]", "f32[7, 40]", "f32[0, 3]", "f32[9, 2]", "f32[3]"}) {
+    for (const std::string x : {"f32[50, 3]", "f32[7, 40]", "f32[0, 3]", "f32[9, 2]", "f32[70, 4]", "f32[3]"}) {
       const int64_t features = std::stoi(x.substr(x.rfind(' ') == std::string::npos ? x.find('[') + 1 : x.rfind(' ')));
       Dice dice(5);
       check_kernels({
@@ -188,6 +205,7 @@ TEST(CpuKernels, RowsOfFeatures) {
     }
     check_kernels({
         {"ai.onnx.ml:Normalizer", 1, "f32[3, 2] = [0, 0, 1, -1, nan, 2]", "norm=L1", 1, 0},
+        {"ai.onnx.ml:Normalizer", 1, "f32[2, 3] = [0, 0, 0, inf, 1, 2]", "norm=L2", 1, 0},
         {"ai.onnx.ml:Imputer", 1, "f32[2, 3] = [1, nan, 2, nan, 3, -0.5]",
          "imputed_value_floats=[7.0, 8.0, 9.0] replaced_value_float=nan", 1, 0},
         {"ai.onnx.ml:Imputer", 1, "f32[2, 3] = [1, nan, 2, 3, 3, 3]",

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
+#include <type_traits>
 
 #include "run/cpu/simd/simd_targets.h"
 #undef HWY_TARGET_INCLUDE
@@ -16,29 +18,38 @@ namespace HWY_NAMESPACE {
 
 static_assert(kLinearLanes % kLanes == 0);
 
-// Sets first..first + kLanes - 1 of `count` rows.
-template <int count>
-HWY_INLINE void columns(const LinearModel& m, const float* x, int64_t first, float* y) {
-  const int64_t step = (m.sets + kLinearLanes - 1) / kLinearLanes * kLinearLanes;
-  V sums[count];
-  for (V& sum : sums) sum = hn::LoadU(F(), m.intercepts + first);
+// Few sets: a vector of them for each row.
+using Few = hn::CappedTag<float, kFewSets>;
+
+// The sums of `count` rows, `step` apart, for as many sets from the first as D has lanes.
+template <int count, class D>
+HWY_INLINE void columns(D d, const LinearModel& m, const float* x, int64_t first, float* y, int64_t step) {
+  const int64_t padded = (m.sets + kLinearLanes - 1) / kLinearLanes * kLinearLanes;
+  hn::Vec<D> sums[count];
+  for (auto& sum : sums) sum = hn::LoadU(d, m.intercepts + first);
   const float* weights = m.by_feature + first;
-  for (int64_t k = 0; k < m.features; ++k, weights += step) {
-    const V w = hn::LoadU(F(), weights);
+  for (int64_t k = 0; k < m.features; ++k, weights += padded) {
+    const auto w = hn::LoadU(d, weights);
     ANYSHAPE_UNROLL
-    for (int r = 0; r < count; ++r) sums[r] = hn::MulAdd(splat(x[r * m.features + k]), w, sums[r]);
+    for (int r = 0; r < count; ++r) sums[r] = hn::MulAdd(hn::Set(d, x[r * m.features + k]), w, sums[r]);
   }
-  const int64_t sets = std::min(kLanes, m.sets - first);
-  for (int r = 0; r < count; ++r) store_n(sums[r], y + r * m.sets + first, sets);
+  for (int r = 0; r < count; ++r) {
+    if constexpr (std::is_same_v<D, F>)
+      store_n(sums[r], y + r * step + first, m.sets - first);
+    else
+      hn::StoreU(sums[r], d, y + r * step + first);
+  }
 }
 
-void by_columns(const LinearModel& m, const float* x, int64_t rows, float* y) {
+template <class D>
+HWY_INLINE void by_columns(D d, const LinearModel& m, const float* x, int64_t rows, float* y, int64_t step) {
   constexpr int kRows = 8;
+  const auto lanes = static_cast<int64_t>(hn::MaxLanes(d));
   int64_t r = 0;
   for (; r + kRows <= rows; r += kRows)
-    for (int64_t s = 0; s < m.sets; s += kLanes) columns<kRows>(m, x + r * m.features, s, y + r * m.sets);
+    for (int64_t s = 0; s < m.sets; s += lanes) columns<kRows>(d, m, x + r * m.features, s, y + r * step, step);
   for (; r < rows; ++r)
-    for (int64_t s = 0; s < m.sets; s += kLanes) columns<1>(m, x + r * m.features, s, y + r * m.sets);
+    for (int64_t s = 0; s < m.sets; s += lanes) columns<1>(d, m, x + r * m.features, s, y + r * step, step);
 }
 
 HWY_INLINE float product(const float* a, const float* b, int64_t n) {
@@ -52,12 +63,102 @@ HWY_INLINE float product(const float* a, const float* b, int64_t n) {
   return hn::GetLane(hn::SumOfLanes(F(), hn::Add(s0, s1)));
 }
 
-void linear(const LinearModel& m, const float* x, int64_t rows, float* y) {
+template <class D>
+HWY_INLINE void sums_of(D d, const LinearModel& m, const float* x, int64_t rows, float* y, int64_t step) {
   // A sum over lanes costs about as much as ten vectors.
-  const int64_t columns_cost = m.features * ((m.sets + kLanes - 1) / kLanes);
-  if (columns_cost <= m.sets * (m.features / kLanes + 10)) return by_columns(m, x, rows, y);
-  for (int64_t r = 0; r < rows; ++r, x += m.features)
-    for (int64_t s = 0; s < m.sets; ++s) *y++ = m.intercepts[s] + product(x, m.weights + s * m.features, m.features);
+  const auto lanes = static_cast<int64_t>(hn::MaxLanes(d));
+  const int64_t columns_cost = m.features * ((m.sets + lanes - 1) / lanes);
+  if (columns_cost <= m.sets * (m.features / kLanes + 10)) return by_columns(d, m, x, rows, y, step);
+  for (int64_t r = 0; r < rows; ++r, x += m.features, y += step)
+    for (int64_t s = 0; s < m.sets; ++s) y[s] = m.intercepts[s] + product(x, m.weights + s * m.features, m.features);
+}
+
+void linear(const LinearModel& m, const float* x, int64_t rows, float* y) { sums_of(F(), m, x, rows, y, m.sets); }
+
+// Columns of kLanes rows, of which `rows` are stored.
+template <int n>
+HWY_INLINE void store_rows(const V* v, int64_t rows, float* to) {
+  HWY_ALIGN float part[n * kLanes];
+  float* whole = rows < kLanes ? part : to;
+  if constexpr (n == 1) hn::StoreU(v[0], F(), whole);
+  if constexpr (n == 2) hn::StoreInterleaved2(v[0], v[1], F(), whole);
+  if constexpr (n == 3) hn::StoreInterleaved3(v[0], v[1], v[2], F(), whole);
+  if constexpr (n == 4) hn::StoreInterleaved4(v[0], v[1], v[2], v[3], F(), whole);
+  if (rows < kLanes) std::memcpy(to, part, static_cast<size_t>(n * rows) * sizeof(float));
+}
+
+// As many of them as kLanes rows have; those past the last are zeros.
+template <int n>
+HWY_INLINE void load_rows(const float* from, int64_t rows, V* v) {
+  HWY_ALIGN float part[n * kLanes] = {};
+  if (rows < kLanes) std::memcpy(part, from, static_cast<size_t>(n * rows) * sizeof(float));
+  if (rows < kLanes) from = part;
+  if constexpr (n == 2) hn::LoadInterleaved2(F(), from, v[0], v[1]);
+  if constexpr (n == 3) hn::LoadInterleaved3(F(), from, v[0], v[1], v[2]);
+  if constexpr (n == 4) hn::LoadInterleaved4(F(), from, v[0], v[1], v[2], v[3]);
+}
+
+// The first of the largest; a NaN is larger than nothing.
+template <int sets>
+HWY_INLINE hn::Vec<I> place_of_largest(const V* sums) {
+  if constexpr (sets == 1)
+    return hn::IfThenElseZero(hn::RebindMask(I(), hn::Gt(sums[0], hn::Zero(F()))), hn::Set(I(), 1));
+  V top = sums[0];
+  hn::Vec<I> found = hn::Zero(I());
+  for (int s = 1; s < sets; ++s) {
+    const auto larger = hn::Lt(top, sums[s]);
+    top = hn::IfThenElse(larger, sums[s], top);
+    found = hn::IfThenElse(hn::RebindMask(I(), larger), hn::Set(I(), s), found);
+  }
+  return found;
+}
+
+template <int sets>
+HWY_INLINE void softmax_of(V* sums) {
+  V top = sums[0], all = hn::Zero(F());
+  for (int s = 1; s < sets; ++s) top = hn::Max(top, sums[s]);
+  for (int s = 0; s < sets; ++s) {
+    sums[s] = exp_below_zero(hn::Sub(sums[s], top));
+    all = hn::Add(all, sums[s]);
+  }
+  const V by = hn::Div(splat(1.0f), all);
+  for (int s = 0; s < sets; ++s) sums[s] = hn::Mul(sums[s], by);
+}
+
+template <int sets>
+HWY_INLINE void put_scores(const FewScores& how, V* sums, int64_t rows, float* to) {
+  if constexpr (sets == 1) {
+    if (!how.two_of_one) return store_rows<1>(sums, rows, to);
+    const V no =
+        how.transform == ScoreTransform::logistic ? sigmoid_v(hn::Neg(sums[0])) : hn::Sub(splat(1.0f), sums[0]);
+    const V both[] = {no, how.transform == ScoreTransform::logistic ? sigmoid_v(sums[0]) : sums[0]};
+    return store_rows<2>(both, rows, to);
+  }
+  if (how.transform == ScoreTransform::softmax) softmax_of<sets>(sums);
+  for (int s = 0; how.transform == ScoreTransform::logistic && s < sets; ++s) sums[s] = sigmoid_v(sums[s]);
+  store_rows<sets>(sums, rows, to);
+}
+
+template <int sets>
+void few_sets(const LinearModel& m, const FewScores& how, const float* x, int64_t rows, float* scores,
+              int32_t* largest) {
+  for (int64_t r = 0; r < rows; r += kLanes, x += kLanes * m.features) {
+    const int64_t count = std::min(kLanes, rows - r);
+    HWY_ALIGN float sums[kFewSets * kLanes] = {};
+    HWY_ALIGN int32_t places[kLanes];
+    sums_of(Few(), m, x, count, sums, kFewSets);
+    V v[kFewSets];
+    load_rows<kFewSets>(sums, kLanes, v);
+    hn::Store(place_of_largest<sets>(v), I(), places);
+    if (largest) std::copy_n(places, count, largest + r);
+    if (scores) put_scores<sets>(how, v, count, scores + r * (how.two_of_one ? 2 : sets));
+  }
+}
+
+void linear_few(const LinearModel& m, const FewScores& how, const float* x, int64_t rows, float* scores,
+                int32_t* largest) {
+  constexpr decltype(&few_sets<1>) kBySets[kFewSets] = {few_sets<1>, few_sets<2>, few_sets<3>, few_sets<4>};
+  kBySets[m.sets - 1](m, how, x, rows, scores, largest);
 }
 
 void logistic(const float* in, int64_t n, float* out) {
@@ -75,24 +176,20 @@ void shift_and_scale(const float* x, int64_t rows, int64_t n, const float* offse
     }
 }
 
-#if HWY_TARGET != HWY_SCALAR
-// Pairs, as two classes have them: the norm of each beside it.
-HWY_INLINE V norms_of_pairs(RowNorm norm, V x) {
-  if (norm == RowNorm::l2) x = hn::Mul(x, x);
-  if (norm == RowNorm::l1) x = hn::Abs(x);
-  const V sum = hn::Add(x, hn::Shuffle2301(x));
-  return norm == RowNorm::l2 ? hn::Sqrt(sum) : sum;
-}
-
-void pairs(RowNorm norm, const float* in, int64_t n, float* out) {
-  const V zero = hn::Zero(F());
-  for (int64_t i = 0; i < n; i += kLanes) {
-    const V x = load_n(in + i, n - i), size = norms_of_pairs(norm, x);
-    store_n(hn::IfThenElse(hn::Eq(size, zero), x, hn::Div(x, size)), out + i, n - i);
+// Rows of few entries, kLanes of them at a time.
+template <int n>
+void normalize_few(RowNorm norm, const float* in, int64_t rows, float* out) {
+  for (int64_t r = 0; r < rows; r += kLanes) {
+    V x[n];
+    load_rows<n>(in + r * n, rows - r, x);
+    V size = hn::Zero(F());
+    for (const V& each : x) size = norm == RowNorm::l2 ? hn::MulAdd(each, each, size) : hn::Add(size, hn::Abs(each));
+    if (norm == RowNorm::l2) size = hn::Sqrt(size);
+    const V by = hn::IfThenElse(hn::Eq(size, hn::Zero(F())), splat(1.0f), size);
+    for (V& each : x) each = hn::Div(each, by);
+    store_rows<n>(x, rows - r, out + r * n);
   }
 }
-
-#endif
 
 float norm_of(RowNorm norm, const float* x, int64_t n) {
   float size = norm == RowNorm::max ? *std::max_element(x, x + n) : 0;
@@ -101,9 +198,8 @@ float norm_of(RowNorm norm, const float* x, int64_t n) {
 }
 
 void normalize(RowNorm norm, const float* in, int64_t rows, int64_t n, float* out) {
-#if HWY_TARGET != HWY_SCALAR
-  if (n == 2 && norm != RowNorm::max) return pairs(norm, in, 2 * rows, out);
-#endif
+  constexpr decltype(&normalize_few<2>) kFew[] = {normalize_few<2>, normalize_few<3>, normalize_few<4>};
+  if (n >= 2 && n <= 4 && norm != RowNorm::max) return kFew[n - 2](norm, in, rows, out);
   for (int64_t r = 0; r < rows && n > 0; ++r, in += n, out += n) {
     const float size = norm_of(norm, in, n);
     const V by = splat(size == 0 ? 1.0f : size);
@@ -119,12 +215,18 @@ HWY_AFTER_NAMESPACE();
 namespace anyshape::simd {
 
 HWY_EXPORT(linear);
+HWY_EXPORT(linear_few);
 HWY_EXPORT(logistic);
 HWY_EXPORT(normalize);
 HWY_EXPORT(shift_and_scale);
 
 void linear_rows(const LinearModel& model, const float* x, int64_t rows, float* y) {
   HWY_DYNAMIC_DISPATCH(linear)(model, x, rows, y);
+}
+
+void linear_scores(const LinearModel& model, const FewScores& how, const float* x, int64_t rows, float* scores,
+                   int32_t* largest) {
+  HWY_DYNAMIC_DISPATCH(linear_few)(model, how, x, rows, scores, largest);
 }
 
 void logistic_row(const float* in, int64_t n, float* out) { HWY_DYNAMIC_DISPATCH(logistic)(in, n, out); }

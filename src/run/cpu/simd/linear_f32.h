@@ -16,6 +16,17 @@ struct LinearModel {
 inline constexpr int64_t kLinearLanes = 16;
 void linear_rows(const LinearModel& model, const float* x, int64_t rows, float* y);
 
+// Models of up to kFewSets sets are done with rows in lanes, all of it at once.
+inline constexpr int64_t kFewSets = 4;
+enum class ScoreTransform : uint8_t { none, logistic, softmax };
+struct FewScores {
+  ScoreTransform transform = ScoreTransform::none;
+  bool two_of_one = false;  // of one sum: scores of no and yes
+};
+// The scores of all rows, and for each row which sum is the largest (of one: whether it is positive); null: not wanted.
+void linear_scores(const LinearModel& model, const FewScores& how, const float* x, int64_t rows, float* scores,
+                   int32_t* largest);
+
 // 1 / (1 + exp(-x)) of n floats; out may be in.
 void logistic_row(const float* in, int64_t n, float* out);
 
