@@ -114,7 +114,7 @@ struct Products {
   int64_t batches = 1, m = 0, n = 0, k = 0;
   bool packed = false, one_b = true;
   int64_t rows = 0, columns = 0, down = 1, across = 1;  // of tiles
-  int64_t floats = 0, bytes = 0;                        // of the parameters, and of a task's scratch
+  int64_t floats = 0, bytes = 0;                        // of one parameter of all columns; of a task's scratch
 
   int64_t items() const { return batches * down * across; }
   int64_t tasks() const {
@@ -128,7 +128,7 @@ struct Products {
 void cut(Products& x) {
   constexpr int64_t kRows = 6;
   constexpr double kLeast = 1 << 18;
-  const int64_t width = 4 * simd::byte_panel();
+  const int64_t width = simd::byte_panel();
   x.rows = x.m, x.columns = x.n;
   if (!x.packed || x.m * x.n == 0) return;
   const double work = static_cast<double>(x.m) * static_cast<double>(x.n) * static_cast<double>(x.k);
@@ -169,8 +169,8 @@ Products products_of(const ViewArgs& args) {
   cut(x);
   const int64_t columns = simd::byte_columns(x.n);
   x.floats = round_up(columns, 16);
-  x.bytes = 5 * x.floats * static_cast<int64_t>(sizeof(float)) +
-            (x.packed ? 0 : round_up(simd::byte_packed_size(x.k, x.n), 64));
+  if (!x.packed)
+    x.bytes = x.floats * static_cast<int64_t>(sizeof(int32_t)) + round_up(simd::byte_packed_size(x.k, x.n), 64);
   return x;
 }
 
@@ -186,38 +186,81 @@ int64_t matrix_of(std::span<const int64_t> dims, std::span<const int64_t> out, i
   return at;
 }
 
-// What is the same for all tiles, with parameters one per column in the scratch of task `slot`.
+// What all tasks read, in front of their own scratch.
+struct Parameters {
+  float *factors, *bias;
+  int32_t *zeros, *offsets;
+  bool* any_zero;
+  std::byte* rest;
+};
+
+int64_t bytes_of_parameters(const Products& x) {
+  return 4 * x.floats * static_cast<int64_t>(sizeof(float)) + 64;
+}
+
+Parameters parameters_of(const ViewArgs& args, const Products& x) {
+  auto* floats = reinterpret_cast<float*>(args.scratch);
+  auto* integers = reinterpret_cast<int32_t*>(floats + 2 * x.floats);
+  std::byte* end = args.scratch + bytes_of_parameters(x);
+  return {floats, floats + x.floats, integers, integers + x.floats, reinterpret_cast<bool*>(end - 64), end};
+}
+
+// One entry for each of n columns, and `beyond` up to a whole panel.
+template <class T, class Entry>
+void fill_columns(const View& view, int64_t n, int64_t all, T beyond, T* to, Entry entry) {
+  if (!view || view.count() == 1)
+    std::fill_n(to, n, view ? entry(0) : beyond);
+  else
+    for (int64_t j = 0; j < n; ++j) to[j] = entry(j);
+  std::fill(to + n, to + all, beyond);
+}
+
+void fill_floats(const View& view, int64_t n, int64_t all, float beyond, float* to) {
+  fill_columns(view, n, all, beyond, to, [&](int64_t j) { return view.as<const float>()[j]; });
+}
+
+void fill_integers(const View& view, int64_t n, int64_t all, int32_t* to) {
+  fill_columns(view, n, all, 0, to, [&](int64_t j) { return integer_at(view, j); });
+}
+
 template <const Ports& p>
-ByteGemm gemm_of(const ViewArgs& args, const Products& x, int64_t slot) {
-  auto* factors = reinterpret_cast<float*>(args.scratch + slot * x.bytes);
-  float* bias = factors + x.floats;
-  auto* zeros = reinterpret_cast<int32_t*>(bias + x.floats);
-  int32_t* offsets = zeros + x.floats;
-  const View &a = args.in[p.a], b = args.in[p.b], out = args.out[0];
+float left_scale(const ViewArgs& args) {
+  if constexpr (p.a_scale < 0) return 1;
+  return prepared_of(args).alpha * *args.in[static_cast<size_t>(p.a_scale)].template as<const float>();
+}
+
+// The parameters of all columns as they are in this run.
+template <const Ports& p>
+Status begin(const ViewArgs& args) {
+  const Products x = products_of<p>(args);
+  if (x.m * x.n * x.batches == 0) return {};
+  const Parameters to = parameters_of(args, x);
+  const View y_scale = view_at(args.in, p.y_scale);
+  const float left = left_scale<p>(args), divisor = y_scale ? *y_scale.template as<const float>() : 1;
+  fill_floats(view_at(args.in, p.b_scale), x.n, x.floats, 1, to.factors);
+  if (!p.wide || y_scale)
+    for (int64_t j = 0; j < x.n; ++j) to.factors[j] = to.factors[j] * left / divisor;
+  if (const View bias = view_at(args.in, p.bias)) fill_floats(bias, x.n, x.floats, 0, to.bias);
+  if (const View offset = view_at(args.in, p.offset)) fill_integers(offset, x.n, x.floats, to.offsets);
+  fill_integers(view_at(args.in, p.b_zero), x.n, x.floats, to.zeros);
+  const int32_t shift = args.in[p.b].dtype == DType::i8 ? 0 : 128;
+  for (int64_t j = 0; j < x.n; ++j) to.zeros[j] -= shift;
+  *to.any_zero = std::any_of(to.zeros, to.zeros + x.n, [](int32_t zero) { return zero != 0; });
+  return {};
+}
+
+// What is the same for all tiles.
+template <const Ports& p>
+ByteGemm gemm_of(const ViewArgs& args, const Products& x) {
+  const Parameters from = parameters_of(args, x);
+  const View &a = args.in[p.a], out = args.out[0];
   ByteGemm g{.m = x.m, .n = x.n, .k = x.k, .a_row = x.k, .a_signed = a.dtype == DType::i8, .c_row = x.n};
   g.a_zero = integer_at(view_at(args.in, p.a_zero), 0) + (g.a_signed ? 128 : 0);
-  const View b_zero = view_at(args.in, p.b_zero), b_scale = view_at(args.in, p.b_scale);
-  const View more = view_at(args.in, p.bias);
-  const int32_t shift = b.dtype == DType::i8 ? 0 : 128;
-  const auto entry = [](const View& view, int64_t j) { return view.count() == 1 ? 0 : j; };
-  float left = 1, divisor = 1;
-  if (p.a_scale >= 0) left = prepared_of(args).alpha * *args.in[p.a_scale].template as<const float>();
-  const View y_scale = view_at(args.in, p.y_scale), offset = view_at(args.in, p.offset);
-  if (y_scale) divisor = *y_scale.template as<const float>();
-  for (int64_t j = 0; j < x.floats; ++j) {
-    const bool inside = j < x.n;
-    zeros[j] = inside ? (b_zero ? integer_at(b_zero, entry(b_zero, j)) : 0) - shift : 0;
-    if (zeros[j] != 0) g.b_zeros = zeros;
-    factors[j] = inside && b_scale ? b_scale.as<const float>()[entry(b_scale, j)] : 1;
-    if (!p.wide || y_scale) factors[j] *= left;
-    if (y_scale) factors[j] /= divisor;
-    bias[j] = inside && more ? more.as<const float>()[entry(more, j)] : 0;
-    offsets[j] = inside && offset ? integer_at(offset, entry(offset, j)) : 0;
-  }
-  g.factors = factors;
-  if (more) g.bias = bias;
-  if (offset) g.offsets = offsets;
-  if (p.wide && !y_scale) g.scale = static_cast<double>(left);
+  if (*from.any_zero) g.b_zeros = from.zeros;
+  g.factors = from.factors;
+  if (view_at(args.in, p.bias)) g.bias = from.bias;
+  if (view_at(args.in, p.offset)) g.offsets = from.offsets;
+  if (p.wide && !view_at(args.in, p.y_scale)) g.scale = static_cast<double>(left_scale<p>(args));
   g.zero = integer_at(view_at(args.in, p.y_zero), 0);
   g.kind = out.dtype == DType::i32  ? ByteProduct::i32
            : out.dtype == DType::u8 ? ByteProduct::u8
@@ -238,7 +281,7 @@ void set_b(const ViewArgs& args, const Products& x, int64_t slot, int64_t batch,
     g.b_sums = prepared.sums.data() + at * simd::byte_columns(x.n);
     return;
   }
-  auto* sums = reinterpret_cast<int32_t*>(args.scratch + slot * x.bytes) + 4 * x.floats;
+  auto* sums = reinterpret_cast<int32_t*>(parameters_of(args, x).rest + slot * x.bytes);
   auto* packed = reinterpret_cast<int8_t*>(sums + x.floats);
   simd::byte_pack(args.in[p.b].data + at * x.k * x.n, args.in[p.b].dtype == DType::i8, x.k, x.n, x.n, 1, packed, sums);
   g.b = packed, g.b_sums = sums;
@@ -248,7 +291,7 @@ template <const Ports& p>
 Status run(const ViewArgs& args, int64_t first, int64_t last) {
   const Products x = products_of<p>(args);
   if (x.m * x.n * x.batches == 0) return {};
-  ByteGemm g = gemm_of<p>(args, x, first);
+  ByteGemm g = gemm_of<p>(args, x);
   const int64_t tiles = x.down * x.across, tasks = x.tasks(), size = bits(args.out[0].dtype) / 8;
   const int64_t units = x.packed ? x.items() : x.batches;
   int64_t there = -1;
@@ -274,7 +317,7 @@ int64_t tasks(const ViewArgs& args) {
 template <const Ports& p>
 int64_t scratch(const ViewArgs& args) {
   const Products x = products_of<p>(args);
-  return x.tasks() * x.bytes;
+  return bytes_of_parameters(x) + x.tasks() * x.bytes;
 }
 
 template <const Ports& p>
@@ -283,6 +326,7 @@ constexpr EngineKernel kKernel = {.name = "8-bit packed",
                                   .prepare = prepare<p>,
                                   .scratch = scratch<p>,
                                   .tasks = tasks<p>,
+                                  .begin = begin<p>,
                                   .run = run<p>};
 
 }  // namespace

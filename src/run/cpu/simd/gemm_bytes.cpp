@@ -18,7 +18,8 @@ namespace HWY_NAMESPACE {
 constexpr int kMostRows = HWY_TARGET <= HWY_AVX3 ? 6 : 3;
 constexpr int kMostVectors = HWY_TARGET <= HWY_AVX3 ? 4 : 2;
 
-int64_t columns_of_panel() { return kLanes; }
+int64_t columns_of_vector() { return kLanes; }
+int64_t columns_of_panel() { return kMostVectors * kLanes; }
 
 HWY_INLINE VI four_bytes(const std::byte* from, size_t n = 4) {
   int32_t x = 0;
@@ -44,6 +45,15 @@ int32_t sum_of_row(const std::byte* a, int64_t k, bool is_signed) {
   return static_cast<int32_t>(static_cast<uint32_t>(sum));
 }
 
+HWY_INLINE const std::byte* row_of(const ByteGemm& g, int64_t i) { return g.a + (g.rows ? g.rows[i] : i * g.a_row); }
+
+int32_t sum_of_runs(const ByteGemm& g, int64_t i) {
+  int32_t sum = 0;
+  for (int64_t r = 0; r < g.run_count; ++r)
+    sum += sum_of_row(row_of(g, i) + (g.runs ? g.runs[r] : 0), g.k, g.a_signed);
+  return sum;
+}
+
 // The whole sums of a block.
 struct ByteBlock {
   const int32_t* sums;  // row r, vector v at [(r * vectors + v) * kLanes]
@@ -56,9 +66,9 @@ template <class Fn>
 HWY_INLINE void for_each_vector(const ByteGemm& g, const ByteBlock& block, Fn fn) {
   for (int r = 0; r < block.rows; ++r) {
     const int64_t i = block.i + r;
-    const VI row_sum = hn::Set(I(), g.b_zeros ? sum_of_row(g.a + i * g.a_row, g.k, g.a_signed) : 0);
-    const VI a_zero = hn::Set(I(), g.a_zero), depth = hn::Set(I(), static_cast<int32_t>(g.k));
-    for (int v = 0; v < block.vectors; ++v) {
+    const VI row_sum = hn::Set(I(), g.b_zeros ? sum_of_runs(g, i) : 0);
+    const VI a_zero = hn::Set(I(), g.a_zero), depth = hn::Set(I(), static_cast<int32_t>(g.depth()));
+    for (int v = 0; v < block.vectors && block.j + v * kLanes < block.j1; ++v) {
       const int64_t j = block.j + v * kLanes;
       VI x = hn::Load(I(), block.sums + (r * block.vectors + v) * kLanes), columns = hn::LoadU(I(), g.b_sums + j);
       if (g.b_zeros) {
@@ -128,33 +138,30 @@ HWY_NOINLINE void finish(const ByteGemm& g, const ByteBlock& block) {
 
 template <int R, int W, bool kSigned>
 HWY_NOINLINE void multiply(const ByteGemm& g, int64_t i, int64_t j, int64_t j1) {
-  const int64_t groups = (g.k + 3) / 4, step = groups * kLanes * 4;
-  const std::byte* a[R];
-  ANYSHAPE_UNROLL
-  for (int r = 0; r < R; ++r) a[r] = g.a + (i + r) * g.a_row;
-  const int8_t* b[W];
-  ANYSHAPE_UNROLL
-  for (int v = 0; v < W; ++v) b[v] = g.b + (j / kLanes + v) * step;
+  const auto* b = reinterpret_cast<const int32_t*>(g.b) + g.groups() * j;
   VI sums[R][W];
   ANYSHAPE_UNROLL
   for (int r = 0; r < R; ++r) ANYSHAPE_UNROLL
   for (int v = 0; v < W; ++v) sums[r][v] = hn::Zero(I());
   const VI flip = hn::Set(I(), static_cast<int32_t>(0x80808080u));
-  const auto add = [&](int64_t k, size_t bytes) HWY_ATTR {
-    VI right[W];
+  const int64_t whole = g.slack ? (g.k + 3) / 4 * 4 : g.k / 4 * 4;
+  for (int64_t run = 0; run < g.run_count; ++run) {
+    const std::byte* a[R];
     ANYSHAPE_UNROLL
-    for (int v = 0; v < W; ++v) right[v] = hn::LoadU(I(), reinterpret_cast<const int32_t*>(b[v] + k * kLanes));
-    ANYSHAPE_UNROLL
-    for (int r = 0; r < R; ++r) {
-      VI left = four_bytes(a[r] + k, bytes);
-      if (kSigned) left = hn::Xor(left, flip);
+    for (int r = 0; r < R; ++r) a[r] = row_of(g, i + r) + (g.runs ? g.runs[run] : 0);
+    const auto add = [&](int64_t k, size_t bytes) HWY_ATTR {
       ANYSHAPE_UNROLL
-      for (int v = 0; v < W; ++v) sums[r][v] = dot4(sums[r][v], left, right[v]);
-    }
-  };
-  int64_t k = 0;
-  for (; k + 4 <= g.k; k += 4) add(k, 4);
-  if (k < g.k) add(k, static_cast<size_t>(g.k - k));
+      for (int r = 0; r < R; ++r) {
+        VI left = four_bytes(a[r] + k, bytes);
+        if (kSigned) left = hn::Xor(left, flip);
+        ANYSHAPE_UNROLL
+        for (int v = 0; v < W; ++v) sums[r][v] = dot4(sums[r][v], left, hn::LoadU(I(), b + v * kLanes));
+      }
+      b += W * kLanes;
+    };
+    for (int64_t k = 0; k < whole; k += 4) add(k, 4);
+    if (whole < g.k) add(whole, static_cast<size_t>(g.k - whole));
+  }
   HWY_ALIGN int32_t all[R * W * kLanes];
   ANYSHAPE_UNROLL
   for (int r = 0; r < R; ++r) ANYSHAPE_UNROLL
@@ -162,28 +169,29 @@ HWY_NOINLINE void multiply(const ByteGemm& g, int64_t i, int64_t j, int64_t j1) 
   finish(g, {all, i, j, j1, R, W});
 }
 
-template <int R = kMostRows>
-void multiply_rows(const ByteGemm& g, int rows, int64_t i, int64_t j, int64_t j1) {
-  if constexpr (R >= 1) {
-    if (rows != R) return multiply_rows<R - 1>(g, rows, i, j, j1);
-    if (j1 - j > kLanes)
-      g.a_signed ? multiply<R, kMostVectors, true>(g, i, j, j1) : multiply<R, kMostVectors, false>(g, i, j, j1);
-    else
-      g.a_signed ? multiply<R, 1, true>(g, i, j, j1) : multiply<R, 1, false>(g, i, j, j1);
-  }
+template <int R, int W>
+HWY_INLINE void multiply_signed(const ByteGemm& g, int64_t i, int64_t j, int64_t j1) {
+  g.a_signed ? multiply<R, W, true>(g, i, j, j1) : multiply<R, W, false>(g, i, j, j1);
+}
+
+template <int R>
+void multiply_rows(const ByteGemm& g, int64_t i, int64_t j, int64_t j1) {
+  const int64_t vectors = (j1 - j + kLanes - 1) / kLanes;
+  if (vectors == 1) return multiply_signed<R, 1>(g, i, j, j1);
+  if (kMostVectors == 2 || vectors == 2) return multiply_signed<R, 2>(g, i, j, j1);
+  multiply_signed<R, kMostVectors>(g, i, j, j1);
 }
 
 void tile(const ByteGemm& g, int64_t i0, int64_t i1, int64_t j0, int64_t j1) {
-  for (int64_t j = j0; j < j1;) {
-    // Whole blocks of vectors, then single ones.
-    const bool whole = j1 - j > (kMostVectors - 1) * kLanes;
-    const int64_t end = std::min(j1, j + (whole ? kMostVectors : 1) * kLanes);
-    for (int64_t i = i0; i < i1;) {
-      const int64_t left = i1 - i, blocks = (left + kMostRows - 1) / kMostRows, rows = (left + blocks - 1) / blocks;
-      multiply_rows(g, static_cast<int>(rows), i, j, end);
-      i += rows;
-    }
-    j = end;
+  constexpr int64_t kPanel = kMostVectors * kLanes;
+  for (int64_t j = j0; j < j1; j += kPanel) {
+    const int64_t end = std::min(j1, j + kPanel);
+    int64_t i = i0;
+    for (; i + kMostRows <= i1; i += kMostRows) multiply_rows<kMostRows>(g, i, j, end);
+    if constexpr (kMostRows > 4)
+      for (; i + 4 <= i1; i += 4) multiply_rows<4>(g, i, j, end);
+    for (; i + 2 <= i1; i += 2) multiply_rows<2>(g, i, j, end);
+    for (; i < i1; ++i) multiply_rows<1>(g, i, j, end);
   }
 }
 
@@ -195,33 +203,38 @@ HWY_AFTER_NAMESPACE();
 namespace anyshape::simd {
 
 HWY_EXPORT(columns_of_panel);
+HWY_EXPORT(columns_of_vector);
 HWY_EXPORT(tile);
 
 int64_t byte_panel() { return HWY_DYNAMIC_DISPATCH(columns_of_panel)(); }
 
 int64_t byte_columns(int64_t n) {
-  const int64_t panel = byte_panel();
-  return (n + panel - 1) / panel * panel;
+  const int64_t panel = byte_panel(), vector = HWY_DYNAMIC_DISPATCH(columns_of_vector)();
+  const int64_t rest = n % panel;
+  // One, two or all vectors of a panel.
+  return n - rest + (rest == 0 ? 0 : rest <= vector ? vector : rest <= 2 * vector ? 2 * vector : panel);
 }
 
 int64_t byte_packed_size(int64_t k, int64_t n) { return byte_columns(n) * ((k + 3) / 4 * 4); }
 
 void byte_pack(const std::byte* from, bool is_signed, int64_t k, int64_t n, int64_t row, int64_t column, int8_t* to,
                int32_t* sums) {
-  const int64_t panel = byte_panel();
+  const int64_t panel = byte_panel(), columns = byte_columns(n);
   const unsigned flip = is_signed ? 0 : 128;
-  std::fill_n(sums, byte_columns(n), 0);
+  std::fill_n(sums, columns, 0);
   std::fill_n(to, byte_packed_size(k, n), int8_t{0});
-  for (int64_t j = 0; j < n; j += panel, to += (k + 3) / 4 * panel * 4)
+  for (int64_t j = 0; j < n; j += panel) {
+    const int64_t width = std::min(panel, n - j), step = std::min(panel, columns - j) * 4;
     for (int64_t i = 0; i < k; ++i) {
       const std::byte* at = from + i * row + j * column;
-      int8_t* out = to + i / 4 * panel * 4 + i % 4;
-      const int64_t width = std::min(panel, n - j);
+      int8_t* out = to + i / 4 * step + i % 4;
       for (int64_t c = 0; c < width; ++c) {
         out[c * 4] = static_cast<int8_t>(static_cast<uint8_t>(at[c * column]) ^ flip);
         sums[j + c] = static_cast<int32_t>(static_cast<uint32_t>(sums[j + c]) + static_cast<uint32_t>(out[c * 4]));
       }
     }
+    to += (k + 3) / 4 * step;
+  }
 }
 
 void byte_gemm(const ByteGemm& g, int64_t i0, int64_t i1, int64_t j0, int64_t j1) {

@@ -121,6 +121,45 @@ TEST(GemmBytes, IsExact) {
     });
 }
 
+// Rows that are windows: some runs each, anywhere in memory.
+TEST(GemmBytes, RowsOfRuns) {
+  for (uint64_t seed = 1; seed <= 30; ++seed)
+    for_each_target([&] {
+      SCOPED_TRACE(seed);
+      Dice dice(seed);
+      const int64_t m = dice.size(20), n = dice.size(90), k = dice.size(30), count = dice.size(9), room = 400;
+      const int64_t padded = (k + 3) / 4 * 4;
+      std::vector<std::byte> memory(static_cast<size_t>(room + k + 3)), b(static_cast<size_t>(count * padded * n));
+      for (std::byte& x : memory) x = random_byte(dice);
+      std::vector<int64_t> rows, runs;
+      for (int64_t i = 0; i < m; ++i) rows.push_back(dice.between(0, room / 2));
+      for (int64_t i = 0; i < count; ++i) runs.push_back(dice.between(0, room / 2));
+      for (int64_t i = 0; i < count * padded; ++i)
+        for (int64_t j = 0; j < n && i % padded < k; ++j) b[static_cast<size_t>(i * n + j)] = random_byte(dice);
+      const auto columns = static_cast<size_t>(byte_columns(n));
+      std::vector<int8_t> packed(static_cast<size_t>(byte_packed_size(count * padded, n)));
+      std::vector<int32_t> sums(columns), zeros(columns, 3), out(static_cast<size_t>(m * n));
+      byte_pack(b.data(), true, count * padded, n, n, 1, packed.data(), sums.data());
+      ByteGemm g{.m = m, .n = n, .k = k, .a = memory.data(), .rows = rows.data(), .runs = runs.data()};
+      g.run_count = count, g.slack = dice.coin(), g.a_signed = dice.coin(), g.a_zero = g.a_signed ? 130 : 2;
+      g.b = packed.data(), g.b_sums = sums.data(), g.b_zeros = dice.coin() ? zeros.data() : nullptr;
+      g.c = out.data(), g.c_row = n;
+      byte_gemm(g, 0, m, 0, n);
+      for (int64_t i = 0; i < m; ++i)
+        for (int64_t j = 0; j < n; ++j) {
+          int64_t sum = 0;
+          for (int64_t r = 0; r < count; ++r)
+            for (int64_t x = 0; x < k; ++x) {
+              const auto at = static_cast<size_t>(rows[static_cast<size_t>(i)] + runs[static_cast<size_t>(r)] + x);
+              const int64_t left = ByteCase::value(memory[at], g.a_signed) - 2;
+              const int64_t right = ByteCase::value(b[static_cast<size_t>((r * padded + x) * n + j)], true);
+              sum += left * (right - (g.b_zeros ? 3 : 0));
+            }
+          ASSERT_EQ(out[static_cast<size_t>(i * n + j)], sum) << i << " " << j;
+        }
+    });
+}
+
 TEST(GemmBytes, FactorsThatAreNoNumbers) {
   for_each_target([&] {
     const std::vector<std::byte> a{std::byte{1}}, b{std::byte{1}, std::byte{0}, std::byte{2}};
