@@ -104,7 +104,7 @@ g (float[3] x, float[r, n] z, float[3] state, int64[1] at) => (float[p, q] y)
   last = Unsqueeze (one, zero)
   target = Concat <axis = 0> (rows, last)
   wide = Expand (x, target)
-  end, y = Scan <num_scan_inputs = 1> (state, wide) <body = body (float[s] before, float[t] row) => (float[u] after, float[v] kept) {
+  end, y = Scan (state, wide) <num_scan_inputs = 1, body = body (float[s] before, float[t] row) => (float[u] after, float[v] kept) {
     unread = OneHot <axis = 0> (at, size, values)
     after = Neg (before)
     kept = Identity (before)
