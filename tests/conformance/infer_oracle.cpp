@@ -124,7 +124,7 @@ std::string check(const Case& c, bool symbolic) {
   const auto inferred = walk.run(*c.graph, facts);
   if (!inferred) return inferred.error().text();
   if (!walk.undecided().empty()) {
-    const Reason& r = walk.undecided().front();
+    const Reason& r = walk.undecided().front().why;
     return fmt::format("undecided[{}] {}: {}", r.code, r.node, r.sentence);
   }
   for (const Requirement& r : walk.requirements())
