@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -30,5 +31,16 @@ struct Attribute {
   ANYSHAPE_SPECIAL_MEMBERS(Attribute);
   Attribute(std::string of_name, Value of_value);
 };
+
+Attribute attr(std::string_view name, int64_t value);
+Attribute attr(std::string_view name, double value);
+Attribute attr(std::string_view name, std::string_view value);
+Attribute attr(std::string_view name, std::vector<int64_t> value);
+Attribute attr(std::string_view name, std::vector<double> value);
+Attribute attr(std::string_view name, Tensor value);
+Attribute attr(std::string_view name, std::shared_ptr<Graph> value);
+inline Attribute attr(std::string_view name, int value) { return attr(name, int64_t{value}); }
+inline Attribute attr(std::string_view name, bool value) { return attr(name, int64_t{value}); }
+inline Attribute attr(std::string_view name, const char* value) { return attr(name, std::string_view(value)); }
 
 }  // namespace anyshape

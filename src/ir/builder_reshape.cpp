@@ -142,7 +142,7 @@ Ref Builder::reshape(Ref x, Dims to) {
   const bool has_zero = std::find(to.begin(), to.end(), Dim(0)) != to.end();
   if (has_zero || std::all_of(to.begin(), to.end(), is_number)) {
     std::vector<Attribute> attributes;
-    if (has_zero && opset_ >= 14) attributes.push_back(attr("allowzero", 1));
+    if (has_zero && opset() >= 14) attributes.push_back(attr("allowzero", 1));
     return op("Reshape", {x, shape(to)}, std::move(attributes));
   }
   if (to.size() == 2 && open == to.size())
@@ -185,7 +185,7 @@ Ref Builder::full(const Dims& dims, const Tensor& value) {
   if (std::all_of(dims.begin(), dims.end(), is_number) && count.is_constant() && *count.constant() > kInline)
     return op("Expand", {single, shape(dims)});
   // Before opset 20 there is no bf16 here.
-  const bool wide = value.dtype() == DType::bf16 && opset_ < 20;
+  const bool wide = value.dtype() == DType::bf16 && opset() < 20;
   const Tensor used = wide ? fact(cast(single, DType::f32)).as_tensor() : value;
   if (failed()) return {};
   return cast(op("ConstantOfShape", {shape(dims)}, {attr("value", used.reshaped({1}))}), value.dtype());

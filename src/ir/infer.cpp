@@ -151,7 +151,8 @@ void InferContext::add_data_condition(std::string_view code, std::string sentenc
 
 void InferContext::add_undecided(std::string_view code, std::string sentence) {
   const bool has_rule = node_.op && walk_.outermost_;
-  walk_.undecided_.push_back({reason(code, std::move(sentence)), has_rule ? walk_.outermost_->first_output() : kNoValue});
+  walk_.undecided_.push_back(
+      {reason(code, std::move(sentence)), has_rule ? walk_.outermost_->first_output() : kNoValue});
 }
 
 Dim InferContext::fresh(const Fact& source, std::string_view stem, Dim lo, std::optional<Dim> hi) {

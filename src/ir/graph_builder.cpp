@@ -1,4 +1,4 @@
-#include "ir/builder.h"
+#include "ir/graph_builder.h"
 
 #include <algorithm>
 #include <cstring>
@@ -22,6 +22,32 @@ std::string content_of(const Tensor& tensor) {
   return text;
 }
 
+// Equal for nodes that compute the same; empty for those that cannot be told (random numbers, bodies, large
+// attributes).
+std::string text_of(const Node& node, const Refs& in, size_t outputs) {
+  if (!node.op->pure || node.has_graph_attribute()) return {};
+  std::string text = fmt::format("{}.{}/{}", node.domain, node.type, outputs);
+  for (Ref ref : in) text += fmt::format(" {}:{}", ref.scope, ref.id);
+  for (const Attribute& attribute : node.attributes) {
+    text += fmt::format(" {}=", attribute.name);
+    if (const auto* i = std::get_if<int64_t>(&attribute.value)) {
+      text += fmt::format("{}", *i);
+    } else if (const auto* f = std::get_if<float>(&attribute.value)) {
+      text += fmt::format("{}f", *f);
+    } else if (const auto* s = std::get_if<std::string>(&attribute.value)) {
+      text += fmt::format("{}:{}", s->size(), *s);
+    } else if (const auto* list = std::get_if<std::vector<int64_t>>(&attribute.value)) {
+      text += fmt::format("{}", fmt::join(*list, ","));
+    } else if (const auto* t = std::get_if<Box<Tensor>>(&attribute.value);
+               t && (*t)->dtype() != DType::string && (*t)->bytes().size() <= kShared) {
+      text += content_of(**t);
+    } else {
+      return {};
+    }
+  }
+  return text;
+}
+
 // The type a body says of its inputs and results: ONNX Runtime's Scan wants at least the rank.
 Declared annotation(const Fact& fact) {
   Declared out;
@@ -35,66 +61,25 @@ Declared annotation(const Fact& fact) {
 
 }  // namespace
 
-Attribute attr(std::string_view name, int64_t value) { return {std::string(name), value}; }
-Attribute attr(std::string_view name, double value) { return {std::string(name), static_cast<float>(value)}; }
-Attribute attr(std::string_view name, std::string_view value) { return {std::string(name), std::string(value)}; }
-Attribute attr(std::string_view name, std::vector<int64_t> value) { return {std::string(name), std::move(value)}; }
-Attribute attr(std::string_view name, std::vector<double> value) {
-  return {std::string(name), std::vector<float>(value.begin(), value.end())};
-}
-Attribute attr(std::string_view name, Tensor value) { return {std::string(name), std::move(value)}; }
-Attribute attr(std::string_view name, std::shared_ptr<Graph> value) { return {std::string(name), std::move(value)}; }
-
-Builder::Builder(const OpTable& ops, Assumptions& assumptions, int64_t opset)
-    : ops_(ops), assumptions_(assumptions), walk_(assumptions), opset_(opset) {
+GraphBuilder::GraphBuilder(const OpTable& ops, Assumptions& assumptions, int64_t opset)
+    : BuildState(assumptions), ops_(ops), opset_(opset) {
   domains_[""] = opset;
 }
 
-void Builder::fail(Error error) {
-  if (status_) status_ = tl::unexpected(std::move(error));
-}
-
-Error Builder::take_error() {
-  Error error = std::move(status_).error();
-  status_ = Status();
-  return error;
-}
-
-void Builder::set_place(std::string prefix, std::vector<std::pair<std::string, std::string>> metadata) {
+void GraphBuilder::set_place(std::string prefix, std::vector<std::pair<std::string, std::string>> metadata) {
   prefix_ = std::move(prefix);
   metadata_ = std::move(metadata);
 }
 
-std::string Builder::node_name(std::string_view type) { return scopes_.unique(fmt::format("{}/{}", prefix_, type)); }
-
-size_t Builder::rank(Ref ref) const { return dims(ref).size(); }
-
-Dims Builder::dims(Ref ref) const {
-  const Fact& known = fact(ref);
-  return known.dims ? *known.dims : Dims();
-}
-
-void Builder::claim(Ref ref, const Dims& dims) {
-  Scopes::Scope* home = ref ? scopes_.find(ref.scope) : nullptr;
-  if (!home || !home->facts[ref.id].dims || home->facts[ref.id].dims->size() != dims.size()) return;
-  home->facts[ref.id].dims = dims;
-  scopes_.note_sizes(ref);
-}
-
-Dim Builder::dim(Ref ref, size_t axis) const {
-  const Fact& known = fact(ref);
-  return known.dims && axis < known.dims->size() ? (*known.dims)[axis] : Dim::unknown();
-}
-
-const Tensor* Builder::tensor(Ref ref) const { return fact(ref).constant.get(); }
+std::string GraphBuilder::node_name(std::string_view type) { return scopes_.unique(fmt::format("{}/{}", prefix_, type)); }
 
 // bfloat16 came into most operators with opset 13.
-void Builder::admit(DType dtype) {
+void GraphBuilder::admit(DType dtype) {
   if (dtype == DType::bf16 && opset_ < 13)
     refuse("export.opset", "the element type bf16 needs opset 13 or newer, here it is {}", opset_);
 }
 
-Ref Builder::input(std::string_view name, Fact fact) {
+Ref GraphBuilder::input(std::string_view name, Fact fact) {
   admit(fact.dtype);
   Scopes::Scope& root = scopes_.root();
   const ValueId id = scopes_.add_value(root, scopes_.unique(std::string(name)), std::move(fact));
@@ -104,7 +89,7 @@ Ref Builder::input(std::string_view name, Fact fact) {
   return ref;
 }
 
-Ref Builder::constant(Tensor tensor, std::string_view name) {
+Ref GraphBuilder::constant(Tensor tensor, std::string_view name) {
   admit(tensor.dtype());
   if (failed()) return {};
   Scopes::Scope& root = scopes_.root();
@@ -122,12 +107,12 @@ Ref Builder::constant(Tensor tensor, std::string_view name) {
   return ref;
 }
 
-Ref Builder::ints(std::vector<int64_t> values) {
+Ref GraphBuilder::ints(std::vector<int64_t> values) {
   return constant(Tensor::of_ints({static_cast<int64_t>(values.size())}, values));
 }
 
 template <class Number>
-Ref Builder::rank_zero(Number value, DType dtype) {
+Ref GraphBuilder::rank_zero(Number value, DType dtype) {
   auto tensor = Tensor::allocate(dtype, {});
   if (!tensor) {
     fail(std::move(tensor).error());
@@ -140,10 +125,10 @@ Ref Builder::rank_zero(Number value, DType dtype) {
   return constant(*std::move(tensor));
 }
 
-Ref Builder::integer(int64_t value, DType dtype) { return rank_zero(value, dtype); }
-Ref Builder::number(double value, DType dtype) { return rank_zero(value, dtype); }
+Ref GraphBuilder::integer(int64_t value, DType dtype) { return rank_zero(value, dtype); }
+Ref GraphBuilder::number(double value, DType dtype) { return rank_zero(value, dtype); }
 
-Refs Builder::folded(const Node& node, const Facts& facts) {
+Refs GraphBuilder::folded(const Node& node, const Facts& facts) {
   if (!node.op || !node.op->pure || node.has_graph_attribute()) return {};
   std::vector<Tensor> known;
   size_t read = 0, made = 0;
@@ -165,7 +150,7 @@ Refs Builder::folded(const Node& node, const Facts& facts) {
   return out;
 }
 
-Refs Builder::append(Node node, Facts* opaque) {
+Refs GraphBuilder::append(Node node, Facts* opaque) {
   Scopes::Scope& here = scopes_.top();
   const size_t outputs = node.out.size();
   const uint32_t index = static_cast<uint32_t>(here.graph.nodes.size());
@@ -190,13 +175,13 @@ Refs Builder::append(Node node, Facts* opaque) {
   return refs;
 }
 
-const OpDef* Builder::record(std::string_view domain, std::string_view type) const {
+const OpDef* GraphBuilder::record(std::string_view domain, std::string_view type) const {
   const auto imported = domains_.find(std::string(domain));
   return ops_.find(domain, type, imported == domains_.end() ? 1 : imported->second);
 }
 
 // A node without inputs, outputs and attributes.
-Node Builder::new_node(std::string_view domain, std::string_view type) {
+Node GraphBuilder::new_node(std::string_view domain, std::string_view type) {
   Node node;
   node.domain = std::string(domain);
   node.type = std::string(type);
@@ -206,7 +191,7 @@ Node Builder::new_node(std::string_view domain, std::string_view type) {
   return node;
 }
 
-void Builder::connect(Node& node, const Refs& in, size_t outputs) {
+void GraphBuilder::connect(Node& node, const Refs& in, size_t outputs) {
   node.name = node_name(node.type);
   for (Ref ref : in) node.in.push_back(scopes_.resolve(ref));
   for (size_t i = 0; i < outputs; ++i)
@@ -214,7 +199,7 @@ void Builder::connect(Node& node, const Refs& in, size_t outputs) {
         scopes_.add_value(scopes_.top(), scopes_.unique(fmt::format("{}_output_{}", node.name, i)), Fact()));
 }
 
-Refs Builder::emit(std::string_view type, const Refs& in, std::vector<Attribute> attributes, size_t outputs,
+Refs GraphBuilder::emit(std::string_view type, const Refs& in, std::vector<Attribute> attributes, size_t outputs,
                    std::string_view domain) {
   if (failed()) return Refs(outputs);
   Node node = new_node(domain, type);
@@ -232,33 +217,7 @@ Refs Builder::emit(std::string_view type, const Refs& in, std::vector<Attribute>
   return out;
 }
 
-// Equal for nodes that compute the same; empty for those that cannot be told (random numbers, bodies, large
-// attributes).
-std::string Builder::text_of(const Node& node, const Refs& in, size_t outputs) const {
-  if (!node.op->pure || node.has_graph_attribute()) return {};
-  std::string text = fmt::format("{}.{}/{}", node.domain, node.type, outputs);
-  for (Ref ref : in) text += fmt::format(" {}:{}", ref.scope, ref.id);
-  for (const Attribute& attribute : node.attributes) {
-    text += fmt::format(" {}=", attribute.name);
-    if (const auto* i = std::get_if<int64_t>(&attribute.value)) {
-      text += fmt::format("{}", *i);
-    } else if (const auto* f = std::get_if<float>(&attribute.value)) {
-      text += fmt::format("{}f", *f);
-    } else if (const auto* s = std::get_if<std::string>(&attribute.value)) {
-      text += fmt::format("{}:{}", s->size(), *s);
-    } else if (const auto* list = std::get_if<std::vector<int64_t>>(&attribute.value)) {
-      text += fmt::format("{}", fmt::join(*list, ","));
-    } else if (const auto* t = std::get_if<Box<Tensor>>(&attribute.value);
-               t && (*t)->dtype() != DType::string && (*t)->bytes().size() <= kShared) {
-      text += content_of(**t);
-    } else {
-      return {};
-    }
-  }
-  return text;
-}
-
-Refs Builder::emit_opaque(std::string_view domain, std::string_view type, const Refs& in,
+Refs GraphBuilder::emit_opaque(std::string_view domain, std::string_view type, const Refs& in,
                           std::vector<Attribute> attributes, Facts out) {
   if (failed()) return Refs(out.size());
   Node node = new_node(domain, type);
@@ -268,11 +227,11 @@ Refs Builder::emit_opaque(std::string_view domain, std::string_view type, const 
   return append(std::move(node), &out);
 }
 
-Ref Builder::op(std::string_view type, const Refs& in, std::vector<Attribute> attributes) {
+Ref GraphBuilder::op(std::string_view type, const Refs& in, std::vector<Attribute> attributes) {
   return emit(type, in, std::move(attributes), 1).front();
 }
 
-void Builder::begin_body(std::string_view name, const std::vector<std::pair<std::string, Fact>>& inputs,
+void GraphBuilder::begin_body(std::string_view name, const std::vector<std::pair<std::string, Fact>>& inputs,
                          const Condition& path) {
   scopes_.open(name).assumed = std::make_unique<Assumptions::Scope>(assumptions_);
   if (!path.is_always()) assumptions_.assume(path);
@@ -284,10 +243,10 @@ void Builder::begin_body(std::string_view name, const std::vector<std::pair<std:
   }
 }
 
-Ref Builder::body_input(size_t i) const { return {scopes_.top().id, scopes_.top().graph.inputs[i]}; }
+Ref GraphBuilder::body_input(size_t i) const { return {scopes_.top().id, scopes_.top().graph.inputs[i]}; }
 
 // The same value under a name of its own; never folded.
-Ref Builder::identity(Ref ref) {
+Ref GraphBuilder::identity(Ref ref) {
   Node node = new_node("", "Identity");
   connect(node, {ref}, 1);
   scopes_.top().facts[node.out[0]] = fact(ref).type_only();
@@ -296,7 +255,7 @@ Ref Builder::identity(Ref ref) {
   return {scopes_.top().id, scopes_.top().graph.nodes.back().out[0]};
 }
 
-std::shared_ptr<Graph> Builder::end_body(const Refs& outputs) {
+std::shared_ptr<Graph> GraphBuilder::end_body(const Refs& outputs) {
   Refs own;
   for (Ref ref : outputs) {
     // A body gives out values it makes itself: what comes from outside, or twice, goes through an Identity.
@@ -316,7 +275,7 @@ std::shared_ptr<Graph> Builder::end_body(const Refs& outputs) {
   return graph;
 }
 
-Result<std::shared_ptr<Graph>> Builder::finish(const std::vector<std::pair<std::string, Ref>>& outputs) {
+Result<std::shared_ptr<Graph>> GraphBuilder::finish(const std::vector<std::pair<std::string, Ref>>& outputs) {
   ANYSHAPE_CHECK(!scopes_.in_body());
   if (failed()) return tl::unexpected(status_.error());
   Scopes::Scope& root = scopes_.top();
