@@ -146,11 +146,12 @@ nb::list run_session(PooledSession& self, nb::dict feed, uint64_t seed, int64_t 
   return self.fed_with(feed).run(feed, {seed, max_bytes, timeout, cancel ? &cancel->cancelled : nullptr});
 }
 
-PooledSession* make_session(nb::object model, bool optimize, int threads, const std::string& engine,
+PooledSession* make_session(nb::object model, bool optimize, bool exact, int threads, const std::string& engine,
                             const std::string& ort_library) {
   auto& shared = nb::cast<SharedModel&>(model);
   SessionOptions options;
   options.optimize = optimize;
+  options.exact = exact;
   options.engine = engine;
   options.ort_library = ort_library;
   options.ort_threads = threads;
@@ -175,8 +176,8 @@ std::string plan_text(const PooledSession& self, const std::map<std::string, std
 
 void bind_session(nb::module_& m) {
   nb::class_<PooledSession>(m, "Session", "A model ready to run; any number of threads may run it at once.")
-      .def(nb::new_(&make_session), nb::arg("model"), nb::arg("optimize") = true, nb::arg("threads") = 0,
-           nb::arg("engine") = "anyshape", nb::arg("ort_library") = "")
+      .def(nb::new_(&make_session), nb::arg("model"), nb::arg("optimize") = true, nb::arg("exact") = false,
+           nb::arg("threads") = 0, nb::arg("engine") = "anyshape", nb::arg("ort_library") = "")
       .def("run", run_session, nb::arg("feed"), nb::arg("seed") = 0, nb::arg("max_bytes") = 0, nb::arg("timeout") = 0.0,
            nb::arg("cancel").none() = nb::none())
       .def("inputs", [](const PooledSession& self) { return io_list(self.session().inputs()); })

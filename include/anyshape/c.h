@@ -68,6 +68,18 @@ typedef struct anyshape_tensor {
 ANYSHAPE_C_API anyshape_error* anyshape_session_load(const char* path, anyshape_session** session);
 /* The bytes are copied. */
 ANYSHAPE_C_API anyshape_error* anyshape_session_load_memory(const void* bytes, size_t size, anyshape_session** session);
+/* `size` is sizeof(anyshape_session_options), for later versions that have more; the other fields are truth values. */
+typedef struct anyshape_session_options {
+  size_t size;
+  int32_t reference; /* reference kernels only: slow, for comparing */
+  int32_t exact;     /* convolutions add up the plain products: no transforms that round otherwise */
+} anyshape_session_options;
+/* The same with options. NULL options: without. Usage error session.options. */
+ANYSHAPE_C_API anyshape_error* anyshape_session_load_with(const char* path, const anyshape_session_options* options,
+                                                          anyshape_session** session);
+ANYSHAPE_C_API anyshape_error* anyshape_session_load_memory_with(const void* bytes, size_t size,
+                                                                 const anyshape_session_options* options,
+                                                                 anyshape_session** session);
 ANYSHAPE_C_API void anyshape_session_free(anyshape_session* session);
 ANYSHAPE_C_API size_t anyshape_session_input_count(const anyshape_session* session);
 ANYSHAPE_C_API size_t anyshape_session_output_count(const anyshape_session* session);

@@ -138,6 +138,15 @@ bool read_struct(const Struct* given, Struct& out) {
   return true;
 }
 
+// nullptr: they are in `out`.
+anyshape_error* read_options(const anyshape_session_options* options, SessionOptions& out) {
+  anyshape_session_options given{};
+  if (!read_struct(options, given)) return usage_failure("session.options", "size must be that of the struct");
+  out.optimize = !given.reference;
+  out.exact = given.exact != 0;
+  return nullptr;
+}
+
 bool is_time(double seconds) { return seconds >= 0; }
 
 const std::atomic<bool>* flag_of(const anyshape_cancel* cancel) { return cancel ? &cancel->flag : nullptr; }
@@ -225,16 +234,30 @@ anyshape_error* anyshape_work_begin(const anyshape_work_limits* limits, anyshape
 void anyshape_work_end(anyshape_work* work) { delete work; }
 
 anyshape_error* anyshape_session_load(const char* path, anyshape_session** session) {
-  return guarded([&] {
-    if (!path) return usage_failure("file.open", "no path is given");
-    return made(Session::load(path), session);
-  });
+  return anyshape_session_load_with(path, nullptr, session);
 }
 
 anyshape_error* anyshape_session_load_memory(const void* bytes, size_t size, anyshape_session** session) {
+  return anyshape_session_load_memory_with(bytes, size, nullptr, session);
+}
+
+anyshape_error* anyshape_session_load_with(const char* path, const anyshape_session_options* options,
+                                           anyshape_session** session) {
   return guarded([&] {
+    if (!path) return usage_failure("file.open", "no path is given");
+    SessionOptions asked;
+    if (auto* wrong = read_options(options, asked)) return wrong;
+    return made(Session::load(path, asked), session);
+  });
+}
+
+anyshape_error* anyshape_session_load_memory_with(const void* bytes, size_t size,
+                                                  const anyshape_session_options* options, anyshape_session** session) {
+  return guarded([&] {
+    SessionOptions asked;
+    if (auto* wrong = read_options(options, asked)) return wrong;
     const auto* begin = static_cast<const std::byte*>(bytes);
-    return made(Session::from_bytes({begin, begin + size}), session);
+    return made(Session::from_bytes({begin, begin + size}, asked), session);
   });
 }
 

@@ -307,6 +307,39 @@ static void test_pool(void) {
   free(x);
 }
 
+static void test_session_options(void) {
+  anyshape_session_options options = {sizeof options, 1, 1};
+  anyshape_session *usual = load("tests/fixtures/run/cnn.onnx"), *plain = NULL, *wrong = NULL;
+  anyshape_context *first = NULL, *second = NULL;
+  const int64_t dims[] = {1, 1, 6, 5};
+  float x[30];
+  const anyshape_tensor input = {1, 4, dims, x};
+  anyshape_tensor one = {0}, other = {0};
+  for (int i = 0; i < 30; ++i) x[i] = weight(i);
+  must(anyshape_session_load_with("tests/fixtures/run/cnn.onnx", &options, &plain));
+  must(anyshape_context_create(usual, 1, &first));
+  must(anyshape_context_create(plain, 1, &second));
+  must(anyshape_context_run(first, &input, 1, &one, 1));
+  must(anyshape_context_run(second, &input, 1, &other, 1));
+  EXPECT(one.rank == 2 && other.rank == 2 && one.dims[1] == 3 && other.dims[1] == 3);
+  for (int i = 0; i < 3; ++i) EXPECT(fabsf(((float*)one.data)[i] - ((float*)other.data)[i]) < 1e-4f);
+  anyshape_context_free(first);
+  anyshape_context_free(second);
+  anyshape_session_free(usual);
+  anyshape_session_free(plain);
+
+  options.size = sizeof options + 8;
+  expect_error(anyshape_session_load_with("tests/fixtures/run/cnn.onnx", &options, &wrong), ANYSHAPE_USAGE,
+               "session.options");
+  options.size = 0;
+  expect_error(anyshape_session_load_memory_with(x, 1, &options, &wrong), ANYSHAPE_USAGE, "session.options");
+  options.size = sizeof options.size; /* an older version that has nothing else: all else is 0 */
+  must(anyshape_session_load_with("tests/fixtures/run/cnn.onnx", &options, &usual));
+  anyshape_session_free(usual);
+  must(anyshape_session_load_with("tests/fixtures/run/cnn.onnx", NULL, &usual));
+  anyshape_session_free(usual);
+}
+
 static void test_errors(void) {
   anyshape_session* session = NULL;
   const int64_t dims[] = {1};
@@ -340,6 +373,7 @@ int main(void) {
   test_sizes_that_depend_on_data();
   test_custom();
   test_default();
+  test_session_options();
   test_limits();
   test_pool();
   test_errors();

@@ -168,6 +168,17 @@ class RunTest(unittest.TestCase):
         slow = session("mlp", sess_options=options).run(None, {"x": x})[0]
         np.testing.assert_allclose(session("mlp").run(None, {"x": x})[0], slow, rtol=1e-4, atol=1e-5)
 
+    def test_exact(self):
+        rng = np.random.default_rng(3)
+        source = model("m (float[n, 32, h, w] x) => (float[n, 32, a, b] y) { y = Conv (x, k) }",
+                       k=rng.standard_normal((32, 32, 3, 3)).astype(np.float32))  # fmt: skip
+        x = rng.standard_normal((1, 32, 24, 24)).astype(np.float32)
+        usual = anyshape.InferenceSession(source)
+        exact = anyshape.InferenceSession(source, anyshape.SessionOptions(exact=True))
+        self.assertIn("winograd", usual.plan({"x": x.shape}))
+        self.assertNotIn("winograd", exact.plan({"x": x.shape}))
+        np.testing.assert_allclose(exact.run(None, {"x": x})[0], usual.run(None, {"x": x})[0], rtol=1e-3, atol=1e-3)
+
     def test_threads(self):
         model = session("mlp", sess_options=anyshape.SessionOptions(intra_op_num_threads=1))
         rng = np.random.default_rng(2)

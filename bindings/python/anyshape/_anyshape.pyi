@@ -69,7 +69,13 @@ class Model:
 
 class Session:
     def __init__(
-        self, model: Model, optimize: bool = True, threads: int = 0, engine: str = "anyshape", ort_library: str = ""
+        self,
+        model: Model,
+        optimize: bool = True,
+        exact: bool = False,
+        threads: int = 0,
+        engine: str = "anyshape",
+        ort_library: str = "",
     ) -> None: ...
     def run(
         self,

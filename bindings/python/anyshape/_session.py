@@ -23,11 +23,13 @@ class SessionOptions:
 
     intra_op_num_threads: how many threads work on one run; 0: all cores.
     optimize: False runs the reference kernels only.
+    exact: True has convolutions add up the plain products: no transforms that round otherwise.
     engine: "anyshape", or "onnxruntime" to run the model there, for comparison; `ort_library` is its C library.
     """
 
     intra_op_num_threads: int = 0
     optimize: bool = True
+    exact: bool = False
     engine: str = "anyshape"
     ort_library: str = ""
 
@@ -83,6 +85,7 @@ class InferenceSession:
 
     def _start(self, model: _anyshape.Model, options: Any) -> None:
         self._session = _anyshape.Session(model, optimize=bool(getattr(options, "optimize", True)),
+                                          exact=bool(getattr(options, "exact", False)),
                                           threads=integer(getattr(options, "intra_op_num_threads", 0),
                                                           "intra_op_num_threads", 0, 2**16),
                                           engine=getattr(options, "engine", "anyshape"),
