@@ -47,7 +47,7 @@ HWY_INLINE void cut(const FlatForest::Cut* first, const FlatForest::Cut* last, c
 }
 
 HWY_INLINE Bits bits_left(const FlatForest& forest, const FlatForest::Word& word, const float* x) {
-  Bits bits;
+  Bits bits = {};
   for (IV& v : bits.v) v = hn::Set(I(), -1);
   const FlatForest::Cut* cuts = forest.cuts.data();
   cut<false>(cuts + word.first, cuts + word.missing, x, bits);
@@ -62,7 +62,7 @@ HWY_INLINE IV lowest(IV v) {
 }
 
 HWY_INLINE Bits leaves_of(const FlatForest& forest, const FlatForest::Tree& tree, const float* x) {
-  Bits found;
+  Bits found = {};
   for (int64_t w = tree.words; w-- > 0;) {
     const Bits bits = bits_left(forest, forest.words[static_cast<size_t>(tree.word + w)], x);
     for (int64_t k = 0; k < kVectors; ++k) {
