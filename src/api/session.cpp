@@ -221,14 +221,13 @@ Result<std::vector<std::optional<std::vector<int64_t>>>> Context::output_shapes(
 
 Status Context::Impl::take_inputs(std::span<const AnyValue> given) {
   for (size_t i = 0; i < given.size(); ++i) {
-    inputs[i] = given[i].datum();
-    if (!inputs[i].is_tensor() || inputs[i].dtype() == DType::string) continue;
+    lend(inputs[i], given[i].datum());
+    if (!inputs[i].is_tensor()) continue;
     if (inputs[i].dtype() == DType::boolean) {
       TRY(inputs[i].tensor(), clean_bools(std::move(inputs[i].tensor())));
-      continue;
+    } else if (!is_aligned(inputs[i].tensor())) {
+      TRY(inputs[i].tensor(), inputs[i].tensor().aligned());
     }
-    if (is_aligned(inputs[i].tensor())) continue;
-    TRY(inputs[i].tensor(), inputs[i].tensor().aligned());
   }
   return {};
 }
@@ -236,12 +235,10 @@ Status Context::Impl::take_inputs(std::span<const AnyValue> given) {
 Status Context::Impl::run(std::span<const AnyValue> given, bool own_outputs, const RunOptions& options) {
   if (given.size() != inputs.size())
     return refuse("run.inputs", "{} inputs are needed, {} are given", inputs.size(), given.size());
-  // Nothing of the caller's is kept after the run.
+  // Nothing of the caller's is held after the run.
   const struct Forget {
     std::vector<Datum>& data;
-    ~Forget() {
-      std::for_each(data.begin(), data.end(), [](Datum& datum) { forget(datum); });
-    }
+    ~Forget() { std::ranges::for_each(data, forget_shares); }
   } when_done{inputs};
   TRY_OK(take_inputs(given));
   std::optional<WorkScope> scope;
@@ -268,11 +265,11 @@ Result<std::vector<AnyValue>> Context::run(std::span<const AnyValue> inputs, con
 Status Context::run_into(std::span<const AnyValue> inputs, std::span<AnyValue> outputs, const RunOptions& options) {
   if (outputs.size() != impl_->outputs.size())
     return refuse("run.outputs", "the model has {} outputs, {} are asked for", impl_->outputs.size(), outputs.size());
-  for (size_t i = 0; i < outputs.size(); ++i) impl_->outputs[i] = outputs[i].datum();
+  for (size_t i = 0; i < outputs.size(); ++i) lend(impl_->outputs[i], outputs[i].datum());
   TRY_OK(impl_->run(inputs, false, options));
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (!outputs[i]) outputs[i].datum() = impl_->outputs[i];
-    forget(impl_->outputs[i]);
+    forget_shares(impl_->outputs[i]);
   }
   return {};
 }

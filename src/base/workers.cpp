@@ -21,9 +21,9 @@ constexpr size_t kMostJobs = 64;
 constexpr std::chrono::microseconds kPatience(100);
 
 // What is left of a piece of work, in one word: who takes a range, or a seat, takes it of the work at hand and no
-// other.
+// other. Ranges first..last - 1 are left.
 struct Ticket {
-  uint64_t generation, seats, ranges, next;
+  uint64_t generation, seats, first, last;
 
   static constexpr int kRangeBits = 16, kSeatBits = 8;
   static Ticket of(uint64_t word) {
@@ -32,9 +32,9 @@ struct Ticket {
             word & kRange};
   }
   uint64_t word() const {
-    return generation << (2 * kRangeBits + kSeatBits) | seats << (2 * kRangeBits) | ranges << kRangeBits | next;
+    return generation << (2 * kRangeBits + kSeatBits) | seats << (2 * kRangeBits) | first << kRangeBits | last;
   }
-  bool open() const { return next < ranges; }
+  bool open() const { return first < last; }
 };
 
 // A piece of work that is being done. What it consists of is read by those only who have taken a range, and written
@@ -45,6 +45,7 @@ struct alignas(64) Job {
   Workers::Work work = nullptr;
   void* state = nullptr;
   int64_t tasks = 0, chunk = 1;
+  uint32_t ranges = 0;
   alignas(64) std::atomic<uint32_t> done = 0;
 
   // The ticket as it was before `change`; nothing where `may` does not hold of it.
@@ -61,24 +62,27 @@ struct alignas(64) Job {
     }
   }
 
-  // Ranges of this generation, one after the other.
-  void work_on(uint64_t generation) {
+  // Ranges of this generation, one after the other: the caller begins with the first, others with the last. So each of
+  // two threads has about the same ranges in the next run, whose weights its caches hold.
+  void work_on(uint64_t generation, bool from_front) {
     const auto is_open = [&](const Ticket& t) { return t.generation == generation && t.open(); };
-    while (const auto at = update(is_open, [](Ticket& t) { ++t.next; })) {
-      const int64_t first = static_cast<int64_t>(at->next) * chunk;
+    while (const auto at = update(is_open, [&](Ticket& t) { from_front ? ++t.first : --t.last; })) {
+      const int64_t first = static_cast<int64_t>(from_front ? at->first : at->last - 1) * chunk;
+      // Another piece of work may be there once this range is done.
+      const uint32_t all = ranges;
       work(state, first, std::min(tasks, first + chunk));
-      if (done.fetch_add(1, std::memory_order_acq_rel) + 1 == at->ranges) done.notify_one();
+      if (done.fetch_add(1, std::memory_order_acq_rel) + 1 == all) done.notify_one();
     }
   }
 
   // True: there was a seat, and now there is no range left.
   bool join() {
     const auto at = update([](const Ticket& t) { return t.open() && t.seats > 0; }, [](Ticket& t) { --t.seats; });
-    if (at) work_on(at->generation);
+    if (at) work_on(at->generation, false);
     return at.has_value();
   }
 
-  void wait_for(uint32_t ranges) {
+  void wait() {
     if (spin_until([&] { return done.load(std::memory_order_acquire) == ranges; }, kPatience)) return;
     for (uint32_t now; (now = done.load(std::memory_order_acquire)) != ranges;) done.wait(now);
   }
@@ -180,16 +184,17 @@ void Pool::run(int helpers, int64_t tasks, Workers::Work work, void* state) {
   job->state = state;
   job->tasks = tasks;
   job->chunk = std::max<int64_t>(1, tasks / (int64_t{4} * (helpers + 1)));
+  job->ranges = static_cast<uint32_t>((tasks + job->chunk - 1) / job->chunk);
   job->done.store(0, std::memory_order_relaxed);
   Ticket ticket = Ticket::of(job->ticket.load(std::memory_order_relaxed));
   ticket.generation++;
   ticket.seats = static_cast<uint64_t>(helpers);
-  ticket.ranges = static_cast<uint64_t>((tasks + job->chunk - 1) / job->chunk);
-  ticket.next = 0;
+  ticket.first = 0;
+  ticket.last = job->ranges;
   job->ticket.store(ticket.word(), std::memory_order_release);
   sleepers_.wake(helpers);
-  job->work_on(Ticket::of(ticket.word()).generation);
-  job->wait_for(static_cast<uint32_t>(ticket.ranges));
+  job->work_on(Ticket::of(ticket.word()).generation, true);
+  job->wait();
   job->taken.store(false, std::memory_order_release);
 }
 

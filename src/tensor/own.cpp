@@ -37,6 +37,20 @@ Result<Datum> own(const Datum& datum, bool always) {
   }
 }
 
+void lend(Datum& to, const Datum& from) {
+  if (!from.is_tensor() || from.dtype() == DType::string) {
+    to = from;
+    return;
+  }
+  if (!to.is_tensor()) forget(to);
+  to.tensor().point_at(from.dtype(), from.tensor().dims(), from.tensor().bytes().data());
+  to.settle();
+}
+
+void forget_shares(Datum& datum) {
+  if (!datum.is_tensor() || datum.tensor().owned()) forget(datum);
+}
+
 void forget(Datum& datum) {
   Tensor tensor = std::move(datum.tensor());
   tensor.point_at(DType::undefined, {}, nullptr);

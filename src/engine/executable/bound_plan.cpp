@@ -57,11 +57,12 @@ BoundPlan::BoundPlan(const Plan& plan)
   for (size_t i = 0; i < plan.steps.size(); ++i) {
     if (plan.steps[i].kind == PlanStep::Kind::planned && plan.steps[i].kernel->bind)
       steps_[i].bound = bound_[lines[i]].bytes;
-    in_.resize(std::max(in_.size(), plan.steps[i].in.size()));
-    out_.resize(std::max(out_.size(), plan.steps[i].out.size()));
-    steps_[i].in.resize(plan.steps[i].in.size());
-    steps_[i].out.resize(plan.steps[i].out.size());
-    if (plan.steps[i].kind == PlanStep::Kind::reference) prepare_operands(plan.steps[i], steps_[i]);
+    const PlanStep& step = plan.steps[i];
+    if (step.kind == PlanStep::Kind::planned) steps_[i].views.resize(step.in.size() + step.out.size());
+    if (step.kind != PlanStep::Kind::reference) continue;
+    steps_[i].in.resize(step.in.size());
+    steps_[i].out.resize(step.out.size());
+    prepare_operands(step, steps_[i]);
   }
 }
 
@@ -183,6 +184,13 @@ Status BoundPlan::place_slots(size_t stage) {
   return {};
 }
 
+void BoundPlan::set_views(const PlanStep& step, Step& bound) const {
+  size_t k = 0;
+  for (const auto* values : {&step.in, &step.out})
+    for (uint32_t value : *values) bound.views[k++] = value == kNone ? View() : views_[value];
+  bound.placed_at = 0;
+}
+
 void BoundPlan::size_steps(size_t stage) {
   const auto [first, last] = steps_of(plan_, stage);
   int64_t& most = stage_scratch_[stage];
@@ -191,14 +199,15 @@ void BoundPlan::size_steps(size_t stage) {
   for (size_t i = first; i < last; ++i) {
     const PlanStep& step = plan_.steps[i];
     if (step.kind != PlanStep::Kind::planned) continue;
-    for (size_t k = 0; k < step.in.size(); ++k) in_[k] = step.in[k] == kNone ? View() : views_[step.in[k]];
-    for (size_t k = 0; k < step.out.size(); ++k) out_[k] = step.out[k] == kNone ? View() : views_[step.out[k]];
-    const ViewArgs args{{in_.data(), step.in.size()}, {out_.data(), step.out.size()}, step.prepared.get()};
-    steps_[i].tasks = step.kernel->tasks ? step.kernel->tasks(args) : 1;
-    steps_[i].scratch = step.kernel->scratch ? step.kernel->scratch(args) : 0;
-    if (step.kernel->bind) step.kernel->bind(args, steps_[i].bound);
-    most = std::max(most, steps_[i].scratch);
-    if (stage == 0 && steps_[i].tasks > 1) has_tasks_ = true;
+    Step& bound = steps_[i];
+    set_views(step, bound);
+    ViewArgs args = args_of(step, bound, nullptr);
+    args.bound = nullptr;
+    bound.tasks = step.kernel->tasks ? step.kernel->tasks(args) : 1;
+    bound.scratch = step.kernel->scratch ? step.kernel->scratch(args) : 0;
+    if (step.kernel->bind) step.kernel->bind(args, bound.bound);
+    most = std::max(most, bound.scratch);
+    if (stage == 0 && bound.tasks > 1) has_tasks_ = true;
   }
 }
 

@@ -55,11 +55,18 @@ class BoundPlan {
   struct Step {
     int64_t tasks = 1, scratch = 0;
     std::byte* bound = nullptr;             // of planned kernels that have something to keep
+    std::vector<View> views;                // of planned kernels: inputs, then outputs
+    uint64_t placed_at = 0;                 // Storage::places() when data of those that stay was set
     std::vector<Datum> in, out;             // of reference kernels
     std::shared_ptr<const void> recording;  // of it and those after it that an engine replays with it
     uint64_t recorded_at = 0;               // Storage::generation() then
   };
   Step& step(size_t index) { return steps_[index]; }
+  // What its kernel works on.
+  static ViewArgs args_of(const PlanStep& step, const Step& bound, std::byte* scratch) {
+    const std::span<const View> views(bound.views);
+    return {views.first(step.in.size()), views.subspan(step.in.size()), step.prepared.get(), scratch, bound.bound};
+  }
 
   uint64_t last_used = 0;
 
@@ -71,6 +78,7 @@ class BoundPlan {
   Status set_window(uint32_t value);
   Status place_slots(size_t stage);
   void size_steps(size_t stage);
+  void set_views(const PlanStep& step, Step& bound) const;
 
   const Plan& plan_;
   bool valid_ = false;
@@ -83,8 +91,7 @@ class BoundPlan {
   struct alignas(64) Line {
     std::byte bytes[64];
   };
-  std::vector<Line> bound_;     // what kernels keep, by step
-  std::vector<View> in_, out_;  // of the step at hand
+  std::vector<Line> bound_;  // what kernels keep, by step
   uint64_t serial_ = 0;
   std::vector<size_t> size_start_;
   std::vector<Step> steps_;

@@ -48,6 +48,7 @@ Status Executor::run(const Run& run) {
   std::optional<MemoryMeter::Scope> scope;
   if (meter) scope.emplace(meter.get());
   storage_.begin_run();
+  outputs_.begin_run();
   Status status = run_bound();
   storage_.end_run();
   state_.run = nullptr;
@@ -83,13 +84,14 @@ Status Executor::run_steps() {
     if (plan.values[plan.inputs[i].value].kind == Kind::dynamic)
       storage_.own_memory(plan.inputs[i].value) = state_.run->inputs[i];
   // A body may have no step at all and still run forever.
-  TRY_OK(state_.run->limits.check_cancelled());
+  const bool can_end = state_.run->limits.can_end();
+  if (can_end) TRY_OK(state_.run->limits.check_cancelled());
   TRY_OK(enter_stage(0));
   if (state_.binding->has_tasks()) steps_.expect_tasks();
   size_t stage = 0;
   for (size_t i = 0; i < plan.steps.size();) {
     while (stage + 1 < plan.stages.size() && plan.stages[stage + 1].first_step == i) TRY_OK(enter_stage(++stage));
-    TRY_OK(state_.run->limits.check_cancelled());
+    if (can_end) TRY_OK(state_.run->limits.check_cancelled());
     TRY_OK(run_step(i));
   }
   while (stage + 1 < plan.stages.size()) TRY_OK(enter_stage(++stage));

@@ -23,6 +23,22 @@ Outputs::Outputs(const RunState& state, Storage& storage)
   for (Memory& memory : memory_) memory.blocks.reserve(Memory::kKept);
 }
 
+void Outputs::begin_run() {
+  write_inputs_ = false;
+  for (size_t i = 0; i < memory_.size(); ++i) {
+    memory_[i].given = !state_.run->own_outputs && state_.run->outputs[i].is_tensor();
+    memory_[i].last = memory_[i].given && is_input(i);
+    write_inputs_ |= memory_[i].last;
+  }
+}
+
+bool Outputs::is_input(size_t output) const {
+  const auto bytes = state_.run->outputs[output].tensor().bytes();
+  const auto& inputs = state_.run->inputs;
+  return std::any_of(inputs.begin(), inputs.end(),
+                     [&](const Datum& input) { return overlap(input.tensor().bytes(), bytes); });
+}
+
 Status Outputs::reserve() {
   for (size_t i = 0; i < plan_.outputs.size(); ++i) {
     const PlanValue& value = plan_.values[plan_.outputs[i]];
@@ -62,32 +78,17 @@ Status Outputs::prepare(size_t stage) {
     const PlanValue& planned = plan_.values[value];
     if (planned.kind != Kind::output) continue;
     const size_t i = planned.index;
-    Datum& out = state_.run->outputs[i];
-    const View& view = state_.binding->view(value);
-    const int64_t bytes = state_.binding->bytes(value);
-    if (!state_.run->own_outputs && out.is_tensor()) {
-      TRY_OK(check_given(i, view));
-      if (is_aligned(out.tensor()) && !written_last(i)) {
-        storage_.output(i) = out.tensor().data();
+    if (memory_[i].given) {
+      Tensor& out = state_.run->outputs[i].tensor();
+      TRY_OK(check_given(i, state_.binding->view(value)));
+      if (is_aligned(out) && !memory_[i].last) {
+        storage_.output(i) = out.data();
         continue;
       }
     }
-    TRY(storage_.output(i), memory_for(i, bytes));
+    TRY(storage_.output(i), memory_for(i, state_.binding->bytes(value)));
   }
   return {};
-}
-
-bool Outputs::written_last(size_t output) const {
-  const Datum& out = state_.run->outputs[output];
-  return !state_.run->own_outputs && out.is_tensor() &&
-         std::any_of(state_.run->inputs.begin(), state_.run->inputs.end(),
-                     [&](const Datum& input) { return overlap(input.tensor().bytes(), out.tensor().bytes()); });
-}
-
-bool Outputs::write_inputs() const {
-  for (size_t i = 0; i < state_.run->outputs.size(); ++i)
-    if (written_last(i)) return true;
-  return false;
 }
 
 Status Outputs::check_given(size_t output, const View& made) const {
@@ -102,8 +103,8 @@ Status Outputs::hand_over() {
     const bool dynamic = plan_.values[plan_.outputs[i]].kind == Kind::dynamic;
     TRY_OK(dynamic ? hand_over_dynamic(i) : hand_over_view(i));
   }
-  for (size_t i = 0; i < plan_.outputs.size(); ++i) {
-    if (!written_last(i)) continue;
+  for (size_t i = 0; write_inputs_ && i < plan_.outputs.size(); ++i) {
+    if (!memory_[i].last) continue;
     Tensor& out = state_.run->outputs[i].tensor();
     const uint32_t value = plan_.outputs[i];
     if (plan_.values[value].kind == Kind::dynamic) {
@@ -117,11 +118,11 @@ Status Outputs::hand_over() {
 
 Status Outputs::hand_over_dynamic(size_t output) {
   Datum &out = state_.run->outputs[output], &made = storage_.own_memory(plan_.outputs[output]);
-  if (written_last(output)) {
+  if (memory_[output].last) {
     TRY(made, own(made, true));
     return {};
   }
-  if (!state_.run->own_outputs && out.is_tensor()) return copy_into(out, made, plan_.output_names[output]);
+  if (memory_[output].given) return copy_into(out, made, plan_.output_names[output]);
   // A caller may write into what it gets: it is neither a constant nor memory of another output.
   const bool shared = !state_.is_body && (!made.is_tensor() || made.tensor().shared());
   TRY(out, own(made, shared || write_inputs()));
@@ -132,16 +133,16 @@ Status Outputs::hand_over_view(size_t output) {
   const uint32_t value = plan_.outputs[output];
   const PlanValue& planned = plan_.values[value];
   Datum& out = state_.run->outputs[output];
-  const bool given = !state_.run->own_outputs && out.is_tensor(), last = written_last(output);
+  const bool given = memory_[output].given, last = memory_[output].last;
   if (planned.kind == Kind::constant && !fits_view(planned.dtype)) {
     if (given) return copy_into(out, planned.constant, plan_.output_names[output]);
     TRY(out, own(planned.constant, !state_.is_body));
     return {};
   }
-  const View from = storage_.view(value);
   const bool direct = planned.kind == Kind::output && planned.index == output;
-  if (given) TRY_OK(check_given(output, from));
   if (direct && given && (last || storage_.output(output) == out.tensor().bytes().data())) return {};
+  const View from = storage_.view(value);
+  if (given) TRY_OK(check_given(output, from));
   if (!direct && (!given || last)) {
     TRY(storage_.output(output), memory_for(output, state_.binding->bytes(value)));
   }
@@ -170,10 +171,10 @@ Status Outputs::set(std::vector<Datum> made) {
   }
   const Run& run = *state_.run;
   for (size_t i = 0; i < made.size(); ++i) {
-    if (run.own_outputs || !run.outputs[i].is_tensor()) {
-      run.outputs[i] = std::move(made[i]);
-    } else {
+    if (memory_[i].given) {
       TRY_OK(copy_into(run.outputs[i], made[i], plan_.output_names[i]));
+    } else {
+      run.outputs[i] = std::move(made[i]);
     }
   }
   return {};

@@ -12,13 +12,15 @@ class Outputs {
  public:
   Outputs(const RunState& state, Storage& storage);
 
+  // REQUIRED before all else of a run.
+  void begin_run();
   // Places of those of a stage that are written straight.
   Status prepare(size_t stage);
   Status hand_over();
   // Memory for those whose sizes follow from the inputs'.
   Status reserve();
   // Some memory of the caller is an input's, too.
-  bool write_inputs() const;
+  bool write_inputs() const { return write_inputs_; }
   // What runs gave that did not go by the plan.
   Status set(std::vector<Datum> made);
 
@@ -27,11 +29,13 @@ class Outputs {
   struct Memory {
     static constexpr size_t kKept = 4, kReserved = 2;
     std::vector<Block> blocks;
+    // In the run at hand: the caller's memory is to be written; it is an input's, too, and is written last.
+    bool given = false, last = false;
   };
 
   Status hand_over_dynamic(size_t output);
   Status hand_over_view(size_t output);
-  bool written_last(size_t output) const;
+  bool is_input(size_t output) const;
   // Error "output.shape" where the caller's memory is for another type or shape.
   Status check_given(size_t output, const View& made) const;
   Result<std::byte*> memory_for(size_t output, int64_t bytes);
@@ -40,6 +44,7 @@ class Outputs {
   const Plan& plan_;
   Storage& storage_;
   std::vector<Memory> memory_;
+  bool write_inputs_ = false;
 };
 
 }  // namespace anyshape

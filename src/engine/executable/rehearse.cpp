@@ -57,6 +57,7 @@ Status Executor::rehearse(std::span<const Datum> inputs) {
   run.inputs = empty;
   run.outputs = outputs;
   state_.run = &run;
+  outputs_.begin_run();
   Status prepared = outputs_.prepare(0);
   for (size_t i = 0; prepared && i < steps.size(); ++i) {
     if (!can_rehearse(steps[i])) continue;

@@ -16,6 +16,14 @@ namespace {
 
 using Kind = PlanValue::Kind;
 
+// It is at the same place in each run until memory of the first stage moves.
+bool stays(const Plan& plan, uint32_t value) {
+  if (plan.values[value].stage != 0) return false;
+  const PlanValue& holder = plan.values[holder_of(plan, value)];
+  if (holder.kind == Kind::slot || holder.kind == Kind::computed) return plan.slots[holder.index].stage == 0;
+  return holder.kind == Kind::constant;
+}
+
 }  // namespace
 
 // Runs the bodies of the step at hand by their own plans.
@@ -57,14 +65,18 @@ class Steps::Bodies final : public BodyRunner {
 
 Steps::Steps(const RunState& state, Storage& storage, Queue& queue)
     : state_(state), plan_(*state.plan), storage_(storage), queue_(queue) {
-  size_t most = 0;
   for (const PlanStep& step : plan_.steps) {
-    most = std::max({most, step.in.size(), step.out.size()});
     facts_.emplace_back();
     for (uint32_t value : step.in) facts_.back().push_back(value == kNone ? nullptr : &plan_.types[value]);
+    operands_.emplace_back();
+    if (step.kind != PlanStep::Kind::planned) continue;
+    uint32_t place = 0;
+    for (const auto* values : {&step.in, &step.out})
+      for (uint32_t value : *values) {
+        if (value != kNone) operands_.back().push_back({place, value, stays(plan_, value)});
+        ++place;
+      }
   }
-  in_views_.resize(most);
-  out_views_.resize(most);
 }
 
 Steps::~Steps() = default;
@@ -153,16 +165,19 @@ Status Steps::run_transfer(const PlanStep& step) {
   return memory.read({to, bytes}, from);
 }
 
+void Steps::place_views(size_t index) const {
+  BoundPlan::Step& bound = state_.binding->step(index);
+  const bool placed = bound.placed_at == storage_.places();
+  for (const Operand& operand : operands_[index])
+    if (!placed || !operand.stays) bound.views[operand.place].data = storage_.pointer(operand.value);
+  bound.placed_at = storage_.places();
+}
+
 Status Steps::run_planned(const PlanStep& step, size_t index) {
-  for (size_t k = 0; k < step.in.size(); ++k) in_views_[k] = step.in[k] == kNone ? View() : storage_.view(step.in[k]);
-  for (size_t k = 0; k < step.out.size(); ++k)
-    out_views_[k] = step.out[k] == kNone ? View() : storage_.view(step.out[k]);
-  const ViewArgs args{{in_views_.data(), step.in.size()},
-                      {out_views_.data(), step.out.size()},
-                      step.prepared.get(),
-                      storage_.scratch(),
-                      state_.binding->step(index).bound};
-  const int64_t tasks = state_.binding->step(index).tasks;
+  place_views(index);
+  const BoundPlan::Step& bound = state_.binding->step(index);
+  const ViewArgs args = BoundPlan::args_of(step, bound, storage_.scratch());
+  const int64_t tasks = bound.tasks;
   if (!takes_temporaries(step)) return queue_.run(*step.kernel, args, tasks, state_.run->limits);
   const TemporaryMemory::Scope scope(temporaries_);
   return queue_.run(*step.kernel, args, tasks, state_.run->limits);

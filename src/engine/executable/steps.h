@@ -39,6 +39,7 @@ class Steps {
   Status record(size_t first, size_t last);
   Status replay(size_t first, size_t last);
   Status run_planned(const PlanStep& step, size_t index);
+  void place_views(size_t index) const;
   Status run_reference_step(const PlanStep& step, size_t index);
   Status run_reference_kernel(const PlanStep& step, size_t index);
   Status keep_output(const PlanStep& step, size_t k, const Tensor& made);
@@ -51,7 +52,12 @@ class Steps {
   Storage& storage_;
   Queue& queue_;
   TemporaryMemory temporaries_;  // of reference kernels and of planned ones without tasks
-  std::vector<View> in_views_, out_views_;
+  // What a planned kernel works on. Some of it is elsewhere in each run, some stays while memory does not grow.
+  struct Operand {
+    uint32_t place, value;
+    bool stays;
+  };
+  std::vector<std::vector<Operand>> operands_;   // of each step, those that are there
   std::vector<std::vector<const Fact*>> facts_;  // of the inputs of each step
   std::map<const Graph*, std::unique_ptr<Executor>> bodies_;
   uint64_t seed_ = 0;

@@ -41,9 +41,11 @@ Status Storage::charge(int64_t bytes) {
 
 Status Storage::enter(size_t stage) {
   const BoundPlan& binding = *state_.binding;
+  // All of it is there since the last run.
+  if (stage == 0 && written_ == binding.serial() && !MemoryMeter::counts()) return {};
   const int64_t host = binding.stage_bytes(stage, Space::host), engine = binding.stage_bytes(stage, Space::engine);
   TRY_OK(charge(host + engine));
-  if (host > block(stage, Space::host).size()) written_ = 0;
+  if (stage == 0 && host > block(stage, Space::host).size()) written_ = 0, ++host_generation_;
   TRY_OK(block(stage, Space::host).reserve(host));
   if (stage == 0 && engine > block(stage, Space::engine).size()) ++generation_;
   TRY_OK(block(stage, Space::engine).reserve(engine));

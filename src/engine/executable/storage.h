@@ -48,6 +48,8 @@ class Storage {
   int64_t bytes() const;
   // Another number whenever addresses in the engine's memory of the first stage may have changed.
   uint64_t generation() const { return generation_; }
+  // Another number whenever those or addresses in the host's memory of the first stage may have changed.
+  uint64_t places() const { return generation_ + host_generation_; }
 
  private:
   Block& block(size_t stage, Space space) { return blocks_[stage][static_cast<size_t>(space)]; }
@@ -61,7 +63,7 @@ class Storage {
   std::vector<uint32_t> dynamic_values_;
   std::vector<std::byte*> outputs_;
   uint64_t written_ = 0;  // serial of the binding whose computed values are in the first stage's block
-  uint64_t generation_ = 1;
+  uint64_t generation_ = 1, host_generation_ = 1;
   MemoryMeter::Share charged_;
   int64_t charged_scratch_ = 0;
 };
