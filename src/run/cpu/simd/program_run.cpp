@@ -106,24 +106,47 @@ class Runner {
     const int64_t row = space_.size[space_.rank - 1];
     if (space_.rank == 1 || row >= kLeastRow)
       by_rows(first, last, row);
+    else if (short_rows_repeat() && first % row == 0)
+      by_rows(first, last, row * space_.size[space_.rank - 2]);
     else
       by_chunks(first, last);
   }
 
  private:
-  // Chunks that stay within a row, so that inputs are read in place.
+  // The same entries in all rows along the last axis but one: channels, where they are blocked.
+  bool repeats(size_t input) const {
+    const int64_t* end = space_.stride[input] + space_.rank;
+    return space_.rank > 1 && end[-1] == 1 && end[-2] == 0;
+  }
+
+  // Rows are short, whole ones fill a chunk, and each input repeats or walks on from one to the next.
+  bool short_rows_repeat() const {
+    const int64_t row = space_.size[space_.rank - 1];
+    if (kChunk % row != 0) return false;
+    for (size_t i = 0; i < in_.size(); ++i) {
+      const int64_t* end = space_.stride[i] + space_.rank;
+      if (in_[i] && !repeats(i) && end[-2] != end[-1] * row) return false;
+    }
+    return true;
+  }
+
+  // Chunks that stay within a row, so that inputs are read in place. A row may be several short ones.
   void by_rows(int64_t first, int64_t last, int64_t row) {
+    const bool several = row != space_.size[space_.rank - 1];
     int64_t offsets[kMostElementwiseInputs], current = -1;
     for (int64_t at = first, n = 0; at < last; at += n) {
       const int64_t column = at % row;
       n = std::min({row - column, kChunk, last - at});
       if (at / row != current) {
         current = at / row;
-        for (size_t i = 0; i < in_.size(); ++i) offsets[i] = offset_of(i, at - column);
+        for (size_t i = 0; i < in_.size(); ++i) {
+          offsets[i] = offset_of(i, at - column);
+          if (in_[i] && several && repeats(i)) repeat(i, offsets[i], std::min(row, kChunk));
+        }
       }
       for (size_t i = 0; i < in_.size(); ++i) {
         const int64_t stride = space_.stride[i][space_.rank - 1];
-        if (in_[i]) bind(static_cast<int>(i), offsets[i] + column * stride, stride, n);
+        if (in_[i] && !(several && repeats(i))) bind(static_cast<int>(i), offsets[i] + column * stride, stride, n);
       }
       execute(at, n);
     }
@@ -195,6 +218,18 @@ class Runner {
       std::copy_n(from, n, to);
     else
       for (int64_t i = 0; i < n; ++i) to[i] = from[i * stride];
+  }
+
+  // n entries, a short row again and again.
+  void repeat(size_t input, int64_t at, int64_t n) {
+    const int64_t row = space_.size[space_.rank - 1];
+    T* to = copies_ + static_cast<int64_t>(input) * kChunk;
+    registers_[input] = {to, 1};
+    copy(in_[input], at, 1, row, to);
+    for (int64_t made = row, more = 0; made < n; made += more) {
+      more = std::min(made, n - made);
+      std::copy_n(to, more, to + made);
+    }
   }
 
   void gather(int input, int64_t at, int64_t n) {

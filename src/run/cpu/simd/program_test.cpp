@@ -223,6 +223,8 @@ void run_random(uint64_t seed) {
     dims.push_back(dice.size(most));
     most = std::max<int64_t>(most / std::max<int64_t>(dims.back(), 1), 3);
   }
+  // Short rows, as of blocked channels.
+  if (!dims.empty() && dice.between(0, 2) == 0) dims.back() = int64_t{1} << dice.between(1, 4);
   std::vector<Array<T>> in;
   std::vector<View> views;
   for (int i = 0; i < plan.program.inputs; ++i) in.push_back(random_input<T>(dice, dims));
@@ -240,7 +242,8 @@ void run_random(uint64_t seed) {
   if (gives_bool) to.dtype = DType::boolean;
   std::vector<double> scratch(static_cast<size_t>(elementwise_scratch(plan)) / 8 + 8);
   auto* bytes = reinterpret_cast<std::byte*>(scratch.data());
-  const int64_t cut = dice.between(0, count);
+  int64_t cut = dice.between(0, count);
+  if (dice.coin()) cut = cut / 16 * 16;
   ASSERT_TRUE(run_elementwise(plan, views[0].dtype, views, to, cut, count, bytes));
   ASSERT_TRUE(run_elementwise(plan, views[0].dtype, views, to, 0, cut, bytes));
   std::vector<int64_t> index(dims.size(), 0);
