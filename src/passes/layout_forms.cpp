@@ -18,6 +18,16 @@ const std::vector<int64_t>* integers(const Node& node, std::string_view name) {
   return attribute ? std::get_if<std::vector<int64_t>>(&attribute->value) : nullptr;
 }
 
+// So few filters leave most lanes empty, which costs more than reordering what they read: over plain channels the lanes
+// are places.
+bool better_plain(const Node& node, const Tensor& w, int64_t lanes) {
+  constexpr int64_t kMostProducts = 1024, kReorder = 32;  // of an entry of the output, per entry that is reordered
+  const int64_t filters = w.dims()[0], products = w.count() / filters, area = products / w.dims()[1];
+  const auto* strides = integers(node, "strides");
+  const bool neighbours = !strides || strides->empty() || strides->back() == 1;
+  return neighbours && 2 * filters <= lanes && products <= kMostProducts && area * (lanes - filters) > kReorder;
+}
+
 std::optional<Form> convolution(const Draft& draft, const Node& node, int64_t lanes) {
   if (!is_op(node, "Conv") && !is_of_microsoft(node, "FusedConv")) return std::nullopt;
   const Tensor* w = has(node, 1) ? draft.constant(node.in[1]) : nullptr;
@@ -27,7 +37,7 @@ std::optional<Form> convolution(const Draft& draft, const Node& node, int64_t la
   const int64_t groups = node.integer("group"), from = channels_of(x), to = channels_of(y);
   const bool depthwise = w->dims()[1] == 1 && to == groups && groups > 1;
   const bool whole = groups == 1 || depthwise || (from / groups % lanes == 0 && to / groups % lanes == 0);
-  if (groups < 1 || !whole) return std::nullopt;
+  if (groups < 1 || !whole || (groups == 1 && better_plain(node, *w, lanes))) return std::nullopt;
   Form form{Form::Kind::convolution, std::vector<Operand>(node.in.size(), Operand::as_it_is)};
   form.in[0] = Operand::blocked;
   if (has(node, 3)) form.in[3] = Operand::blocked;
@@ -101,6 +111,9 @@ std::optional<Operand> operand_of(const Fact& fact, const Dims& whole) {
   dims.insert(dims.end(), fact.dims->begin(), fact.dims->end());
   if (std::all_of(dims.begin(), dims.end(), is_one)) return Operand::as_it_is;
   if (dims == whole && fact.rank() == whole.size()) return Operand::blocked;
+  // Sizes of places may be written in another way, or be 1: they broadcast as they did.
+  const bool has_places = !std::all_of(dims.begin() + 2, dims.end(), is_one);
+  if (dims[1] == whole[1] && has_places && fact.rank() == whole.size()) return Operand::blocked;
   if (!is_one(dims[0]) && dims[0] != whole[0]) return std::nullopt;
   if (dims[1] == whole[1] && std::all_of(dims.begin() + 2, dims.end(), is_one)) return Operand::channels;
   const bool spatial =

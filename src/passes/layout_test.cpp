@@ -57,6 +57,23 @@ TEST(Layout, Chain) {
   });
 }
 
+// Of 8 lanes two would be used: vectors of places are better.
+TEST(Layout, FewFilters) {
+  check(
+      {{"input x f32[n, 16, h, w]\n"
+        "constant k f32[16, 16, 3, 3]\n"
+        "constant m f32[2, 16, 3, 3]\n"
+        "a <- Conv(x, k)\n"
+        "y <- Conv(a, m)\n"
+        "output y",
+        "constant k f32[16, 16, 3, 3]\n"
+        "constant m f32[2, 16, 3, 3]\n"
+        "x.blocked <- anyshape.ToBlocked(x) lanes=8\n"
+        "a.blocked <- anyshape.BlockedConv(x.blocked, k) lanes=8\n"
+        "a <- anyshape.FromBlocked(a.blocked) channels=16 lanes=8\n"
+        "y <- Conv(a, m)"}});
+}
+
 TEST(Layout, WhatDoesNotPay) {
   check({
       // One place of each channel: a matrix product. Few channels. Groups that share blocks. Weights of each run.
@@ -121,6 +138,19 @@ TEST(Layout, OperandsOfElementwiseNodes) {
        "e.blocked <- Mul(d.blocked, g.blocked)\n"
        "p.places <- Unsqueeze(p, p.axes)\n"
        "y.blocked <- Mul(p.places, e.blocked)\n"
+       "y <- anyshape.FromBlocked(y.blocked) channels=16 lanes=8"},
+      // The same places by other names.
+      {"input x f32[n, 3, h, w]\n"
+       "input z f32[n, 3, 2*p, q]\n"
+       "constant k f32[16, 3, 5, 5]\n"
+       "a <- Conv(x, k) pads=[2, 2, 2, 2]\n"
+       "b <- Conv(z, k) pads=[2, 2, 2, 2]\n"
+       "y <- Add(a, b)\n"
+       "output y",
+       "constant k f32[16, 3, 5, 5]\n"
+       "a.blocked <- anyshape.BlockedConv(x, k) pads=[2, 2, 2, 2] lanes=8\n"
+       "b.blocked <- anyshape.BlockedConv(z, k) pads=[2, 2, 2, 2] lanes=8\n"
+       "y.blocked <- Add(a.blocked, b.blocked)\n"
        "y <- anyshape.FromBlocked(y.blocked) channels=16 lanes=8"},
       // A plain value of the same sizes: the sum is plain at the end of a chain.
       {"input x f32[n, 3, h, w]\n"

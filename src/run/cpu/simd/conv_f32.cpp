@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "run/cpu/simd/conv_few.h"
 #include "run/cpu/simd/conv_unfold.h"
 #include "run/cpu/simd/depthwise.h"
 
@@ -134,11 +135,13 @@ void conv_pack(const std::byte* from, int64_t groups, int64_t out_channels, int6
 
 int64_t conv_items(const Conv& c) {
   if (c.depthwise()) return c.batch * c.groups;
+  if (few_filters(c)) return few_items(c);
   return c.batch * c.groups * spans_of(c) * bands_of(c);
 }
 
 int64_t conv_scratch(const Conv& c) {
   if (c.depthwise()) return depthwise_scratch(c);
+  if (few_filters(c)) return few_scratch(c);
   const int64_t panels = panels_at_once(c) * gemm_panel();
   Gemm g;
   g.n = panels;
@@ -151,6 +154,8 @@ void conv_run(const Conv& c, int64_t first, int64_t last, float* scratch) {
   for (int64_t item = first; item < last; ++item) {
     if (c.depthwise())
       depthwise_plane(c, item, scratch);
+    else if (few_filters(c))
+      few_run(c, item, scratch);
     else
       run_piece(c, piece_of(c, item), scratch);
   }
