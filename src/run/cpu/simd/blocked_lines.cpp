@@ -176,7 +176,7 @@ SumLine line_for(const BlockedConv& c) {
 
 // The input and the weights of `t` begin where those of the plane do.
 template <Reads kReads>
-void sum_rows(const BlockedConv& c, const Limits& limits, Line t, const PlaneRows& r) {
+void sum_rows(const BlockedConv& c, const Limits& limits, Line& t, const PlaneRows& r) {
   constexpr int64_t kUnit = kReads == Reads::block ? kLanes : 1;
   const SumLine sum = line_for<kReads>(c);
   const float *in = t.in, *weights = t.weights;
@@ -206,7 +206,7 @@ V bias_of(const BlockedConv& c, int64_t block, int64_t channels) {
 
 void sum_depthwise(const BlockedConv& c, const Limits& limits, const PlaneRows& r) {
   const int64_t block = r.plane % ceil_of(c.groups, kLanes);
-  Line t = {};
+  Line t;
   t.channels = 1;
   t.weight_step = kLanes;
   t.in = c.in + r.plane * c.in_height * c.in_width * kLanes;
@@ -219,7 +219,7 @@ void sum_plain(const BlockedConv& c, const Limits& limits, const PlaneRows& r) {
   const Panels panels(c.out_channels);
   const int64_t block = r.plane % panels.blocks, panel = block / panels.width, first = panel * panels.width;
   const int64_t area = c.kernel_height * c.kernel_width;
-  Line t = {};
+  Line t;
   t.channels = c.in_channels;
   t.channel_step = c.in_height * c.in_width;
   t.weight_step = panels.vectors(panel) * kLanes;
@@ -245,14 +245,16 @@ namespace {
 
 HWY_EXPORT(sum_plane);
 
-constexpr int64_t kItemWork = 4096;     // vectors of products of an item at least, where there are so many
+// Vectors of products at least, where there are so many: of an item, and of a band of rows of all blocks.
+constexpr int64_t kItemWork = 4096, kBandWork = 16384;
 constexpr int64_t kMostProducts = 256;  // that are added in a row, of a first layer
 
-int64_t planes_of(const BlockedConv& c) { return c.batch * ceil_of(c.groups * c.out_channels, block_lanes()); }
+int64_t blocks_of(const BlockedConv& c) { return ceil_of(c.groups * c.out_channels, block_lanes()); }
 
 int64_t rows_of(const BlockedConv& c) {
-  const int64_t work = c.out_width * c.in_channels * c.kernel_height * c.kernel_width;
-  return std::clamp<int64_t>(ceil_of(kItemWork, std::max<int64_t>(work, 1)), 1, std::max<int64_t>(c.out_height, 1));
+  const int64_t row = std::max<int64_t>(c.out_width * c.in_channels * c.kernel_height * c.kernel_width, 1);
+  const int64_t wanted = std::min(kItemWork, kBandWork / std::max<int64_t>(blocks_of(c), 1));
+  return std::clamp<int64_t>(ceil_of(wanted, row), 1, std::max<int64_t>(c.out_height, 1));
 }
 
 }  // namespace
@@ -277,14 +279,16 @@ void depthwise_pack(const BlockedConv& c, const std::byte* from, float* to) {
       for (int64_t i = block; i < block + lanes; ++i) *to++ = i < c.groups ? read_float(from, i * area + cell) : 0.0f;
 }
 
-int64_t lines_items(const BlockedConv& c) { return planes_of(c) * ceil_of(c.out_height, rows_of(c)); }
+int64_t lines_items(const BlockedConv& c) { return c.batch * blocks_of(c) * ceil_of(c.out_height, rows_of(c)); }
 
+// [image][band of rows][block]: neighbours see the same part of the image, as those of other ways do, so that a thread
+// finds in its cache what it made before.
 void lines_run(const BlockedConv& c, int64_t first, int64_t last) {
-  const int64_t rows = rows_of(c), bands = ceil_of(c.out_height, rows);
+  const int64_t rows = rows_of(c), bands = ceil_of(c.out_height, rows), blocks = blocks_of(c);
   const Limits limits = limits_of(c.activation);
   for (int64_t i = first; i < last; ++i) {
-    const int64_t y0 = i % bands * rows;
-    HWY_DYNAMIC_DISPATCH(sum_plane)(c, limits, {i / bands, y0, std::min(c.out_height, y0 + rows)});
+    const int64_t y0 = i / blocks % bands * rows, plane = i / (blocks * bands) * blocks + i % blocks;
+    HWY_DYNAMIC_DISPATCH(sum_plane)(c, limits, {plane, y0, std::min(c.out_height, y0 + rows)});
   }
 }
 
