@@ -72,7 +72,9 @@ bool idle(const ViewArgs& args) { return !prepared_of(args).here || args.out[0].
 
 int64_t tasks_of(const BlockedConv& c) {
   const int64_t items = simd::blocked_conv_items(c);
-  const double work = static_cast<double>(c.batch * c.groups * c.out_channels) *
+  // Lanes without a channel take as long.
+  const int64_t filters = c.out_channels == 1 && c.groups > 1 ? 1 : round_up(c.out_channels, simd::block_lanes());
+  const double work = static_cast<double>(c.batch * c.groups * filters) *
                       static_cast<double>(c.out_height * c.out_width) * static_cast<double>(c.in_channels) *
                       static_cast<double>(c.kernel_height * c.kernel_width);
   return tasks_for(items, work / static_cast<double>(items));

@@ -67,7 +67,10 @@ void blocked_conv_pack(const BlockedConv& c, const std::byte* from, float* to) {
 
 std::string_view blocked_conv_way(const BlockedConv& c) {
   if (is_depthwise(c)) return "depthwise";
-  if (way_of(c) == Way::winograd) return winograd_tile(c) == 4 ? "winograd 4x4" : "winograd 2x2";
+  if (way_of(c) == Way::winograd) {
+    const int64_t tile = winograd_tile(c);
+    return tile == 4 ? "winograd 4x4" : tile == 3 ? "winograd 3x3 of phases" : "winograd 2x2";
+  }
   if (c.plain_input) return "direct from plain channels";
   return is_pointwise(c) ? "pointwise" : "direct";
 }

@@ -136,6 +136,33 @@ TEST(Blocked, WinogradAgainstLoops) {
   });
 }
 
+TEST(Blocked, PhasesAgainstLoops) {
+  for_each_target([] {
+    if (block_lanes() < 4) return;  // the phases of a channel are in one block
+    for (uint64_t seed = 1; seed <= 20; ++seed) {
+      Dice dice(seed);
+      BlockedConv c;
+      c.batch = dice.between(0, 2);
+      c.plain_input = true;
+      c.in_channels = dice.between(1, 4), c.out_channels = dice.between(16, 90);
+      c.kernel_height = dice.between(7, 8), c.kernel_width = dice.between(7, 8);
+      c.stride_y = c.stride_x = 2;
+      c.pad_top = dice.between(0, 9), c.pad_left = dice.between(0, 9);
+      const int64_t bottom = dice.between(0, 9), right = dice.between(0, 9);
+      c.in_height = dice.between(8, 70), c.in_width = dice.between(8, 170);
+      c.out_height = (c.in_height + c.pad_top + bottom - c.kernel_height) / 2 + 1;
+      c.out_width = (c.in_width + c.pad_left + right - c.kernel_width) / 2 + 1;
+      SCOPED_TRACE(testing::Message() << "seed " << seed);
+      ASSERT_EQ(blocked_conv_way(c), "winograd 3x3 of phases");
+      ConvCase x(dice, c, random_activation(dice));
+      x.run(dice);
+      ASSERT_LE(x.worst(), 2e-5);
+      ASSERT_LE(c.batch > 0 ? x.relative_error() : 0, 3e-6);
+      ASSERT_TRUE(x.guards_hold());
+    }
+  });
+}
+
 TEST(Blocked, WinogradOfManyChannels) {
   struct Row {
     int64_t in, out, size;

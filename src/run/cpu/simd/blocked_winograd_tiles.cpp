@@ -23,7 +23,7 @@ constexpr int64_t kDoubles = HWY_LANES(double);
 // One axis of F(4x4, 3x3), points 0, 1, -1, 2, -2 and infinity. What `at` gives is the number at that place, or at that
 // point, of the axis; pairs are those results that have most in common.
 struct Four {
-  static constexpr int kOut = 4, kPoints = 6;
+  static constexpr int kOut = 4, kPoints = 6, kTaps = 3;
   static constexpr int kInPairs[3][2] = {{1, 2}, {3, 4}, {0, 5}}, kOutPairs[2][2] = {{0, 2}, {1, 3}};
 
   template <int P, class At>
@@ -41,7 +41,8 @@ struct Four {
       second = hn::MulAdd(splat(4.0f), at(1), hn::NegMulAdd(splat(5.0f), at(3), at(5)));
     }
   }
-  static HWY_INLINE void filter(VD a, VD b, VD c, VD (&u)[6]) {
+  static HWY_INLINE void filter(const VD (&g)[3], VD (&u)[6]) {
+    const VD a = g[0], b = g[1], c = g[2];
     const VD even = hn::Add(a, c), far_even = hn::MulAdd(hn::Set(D(), 4.0), c, a), far_odd = hn::Add(b, b);
     const VD sixth = hn::Set(D(), -1.0 / 6), far = hn::Set(D(), 1.0 / 24);
     u[0] = hn::Mul(hn::Set(D(), 0.25), a);
@@ -65,9 +66,32 @@ struct Four {
   }
 };
 
+// One axis of F(3x3, 4x4), which has the points of F(4x4, 3x3).
+struct Three : Four {
+  static constexpr int kOut = 3, kTaps = 4;
+
+  static HWY_INLINE void filter(const VD (&g)[4], VD (&u)[6]) {
+    const VD even = hn::Add(g[0], g[2]), odd = hn::Add(g[1], g[3]);
+    const VD far_even = hn::MulAdd(hn::Set(D(), 4.0), g[2], g[0]);
+    const VD far_odd = hn::Mul(hn::Set(D(), 2.0), hn::MulAdd(hn::Set(D(), 4.0), g[3], g[1]));
+    const VD sixth = hn::Set(D(), -1.0 / 6), far = hn::Set(D(), 1.0 / 24);
+    u[0] = hn::Mul(hn::Set(D(), 0.25), g[0]);
+    u[1] = hn::Mul(sixth, hn::Add(even, odd));
+    u[2] = hn::Mul(sixth, hn::Sub(even, odd));
+    u[3] = hn::Mul(far, hn::Add(far_even, far_odd));
+    u[4] = hn::Mul(far, hn::Sub(far_even, far_odd));
+    u[5] = g[3];
+  }
+  template <int P, class At>
+  static HWY_INLINE void out_pair(At at, V& first, V& second) {
+    Four::out_pair<P>(at, first, second);
+    if constexpr (P == 0) second = hn::Add(second, at(5));
+  }
+};
+
 // One axis of F(2x2, 3x3), points 0, 1, -1 and infinity.
 struct Two {
-  static constexpr int kOut = 2, kPoints = 4;
+  static constexpr int kOut = 2, kPoints = 4, kTaps = 3;
   static constexpr int kInPairs[2][2] = {{1, 2}, {0, 3}}, kOutPairs[1][2] = {{0, 1}};
 
   template <int P, class At>
@@ -80,12 +104,12 @@ struct Two {
       second = hn::Sub(at(1), at(3));
     }
   }
-  static HWY_INLINE void filter(VD a, VD b, VD c, VD (&u)[4]) {
-    const VD half = hn::Set(D(), 0.5), even = hn::Add(a, c);
-    u[0] = a;
-    u[1] = hn::Mul(half, hn::Add(even, b));
-    u[2] = hn::Mul(half, hn::Sub(even, b));
-    u[3] = c;
+  static HWY_INLINE void filter(const VD (&g)[3], VD (&u)[4]) {
+    const VD half = hn::Set(D(), 0.5), even = hn::Add(g[0], g[2]);
+    u[0] = g[0];
+    u[1] = hn::Mul(half, hn::Add(even, g[1]));
+    u[2] = hn::Mul(half, hn::Sub(even, g[1]));
+    u[3] = g[2];
   }
   template <int P, class At>
   static HWY_INLINE void out_pair(At at, V& first, V& second) {
@@ -103,14 +127,14 @@ HWY_INLINE void in_all(V (&d)[X::kPoints], std::integer_sequence<int, P...>) {
   for (int i = 0; i < X::kPoints; ++i) d[i] = points[i];
 }
 template <class X, int... P>
-HWY_INLINE void out_all(const V (&m)[X::kPoints], V (&y)[X::kOut], std::integer_sequence<int, P...>) {
+HWY_INLINE void out_all(const V (&m)[X::kPoints], V (&y)[2 * sizeof...(P)], std::integer_sequence<int, P...>) {
   (X::template out_pair<P>([&](int i) { return m[i]; }, y[X::kOutPairs[P][0]], y[X::kOutPairs[P][1]]), ...);
 }
 
 template <class X>
 using InPairs = std::make_integer_sequence<int, X::kPoints / 2>;
 template <class X>
-using OutPairs = std::make_integer_sequence<int, X::kOut / 2>;
+using OutPairs = std::make_integer_sequence<int, (X::kOut + 1) / 2>;
 
 // Two rows of points of a tile, `at` gives its window: so few numbers stay in registers.
 template <class X, int P, class At>
@@ -196,7 +220,7 @@ HWY_INLINE void rows_out(const WinogradOut& t, const Finish& finish) {
   for (int i = 0; i < 2; ++i) {
     const int y = X::kOutPairs[P][i];
     if (y >= t.rows) return;
-    V sums[M];
+    V sums[(M + 1) / 2 * 2];
     out_all<X>(rows[i], sums, OutPairs<X>());
     const int64_t row = y * t.row_step;
     ANYSHAPE_UNROLL
@@ -221,15 +245,20 @@ void tile_out(const WinogradOut& t) {
 // kDoubles filters at one channel, `from` has kLanes of each weight.
 template <class X>
 HWY_INLINE void points_of_filters(const float* from, float* to, int64_t point_step) {
-  constexpr int N = X::kPoints;
-  VD weights[9], columns[3][N], points[N];
+  constexpr int N = X::kPoints, T = X::kTaps;
+  VD columns[N][T], points[N];
   ANYSHAPE_UNROLL
-  for (int i = 0; i < 9; ++i) weights[i] = hn::PromoteTo(D(), hn::Load(OfDouble(), from + i * kLanes));
-  ANYSHAPE_UNROLL
-  for (int x = 0; x < 3; ++x) X::filter(weights[x], weights[3 + x], weights[6 + x], columns[x]);
+  for (int x = 0; x < T; ++x) {
+    VD weights[T];
+    ANYSHAPE_UNROLL
+    for (int y = 0; y < T; ++y) weights[y] = hn::PromoteTo(D(), hn::Load(OfDouble(), from + (y * T + x) * kLanes));
+    X::filter(weights, points);
+    ANYSHAPE_UNROLL
+    for (int y = 0; y < N; ++y) columns[y][x] = points[y];
+  }
   ANYSHAPE_UNROLL
   for (int y = 0; y < N; ++y) {
-    X::filter(columns[0][y], columns[1][y], columns[2][y], points);
+    X::filter(columns[y], points);
     ANYSHAPE_UNROLL
     for (int x = 0; x < N; ++x, to += point_step) hn::StoreU(hn::DemoteTo(OfDouble(), points[x]), OfDouble(), to);
   }
@@ -237,22 +266,35 @@ HWY_INLINE void points_of_filters(const float* from, float* to, int64_t point_st
 
 template <class X>
 void filters_of(const WinogradFilters& t) {
-  HWY_ALIGN float weights[9 * kLanes] = {};
+  constexpr int kWeights = X::kTaps * X::kTaps;
+  HWY_ALIGN float weights[kWeights * kLanes] = {};
   for (int64_t channel = 0; channel < t.channels; ++channel) {
     for (int64_t k = 0; k < t.count; ++k) {
-      float one[9];
-      std::memcpy(one, t.from + (k * t.filter_step + channel * 9) * static_cast<int64_t>(sizeof(float)), sizeof one);
+      float one[kWeights];
+      const int64_t matrix = k * t.filter_step + channel * kWeights;
+      std::memcpy(one, t.from + matrix * static_cast<int64_t>(sizeof(float)), sizeof one);
       ANYSHAPE_UNROLL
-      for (int i = 0; i < 9; ++i) weights[i * kLanes + k] = one[i];
+      for (int i = 0; i < kWeights; ++i) weights[i * kLanes + k] = one[i];
     }
     for (int64_t k = 0; k < kLanes; k += kDoubles)
       points_of_filters<X>(weights + k, t.out + channel * t.channel_step + k, t.point_step);
   }
 }
 
-void weights_in(int64_t tile, const WinogradFilters& t) { tile == 4 ? filters_of<Four>(t) : filters_of<Two>(t); }
-void window_in(int64_t tile, const WinogradIn& t) { tile == 4 ? tile_in<Four>(t) : tile_in<Two>(t); }
-void window_out(int64_t tile, const WinogradOut& t) { tile == 4 ? tile_out<Four>(t) : tile_out<Two>(t); }
+template <class T>
+using OfTile = void (*)(const T&);
+template <class T>
+HWY_INLINE void by_tile(int64_t tile, const T& t, OfTile<T> two, OfTile<T> three, OfTile<T> four) {
+  (tile == 4 ? four : tile == 3 ? three : two)(t);
+}
+
+void weights_in(int64_t tile, const WinogradFilters& t) {
+  by_tile(tile, t, filters_of<Two>, filters_of<Three>, filters_of<Four>);
+}
+void window_in(int64_t tile, const WinogradIn& t) { by_tile(tile, t, tile_in<Two>, tile_in<Four>, tile_in<Four>); }
+void window_out(int64_t tile, const WinogradOut& t) {
+  by_tile(tile, t, tile_out<Two>, tile_out<Three>, tile_out<Four>);
+}
 
 }  // namespace
 }  // namespace HWY_NAMESPACE
