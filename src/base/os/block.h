@@ -10,4 +10,18 @@ void* allocate_block(size_t bytes);
 // REQUIRES: allocate_block(bytes) gave it.
 void free_block(void* block, size_t bytes) noexcept;
 
+// While one lives, blocks of this thread that are smaller than a large page, but not small, lie side by side on large
+// pages. They are given back together, when all are freed and the scope has ended: for blocks that live as long as each
+// other. One in another one does nothing.
+class BlockScope {
+ public:
+  BlockScope();
+  ~BlockScope();
+  BlockScope(const BlockScope&) = delete;
+  BlockScope& operator=(const BlockScope&) = delete;
+
+ private:
+  bool outermost_;
+};
+
 }  // namespace anyshape::os

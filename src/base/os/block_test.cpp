@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 #include <new>
+#include <vector>
 
 namespace anyshape::os {
 namespace {
@@ -19,6 +20,39 @@ TEST(Block, EveryByteIsThere) {
     EXPECT_TRUE(bytes == 0 || (block[0] == 7 && block[bytes - 1] == 7));
     free_block(block, bytes);
   }
+}
+
+// In a scope and outside, freed before its end and behind it.
+TEST(Block, ScopesKeepBlocksApart) {
+  struct Block {
+    unsigned char* at;
+    size_t bytes;
+    int value;
+  };
+  const auto take = [](size_t bytes, int value) {
+    auto* at = static_cast<unsigned char*>(allocate_block(bytes));
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(at) % 64, 0u);
+    std::memset(at, value, bytes);
+    return Block{at, bytes, value};
+  };
+  const auto give = [](const Block& b) {
+    EXPECT_TRUE(b.bytes == 0 || (b.at[0] == b.value && b.at[b.bytes / 2] == b.value && b.at[b.bytes - 1] == b.value));
+    free_block(b.at, b.bytes);
+  };
+  std::vector<Block> kept = {take(100000, 1)};
+  {
+    const BlockScope scope;
+    for (int i = 0; i < 30; ++i) {
+      const BlockScope inner;
+      const size_t bytes = (size_t{1} << i % 23) + static_cast<size_t>(i);
+      kept.push_back(take(bytes, 2 + i));
+      give(take(bytes, 99));
+    }
+    give(kept[20]);
+  }
+  kept.erase(kept.begin() + 20);
+  kept.push_back(take(100000, 77));
+  for (const Block& b : kept) give(b);
 }
 
 TEST(Block, MoreThanThereIs) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/effort.h"
+#include "base/os/block.h"
 #include "base/work.h"
 #include "solve/budget.h"
 #include "solve/walk_shape.h"
@@ -132,6 +133,7 @@ Result<PlannedModel> PlannedModel::make(const Target& target, const EngineModel&
   if (model.typed->refusal()) return tl::unexpected(*model.typed->refusal());
   PlannedModel out;
   out.source_ = model.graph;
+  const os::BlockScope packed;  // weights, which live as long as the plan
   TRY(out.plan_, make_plan(*model.typed, target, options));
   return out;
 }

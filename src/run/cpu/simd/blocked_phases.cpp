@@ -4,9 +4,9 @@
 
 #include "run/cpu/simd/blocked_winograd.h"
 
-// First layers of 7x7 or 8x8 with stride 2. Place (y, x) of phase (py, px) of a channel is its entry (2y + py, 2x + px),
-// counted from where the first window begins: the convolution is one of 4x4 with stride 1 over four times the channels,
-// Winograd's way in tiles of 3x3.
+// First layers of 7x7 or 8x8 with stride 2. Place (y, x) of phase (py, px) of a channel is its entry (2y + py, 2x +
+// px), counted from where the first window begins: the convolution is one of 4x4 with stride 1 over four times the
+// channels, Winograd's way in tiles of 3x3.
 namespace anyshape::simd {
 namespace {
 
@@ -17,9 +17,9 @@ constexpr int64_t kBands = 8;  // of an image: so many are shared evenly
 
 struct Phases : WinogradTiles {
   const BlockedConv& c;
-  int64_t down, across;   // tiles of an image
-  int64_t band, bands;    // rows of tiles of an item, items of an image
-  int64_t height, row;    // of the phases of an item; floats of a row of them
+  int64_t down, across;  // tiles of an image
+  int64_t band, bands;   // rows of tiles of an item, items of an image
+  int64_t height, row;   // of the phases of an item; floats of a row of them
 
   explicit Phases(const BlockedConv& conv) : WinogradTiles(conv.out_channels), c(conv) {
     lanes = block_lanes();
