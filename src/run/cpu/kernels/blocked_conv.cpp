@@ -70,8 +70,7 @@ BlockedConv conv_of(const ViewArgs& args) {
 // Nothing to compute, or not here.
 bool idle(const ViewArgs& args) { return !prepared_of(args).here || args.out[0].count() == 0; }
 
-int64_t tasks_of(const BlockedConv& c) {
-  const int64_t items = simd::blocked_conv_items(c);
+int64_t tasks_of(const BlockedConv& c, int64_t items) {
   // Lanes without a channel take as long.
   const int64_t filters = c.out_channels == 1 && c.groups > 1 ? 1 : round_up(c.out_channels, simd::block_lanes());
   const double work = static_cast<double>(c.batch * c.groups * filters) *
@@ -80,26 +79,49 @@ int64_t tasks_of(const BlockedConv& c) {
   return tasks_for(items, work / static_cast<double>(items));
 }
 
-int64_t slot_of(const BlockedConv& c) { return round_up(simd::blocked_conv_scratch(c), 16); }
+// What follows from the sizes.
+struct Cut {
+  int64_t items = 0, tasks = 1, slot = 0;  // slot: floats of scratch of a task
+};
 
-int64_t tasks(const ViewArgs& args) { return idle(args) ? 1 : tasks_of(conv_of(args)); }
+Cut cut_of(const ViewArgs& args) {
+  if (args.bound) return *static_cast<const Cut*>(args.bound);
+  if (idle(args)) return {};
+  const BlockedConv c = conv_of(args);
+  const int64_t items = simd::blocked_conv_items(c);
+  return {items, tasks_of(c, items), round_up(simd::blocked_conv_scratch(c), 16)};
+}
+
+void bind(const ViewArgs& args, std::byte* to) { new (to) Cut(cut_of(args)); }
+
+int64_t tasks(const ViewArgs& args) { return cut_of(args).tasks; }
 
 int64_t scratch(const ViewArgs& args) {
-  if (idle(args)) return 0;
-  const BlockedConv c = conv_of(args);
-  return tasks_of(c) * slot_of(c) * static_cast<int64_t>(sizeof(float));
+  const Cut cut = cut_of(args);
+  return cut.slot == 0 ? 0 : Slot::kHead + cut.tasks * cut.slot * static_cast<int64_t>(sizeof(float));
+}
+
+Status begin(const ViewArgs& args) {
+  if (cut_of(args).slot > 0) Slot::clear(args.scratch);
+  return {};
 }
 
 std::string_view way(const ViewArgs& args) { return idle(args) ? "" : simd::blocked_conv_way(conv_of(args)); }
 
 Status run(const ViewArgs& args, int64_t first, int64_t last) {
   if (!prepared_of(args).here) return usage("plan.lanes", "the plan is for another machine");
-  if (idle(args)) return {};
+  if (idle(args) || first == last) return {};
   const BlockedConv c = conv_of(args);
-  const int64_t all = tasks_of(c), items = simd::blocked_conv_items(c);
-  for (int64_t t = first; t < last; ++t) {
-    const Share share = share_of(items, all, t);
-    simd::blocked_conv_run(c, share.first, share.last, reinterpret_cast<float*>(args.scratch) + t * slot_of(c));
+  const Cut cut = cut_of(args);
+  // In one call: neighbouring items have work in common.
+  const int64_t begin = share_of(cut.items, cut.tasks, first).first;
+  const int64_t end = share_of(cut.items, cut.tasks, last - 1).last;
+  if (cut.slot == 0) {
+    simd::blocked_conv_run(c, begin, end, nullptr);
+  } else {
+    const Slot slot(args.scratch);
+    float* scratch = reinterpret_cast<float*>(args.scratch + Slot::kHead) + slot.index() * cut.slot;
+    simd::blocked_conv_run(c, begin, end, scratch);
   }
   return {};
 }
@@ -111,6 +133,9 @@ constexpr EngineKernel kBlockedConv = {.name = "f32 blocked",
                                        .prepare = prepare,
                                        .scratch = scratch,
                                        .tasks = tasks,
+                                       .begin = begin,
+                                       .bind = bind,
+                                       .bound_bytes = sizeof(Cut),
                                        .run = run,
                                        .way = way,
                                        .in_place = 1u << 3,

@@ -1,7 +1,11 @@
 #pragma once
 
+#include <atomic>
+#include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <string_view>
 #include <vector>
 
@@ -51,6 +55,34 @@ inline Share share_of(int64_t items, int64_t tasks, int64_t t) { return {items *
 
 // At most this many tasks are made where each has scratch of its own.
 inline constexpr int64_t kMostTasks = 32;
+
+// The part of the scratch that is a task's while it works, the first that is free: memory is touched for as many as
+// work at once, and stays in their caches from task to task.
+class Slot {
+ public:
+  static constexpr int64_t kHead = 64;  // bytes before the first slot
+
+  // Before any task.
+  static void clear(std::byte* scratch) { new (scratch) std::atomic<uint64_t>(0); }
+  // REQUIRES: no more than kMostTasks are taken at once.
+  explicit Slot(std::byte* scratch) : taken_(*std::launder(reinterpret_cast<std::atomic<uint64_t>*>(scratch))) {
+    uint64_t taken = taken_.load(std::memory_order_relaxed);
+    do {
+      index_ = std::countr_one(taken);
+    } while (!taken_.compare_exchange_weak(taken, taken | bit(), std::memory_order_acquire, std::memory_order_relaxed));
+  }
+  ~Slot() { taken_.fetch_and(~bit(), std::memory_order_release); }
+  Slot(const Slot&) = delete;
+  Slot& operator=(const Slot&) = delete;
+
+  int64_t index() const { return index_; }
+
+ private:
+  uint64_t bit() const { return uint64_t{1} << index_; }
+
+  std::atomic<uint64_t>& taken_;
+  int index_ = 0;
+};
 
 // Tasks for `items` pieces of work of `cost` multiply-adds (or about as much) each.
 int64_t tasks_for(int64_t items, double cost, int64_t most = kMostTasks);
