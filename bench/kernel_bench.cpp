@@ -8,6 +8,7 @@
 
 #include "fma_peak.h"
 #include "run/cpu/kernels/common.h"
+#include "run/cpu/simd/attention_f32.h"
 #include "run/cpu/simd/blocked.h"
 #include "run/cpu/simd/conv_f32.h"
 #include "run/cpu/simd/gemm.h"
@@ -82,6 +83,40 @@ BENCHMARK(gemm)
     ->Args({1, 256, 256, 1})
     ->Args({1, 10, 5, 0})
     ->Args({64, 10, 5, 0});
+
+// One head, queries and keys as columns of wider matrices; `kind` 1: with a mask that is added, 2: with one that
+// chooses.
+void attention(benchmark::State& state) {
+  AttentionSpec spec;
+  const int64_t places = spec.keys = state.range(0), row = 4 * state.range(1);
+  spec.size = spec.values = state.range(1);
+  spec.fill = -1e9f;
+  const auto q = numbers(places * row), k = q, v = q, mask = numbers(places * places);
+  const std::vector<uint8_t> where(static_cast<size_t>(places * places), 1);
+  std::vector<float> out(static_cast<size_t>(places * row));
+  AttentionHead h{.q = q.data(), .q_row = row, .k = k.data(), .k_row = 1, .k_column = row, .v = v.data(), .v_row = row};
+  h.out = out.data(), h.out_row = row;
+  h.mask_row = h.where_row = places;
+  if (state.range(2) == 1) h.mask = mask.data();
+  if (state.range(2) == 2) h.where = where.data();
+  cpu::Floats scratch(static_cast<size_t>(attention_scratch(spec, h)));
+  for (auto _ : state) {
+    attention_pack(spec, h, scratch.data());
+    attention_rows(spec, h, 0, places, scratch.data());
+    benchmark::ClobberMemory();
+  }
+  count_flops(state, 4.0 * static_cast<double>(places * places * spec.size));
+}
+BENCHMARK(attention)
+    ->ArgNames({"places", "size", "mask"})
+    ->Args({64, 16, 0})
+    ->Args({64, 16, 1})
+    ->Args({64, 16, 2})
+    ->Args({32, 64, 1})
+    ->Args({128, 64, 0})
+    ->Args({128, 64, 1})
+    ->Args({128, 32, 1})
+    ->Args({512, 64, 1});
 
 void conv(benchmark::State& state) {
   Conv c;

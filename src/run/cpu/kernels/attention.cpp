@@ -129,23 +129,22 @@ int64_t scratch(const ViewArgs& args) {
   return w.tasks() * w.slot() * static_cast<int64_t>(sizeof(float));
 }
 
+// The memory of the first of these tasks serves them all: a head is laid out once for those that share it.
 Status run(const ViewArgs& args, int64_t first, int64_t last) {
   const Work w = work_of(args);
-  const int64_t tasks = w.tasks(), slot = w.slot();
-  for (int64_t t = first; t < last; ++t) {
-    float* scratch = reinterpret_cast<float*>(args.scratch) + t * slot;
-    const Share share = share_of(w.items(), tasks, t);
-    AttentionHead head;
-    int64_t current = -1;
-    for (int64_t item = share.first; item < share.last; ++item) {
-      if (item / w.blocks() != current) {
-        current = item / w.blocks();
-        head = head_of(args, w, current);
-        simd::attention_pack(w.spec, head, scratch);
-      }
-      const int64_t row = item % w.blocks() * Work::kRows;
-      simd::attention_rows(w.spec, head, row, std::min(w.queries, row + Work::kRows), scratch);
+  const int64_t tasks = w.tasks();
+  float* scratch = reinterpret_cast<float*>(args.scratch) + first * w.slot();
+  AttentionHead head;
+  int64_t current = -1;
+  const Share share{share_of(w.items(), tasks, first).first, share_of(w.items(), tasks, last - 1).last};
+  for (int64_t item = share.first; item < share.last; ++item) {
+    if (item / w.blocks() != current) {
+      current = item / w.blocks();
+      head = head_of(args, w, current);
+      simd::attention_pack(w.spec, head, scratch);
     }
+    const int64_t row = item % w.blocks() * Work::kRows;
+    simd::attention_rows(w.spec, head, row, std::min(w.queries, row + Work::kRows), scratch);
   }
   return {};
 }

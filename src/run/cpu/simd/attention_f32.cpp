@@ -21,9 +21,10 @@ inline constexpr int64_t kWidest = 16;  // lanes of the widest vectors
 
 inline int64_t whole_vectors(int64_t n) { return (n + kWidest - 1) / kWidest * kWidest; }
 
-// Rows of values are read where they are when they are neighbours and whole vectors.
+// Values are read where they are when they are dense, in whole vectors. Rows far apart would fall on each other in the
+// cache, once for each block of queries.
 inline bool packs_values(const AttentionSpec& spec, const AttentionHead& head) {
-  return head.v_column != 1 || spec.values % kWidest != 0;
+  return head.v_column != 1 || head.v_row != spec.values || spec.values % kWidest != 0;
 }
 
 // Keys [size][keys rounded up], values [keys][values rounded up], scores [kMostRows][keys rounded up].
@@ -141,13 +142,15 @@ HWY_INLINE V load_mask(const float* mask, int64_t step, int64_t n) {
 }
 
 HWY_INLINE hn::Mask<F> load_where(const uint8_t* where, int64_t step, int64_t n, bool keep) {
-  HWY_ALIGN float lanes[kLanes] = {};
-  if (step == 1 && n >= kLanes)
-    for (int64_t i = 0; i < kLanes; ++i) lanes[i] = static_cast<float>(where[i]);
-  else
-    for (int64_t i = 0; i < std::min(n, kLanes); ++i) lanes[i] = static_cast<float>(where[i * step]);
-  const auto is_false = hn::Eq(hn::Load(F(), lanes), hn::Zero(F()));
-  return keep ? hn::Not(is_false) : is_false;
+  const hn::Rebind<uint8_t, F> bytes;
+  const hn::Rebind<uint32_t, F> words;
+  uint8_t some[kLanes] = {};
+  if (step != 1 || n < kLanes) {
+    for (int64_t i = 0; i < std::min(n, kLanes); ++i) some[i] = where[i * step];
+    where = some;
+  }
+  const auto is_false = hn::Eq(hn::PromoteTo(words, hn::LoadU(bytes, where)), hn::Zero(words));
+  return hn::RebindMask(F(), keep ? hn::Not(is_false) : is_false);
 }
 
 HWY_INLINE V masked(const AttentionSpec& spec, const AttentionHead& h, int64_t row, int64_t i, V x, int64_t n) {
@@ -161,32 +164,49 @@ HWY_INLINE V masked(const AttentionSpec& spec, const AttentionHead& h, int64_t r
   return spec.where_first ? x : chosen(x);
 }
 
-// The scores of one row become weights. A NaN makes the sum NaN by its own term, whatever the largest score is found to
-// be. They are divided by their sum before values are multiplied: sums of large values overflow otherwise.
-void weigh(const AttentionSpec& spec, const AttentionHead& h, int64_t row, float* scores) {
+// Masks the scores of a row. Their greatest in each lane.
+HWY_INLINE V greatest(const AttentionSpec& spec, const AttentionHead& h, int64_t row, float* scores) {
   const V low = splat(-std::numeric_limits<float>::infinity());
-  const int64_t keys = spec.keys;
-  if (keys == 0) return;
-  V top = low, sum = hn::Zero(F());
   const bool plain = !h.mask && !h.where;
-  for (int64_t i = 0; i < keys; i += kLanes) {
+  V top = low;
+  for (int64_t i = 0; i < spec.keys; i += kLanes) {
     V x = hn::LoadU(F(), scores + i);
-    if (!plain) hn::StoreU(x = masked(spec, h, row, i, x, keys - i), F(), scores + i);
-    top = hn::Max(top, only(x, keys - i, low));
+    if (!plain) hn::StoreU(x = masked(spec, h, row, i, x, spec.keys - i), F(), scores + i);
+    top = hn::Max(top, only(x, spec.keys - i, low));
   }
-  top = hn::MaxOfLanes(F(), top);
+  return top;
+}
+
+// Scores become exponentials. Their sum in each lane.
+HWY_INLINE V exponentials(int64_t keys, V top, float* scores) {
+  V sum = hn::Zero(F());
   for (int64_t i = 0; i < keys; i += kLanes) {
     const V e = exp_below_zero(hn::Sub(hn::LoadU(F(), scores + i), top));
     sum = hn::Add(sum, only(e, keys - i, hn::Zero(F())));
     hn::StoreU(e, F(), scores + i);
   }
-  const float all = hn::GetLane(hn::SumOfLanes(F(), sum));
-  if (spec.nan_to_zero && std::isnan(all)) {
-    std::fill_n(scores, keys, 0.0f);
-    return;
+  return sum;
+}
+
+// The scores of some rows become weights, each pass over all rows before the next, as each ends in a chain of its own.
+// A NaN makes the sum NaN by its own term, whatever the largest score is found to be. They are divided by their sum
+// before values are multiplied: sums of large values overflow otherwise.
+void weigh(const AttentionSpec& spec, const AttentionHead& h, int64_t row, int64_t rows, float* scores,
+           int64_t padded) {
+  const int64_t keys = spec.keys;
+  V of_row[kMostRows];
+  for (int64_t r = 0; r < rows; ++r) of_row[r] = hn::MaxOfLanes(F(), greatest(spec, h, row + r, scores + r * padded));
+  for (int64_t r = 0; r < rows; ++r) of_row[r] = exponentials(keys, of_row[r], scores + r * padded);
+  for (int64_t r = 0; r < rows; ++r) {
+    float* at = scores + r * padded;
+    const float sum = hn::GetLane(hn::SumOfLanes(F(), of_row[r]));
+    if (spec.nan_to_zero && std::isnan(sum)) {
+      std::fill_n(at, keys, 0.0f);
+      continue;
+    }
+    const V by = splat(1 / sum);
+    for (int64_t i = 0; i < keys; i += kLanes) hn::StoreU(hn::Mul(hn::LoadU(F(), at + i), by), F(), at + i);
   }
-  const V by = splat(1 / all);
-  for (int64_t i = 0; i < keys; i += kLanes) hn::StoreU(hn::Mul(hn::LoadU(F(), scores + i), by), F(), scores + i);
 }
 
 void run_rows(const AttentionSpec& spec, const AttentionHead& h, int64_t first, int64_t last, float* scratch) {
@@ -200,7 +220,7 @@ void run_rows(const AttentionSpec& spec, const AttentionHead& h, int64_t first, 
     const int64_t rows = std::min(kMostRows, last - i);
     rows_product(rows, {h.q + i * h.q_row, h.q_row, h.q_column, scratch, padded, spec.size}, spec.scale, scores, padded,
                  padded);
-    for (int64_t r = 0; r < rows; ++r) weigh(spec, h, i + r, scores + r * padded);
+    weigh(spec, h, i, rows, scores, padded);
     rows_product(rows, {scores, padded, 1, v, v_row, spec.keys}, 1, h.out + i * h.out_row, h.out_row, spec.values);
   }
 }
@@ -231,6 +251,7 @@ void lay_out(const float* from, int64_t row, int64_t column, int64_t rows, int64
       for (int64_t k = 0; k < 4; ++k) to[(i + k) * padded + j] = from[i + k + j * column];
   }
 #endif
+  for (; column == 1 && i < rows; ++i) std::copy_n(from + i * row, columns, to + i * padded);
   for (; i < rows; ++i)
     for (int64_t j = 0; j < columns; ++j) to[i * padded + j] = from[i * row + j * column];
   for (i = 0; i < rows; ++i) std::fill(to + i * padded + columns, to + (i + 1) * padded, 0.0f);
