@@ -84,6 +84,7 @@ Status spell_out_batch_norm(Draft& draft);
 Status fuse_residuals(Draft& draft);
 Status fuse_activations(Draft& draft);
 Status fuse_products(Draft& draft);
+Status order_rows(Draft& draft);
 Status fuse_integer_products(Draft& draft);
 Status fuse_elementwise(Draft& draft);
 Status choose_layouts(Draft& draft);

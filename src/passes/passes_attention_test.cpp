@@ -18,6 +18,22 @@ TEST(Passes, Reshapes) {
                                 "h <- Shape(z)\n"
                                 "c <- Transpose(t.split) perm=[1, 2, 0, 3]\n"
                                 "y <- Relu(c)"},
+                               // An axis of one place in between is no hindrance.
+                               {"input x f32[s, b, 64]\n"
+                                "constant one i64[3] = [0, -1, 16]\n"
+                                "constant axes i64[1] = [1]\n"
+                                "a <- Reshape(x, one)\n"
+                                "t <- Transpose(a) perm=[1, 0, 2]\n"
+                                "u <- Unsqueeze(t, axes)\n"
+                                "input z f32[b, 4, s, 16]\n"
+                                "h <- Shape(z)\n"
+                                "c <- Reshape(u, h)\n"
+                                "y <- Relu(c)\noutput y",
+                                "constant t.sizes i64[4] = [0, 0, 4, 16]\n"
+                                "t.split <- Reshape(x, t.sizes)\n"
+                                "h <- Shape(z)\n"
+                                "c <- Transpose(t.split) perm=[1, 2, 0, 3]\n"
+                                "y <- Relu(c)"},
                                // Axes that were apart become one.
                                {"input x f32[s, 4, 16]\n"
                                 "constant one i64[3] = [0, 16, 4]\n"
@@ -27,6 +43,52 @@ TEST(Passes, Reshapes) {
                                 "c <- Reshape(t, two)\n"
                                 "y <- Relu(c)\noutput y"},
                            });
+}
+
+TEST(Passes, RowOrder) {
+  check_passes("row-order",
+               {
+                   {"input x f32[b, s, 8]\n"
+                    "constant w f32[8, 6]\n"
+                    "t <- Transpose(x) perm=[1, 0, 2]\n"
+                    "p <- MatMul(t, w)\n"
+                    "constant sizes i64[4] = [0, 0, 2, 3]\n"
+                    "r <- Reshape(p, sizes)\n"
+                    "y <- Relu(r)\noutput y",
+                    "constant w f32[8, 6]\n"
+                    "constant sizes i64[4] = [0, 0, 2, 3]\n"
+                    "t <- Transpose(x) perm=[1, 0, 2]\n"
+                    "p.rows <- MatMul(x, w)\n"
+                    "p <- Transpose(p.rows) perm=[1, 0, 2]\n"
+                    "r <- Reshape(p, sizes)\n"
+                    "y <- Relu(r)"},
+                   {"input x f32[a, b, c, 8]\n"
+                    "constant w f32[8, 6]\n"
+                    "t <- Transpose(x) perm=[2, 0, 1, 3]\n"
+                    "p <- MatMul(t, w)\n"
+                    "y <- Transpose(p) perm=[0, 3, 1, 2]\noutput y",
+                    "constant w f32[8, 6]\n"
+                    "t <- Transpose(x) perm=[2, 0, 1, 3]\n"
+                    "p.rows <- MatMul(x, w)\n"
+                    "p <- Transpose(p.rows) perm=[2, 0, 1, 3]\n"
+                    "y <- Transpose(p) perm=[0, 3, 1, 2]"},
+                   // The last axis moves; each matrix has its own factor; somebody reads the product as it lies.
+                   {"input x f32[b, 8, s]\n"
+                    "constant w f32[8, 6]\n"
+                    "t <- Transpose(x) perm=[0, 2, 1]\n"
+                    "p <- MatMul(t, w)\n"
+                    "y <- Transpose(p) perm=[1, 0, 2]\noutput y"},
+                   {"input x f32[b, s, 8]\n"
+                    "input w f32[s, 8, 6]\n"
+                    "t <- Transpose(x) perm=[1, 0, 2]\n"
+                    "p <- MatMul(t, w)\n"
+                    "y <- Transpose(p) perm=[1, 0, 2]\noutput y"},
+                   {"input x f32[b, s, 8]\n"
+                    "constant w f32[8, 6]\n"
+                    "t <- Transpose(x) perm=[1, 0, 2]\n"
+                    "p <- MatMul(t, w)\n"
+                    "y <- Relu(p)\noutput y"},
+               });
 }
 
 constexpr std::string_view kAttention =

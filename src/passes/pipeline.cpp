@@ -30,6 +30,7 @@ constexpr Pass kPasses[] = {
     {"residual", "values added after a convolution are added with it", fuse_residuals},
     {"activation", "activations after a convolution are computed with it", fuse_activations},
     {"products", "what follows a matrix product is computed with it", fuse_products},
+    {"row-order", "rows are multiplied by a matrix in the order in which they lie", order_rows},
     {"scale", "scale and shift that are left are computed entry by entry", spell_out_batch_norm},
     {"integer-products", "scales and bias after a product of 8-bit integers are computed with it",
      fuse_integer_products},

@@ -46,6 +46,7 @@ const std::vector<int64_t>* perm_of(const Node& node) {
 
 struct Chain {
   uint32_t first, transpose, second;  // nodes, by index
+  std::optional<uint32_t> ones;       // before the second: adds or drops axes of size 1, which it does as well
 };
 
 class Rewriter {
@@ -82,12 +83,14 @@ class Rewriter {
 
   std::optional<Chain> chain_of(uint32_t i) {
     if (!is_op(node(i), "Reshape") || draft_.is_demanding(node(i))) return std::nullopt;
-    const auto transpose = before(i, "Transpose");
+    auto ones = before(i, "Unsqueeze");
+    if (!ones) ones = before(i, "Squeeze");
+    const auto transpose = before(ones.value_or(i), "Transpose");
     const auto first = transpose ? before(*transpose, "Reshape") : std::nullopt;
     if (!first || !perm_of(node(*transpose)) || !dims(node(*first).in[0])) return std::nullopt;
     for (uint32_t at : {*first, *transpose, i})
       if (!dims(node(at).out[0])) return std::nullopt;
-    return Chain{*first, *transpose, i};
+    return Chain{*first, *transpose, i, ones};
   }
 
   Status rewrite(const Chain& chain) {
@@ -118,6 +121,7 @@ class Rewriter {
              std::vector<int64_t> place) {
     ValueId from = source;
     dead_[chain.first] = dead_[chain.transpose] = true;
+    if (chain.ones) dead_[*chain.ones] = true;
     if (*dims(source) != split) {
       TRY(Tensor shape, Tensor::allocate(DType::i64, {static_cast<int64_t>(target.size())}));
       std::copy(target.begin(), target.end(), shape.as_mutable<int64_t>().begin());
