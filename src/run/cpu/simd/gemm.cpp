@@ -21,12 +21,6 @@ constexpr int64_t kFewRows = 4;        // need no block of A in the cache
 int64_t panel() { return kPanel; }
 int64_t max_rows() { return kMaxRows; }
 
-float read(const std::byte* from, int64_t i) {
-  float x;
-  std::memcpy(&x, from + i * static_cast<int64_t>(sizeof(float)), sizeof(float));
-  return x;
-}
-
 // One panel with n columns.
 void pack_panel(const float* from, int64_t k, int64_t n, int64_t row, int64_t column, float scale, float* to) {
   if (n < kPanel) std::fill_n(to, k * kPanel, 0.0f);
@@ -48,17 +42,42 @@ void pack_panel(const float* from, int64_t k, int64_t n, int64_t row, int64_t co
     for (int64_t j = 0; j < n; ++j) to[i * kPanel + j] = scale * from[i * row + j * column];
 }
 
+// `count` floats of any alignment.
+void copy_floats(const std::byte* from, int64_t count, float* to) {
+  std::memcpy(to, from, static_cast<size_t>(count) * sizeof(float));
+}
+
+// The same of floats of any alignment: some rows at a time are copied to where they are aligned.
+void pack_unaligned(const std::byte* from, int64_t k, int64_t n, int64_t row, int64_t column, float scale, float* to) {
+  constexpr int64_t kRows = 64, kFloat = sizeof(float);
+  HWY_ALIGN float lines[kRows * kPanel];
+  for (int64_t i = 0; i < k; i += kRows, from += kRows * row * kFloat, to += kRows * kPanel) {
+    const int64_t rows = std::min(kRows, k - i);
+    if (row == 1) {
+      for (int64_t j = 0; j < n; ++j) copy_floats(from + j * column * kFloat, rows, lines + j * rows);
+      pack_panel(lines, rows, n, 1, rows, scale, to);
+      continue;
+    }
+    for (int64_t r = 0; r < rows; ++r) {
+      const std::byte* line = from + r * row * kFloat;
+      if (column == 1)
+        copy_floats(line, n, lines + r * n);
+      else
+        for (int64_t j = 0; j < n; ++j) copy_floats(line + j * column * kFloat, 1, lines + r * n + j);
+    }
+    pack_panel(lines, rows, n, n, 1, scale, to);
+  }
+}
+
 void pack(const std::byte* from, int64_t k, int64_t n, int64_t row, int64_t column, float scale, float* to) {
   const bool aligned = reinterpret_cast<uintptr_t>(from) % alignof(float) == 0;
   for (int64_t j = 0; j < n; j += kPanel, to += k * kPanel) {
     const int64_t width = std::min(kPanel, n - j);
-    if (aligned) {
-      pack_panel(reinterpret_cast<const float*>(from) + j * column, k, width, row, column, scale, to);
-      continue;
-    }
-    for (int64_t i = 0; i < k; ++i)
-      for (int64_t c = 0; c < kPanel; ++c)
-        to[i * kPanel + c] = c < width ? scale * read(from, i * row + (j + c) * column) : 0.0f;
+    const std::byte* panel = from + j * column * static_cast<int64_t>(sizeof(float));
+    if (aligned)
+      pack_panel(reinterpret_cast<const float*>(panel), k, width, row, column, scale, to);
+    else
+      pack_unaligned(panel, k, width, row, column, scale, to);
   }
 }
 
@@ -330,8 +349,8 @@ GemmTiles gemm_tiles(int64_t m, int64_t n, int64_t k, bool b_packed) {
     return (units + parts - 1) / parts * unit;
   };
   // As many panels as the innermost loop takes at once; more where all of A would be read or copied for a few columns.
-  const int64_t panels = m == 1 || k % 512 == 0 || m >= 8 * kLeastRows ? 4 : m <= 3 ? 2 : 1;
-  const int64_t unit = panels * gemm_panel();
+  const int64_t panels = m == 1 || m >= 8 * kLeastRows ? 4 : m <= 3 ? 2 : 1;
+  const int64_t unit = std::max(panels * gemm_panel(), k % 512 == 0 ? int64_t{64} : int64_t{0});
   t.columns = cut(n, std::min(wanted, (n + unit - 1) / unit), unit);
   t.across = (n + t.columns - 1) / t.columns;
   // Packing a B is work of its own, so its columns are not shared by tiles unless A is tall.
