@@ -92,17 +92,32 @@ class Inliner {
   std::shared_ptr<Graph> out_;
 };
 
-std::optional<Declared> declared_as(const Fact& fact) {
+// A name for each expression that is no number.
+class SizeNames {
+ public:
+  DeclaredDim declared(Dim dim) {
+    if (dim.is_unknown() || dim.is_constant()) return {dim.constant(), {}};
+    const auto known = std::find(dims_.begin(), dims_.end(), dim);
+    const auto index = known - dims_.begin();
+    if (known == dims_.end()) dims_.push_back(dim);
+    return {std::nullopt, fmt::format("size{}", index)};
+  }
+
+ private:
+  Dims dims_;
+};
+
+std::optional<Declared> declared_as(const Fact& fact, SizeNames& names) {
   if (fact.kind == Fact::Kind::unknown || fact.kind == Fact::Kind::map) return std::nullopt;
   Declared out;
   out.kind = fact.kind;
   out.dtype = fact.dtype;
   if (fact.dims) {
     out.dims.emplace();
-    for (Dim d : *fact.dims) out.dims->push_back({d.constant(), {}});
+    for (Dim d : *fact.dims) out.dims->push_back(names.declared(d));
   }
   if (fact.item) {
-    const auto item = declared_as(*fact.item);
+    const auto item = declared_as(*fact.item, names);
     if (item) out.item = std::make_shared<const Declared>(*item);
   }
   return out;
@@ -133,20 +148,18 @@ void place_constants(Graph& closed, const Graph& body, const Facts& outer) {
 
 }  // namespace
 
-std::shared_ptr<const Graph> closed_body(const Graph& body, const Facts& outer, const Walk::Reveal& revealed) {
+std::shared_ptr<const Graph> closed_body(const Graph& body, const Facts& outer, const Facts* known) {
   auto closed = std::make_shared<Graph>(body);
-  const auto facts = revealed.find(&body);
-  for (ValueId id : body.required_inputs()) {
-    closed->values[id].declared.reset();
-    if (facts != revealed.end()) closed->values[id].declared = declared_as(facts->second[id]);
-  }
+  for (ValueId id : closed->outputs) closed->values[id].declared.reset();
+  SizeNames names;
+  for (ValueId id : body.required_inputs())
+    closed->values[id].declared = known ? declared_as((*known)[id], names) : std::nullopt;
   for (const auto& capture : body.captures) {
     closed->inputs.push_back(capture.inner);
-    closed->values[capture.inner].declared = declared_as(outer[capture.outer]);
+    closed->values[capture.inner].declared = declared_as(outer[capture.outer], names);
   }
   place_constants(*closed, body, outer);
   closed->captures.clear();
-  for (ValueId id : closed->outputs) closed->values[id].declared.reset();
   closed->finish();
   return inline_functions(closed);
 }

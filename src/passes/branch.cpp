@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <unordered_map>
 
 #include "passes/draft.h"
 
@@ -38,7 +37,7 @@ class Branches {
  private:
   void add(Node node) {
     const Graph* branch = draft_.is_demanding(node) ? nullptr : taken_branch(draft_, node);
-    const auto facts = branch ? draft_.typed.bodies().find(source_of(branch)) : draft_.typed.bodies().end();
+    const auto facts = branch ? draft_.typed.bodies().find(draft_.source_of(branch)) : draft_.typed.bodies().end();
     if (facts == draft_.typed.bodies().end() || stays(*branch) || branch->outputs.size() != node.out.size()) {
       draft_.graph.nodes.push_back(std::move(node));
       return;
@@ -47,7 +46,7 @@ class Branches {
     for (const Node& inner : branch->nodes) add(moved(inner, *branch, ids));
     for (size_t i = 0; i < node.out.size(); ++i)
       if (node.out[i] != kNoValue && ids[branch->outputs[i]] != node.out[i])
-        hand_on(ids[branch->outputs[i]], node.out[i], node.name);
+        draft_.graph.nodes.push_back(identity(ids[branch->outputs[i]], node.out[i], node.name));
   }
 
   // Values of the branch in the graph: outputs are those of the node, captured ones are there.
@@ -80,29 +79,13 @@ class Branches {
     replace_bodies(copy, [&](const Graph& body) {
       auto closed = std::make_shared<Graph>(body);
       for (auto& capture : closed->captures) capture.outer = ids[capture.outer];
-      sources_[closed.get()] = source_of(&body);
+      draft_.sources[closed.get()] = draft_.source_of(&body);
       return closed;
     });
     return copy;
   }
 
-  // The facts of a body are found by the one that was walked.
-  const Graph* source_of(const Graph* body) const {
-    const auto found = sources_.find(body);
-    return found == sources_.end() ? body : found->second;
-  }
-
-  void hand_on(ValueId from, ValueId to, const std::string& name) {
-    Node node;
-    set_op(node, "", "Identity", 16);
-    node.name = name;
-    node.in = {from};
-    node.out = {to};
-    draft_.graph.nodes.push_back(std::move(node));
-  }
-
   Draft& draft_;
-  std::unordered_map<const Graph*, const Graph*> sources_;
 };
 
 }  // namespace

@@ -18,15 +18,16 @@ bool is_false(const Draft& draft, ValueId id) {
 }
 
 bool is_inference_dropout(const Draft& draft, const Node& node) {
-  if (!is_op(node, "Dropout") || node.version < 7) return false;
-  const bool mask = node.out.size() > 1 && node.out[1] != kNoValue;
-  return !mask && (node.in.size() < 3 || node.in[2] == kNoValue || is_false(draft, node.in[2]));
+  if (!is_op(node, "Dropout")) return false;
+  if (node.version < 7) return node.integer("is_test") != 0;
+  return node.in.size() < 3 || node.in[2] == kNoValue || is_false(draft, node.in[2]);
 }
 
-// The only output is the first input as it is.
-bool passes_on(const Draft& draft, const Node& node) {
-  const auto present = std::count_if(node.out.begin(), node.out.end(), [](ValueId id) { return id != kNoValue; });
-  if (node.in.empty() || node.in[0] == kNoValue || present != 1 || node.out[0] == kNoValue) return false;
+// The only output that anybody reads is the first input as it is.
+bool passes_on(const Draft& draft, const Node& node, const std::vector<uint32_t>& uses) {
+  const auto read = [&](ValueId id) { return id != kNoValue && uses[id] != 0; };
+  if (node.out.empty() || node.out[0] == kNoValue || !has_input(node, 0)) return false;
+  if (std::any_of(node.out.begin() + 1, node.out.end(), read)) return false;
   if (is_op(node, "Identity") || is_inference_dropout(draft, node)) return true;
   if (!same_dims(draft, node.in[0], node.out[0])) return false;
   if (node.in.size() == 1)
@@ -41,6 +42,7 @@ bool passes_on(const Draft& draft, const Node& node) {
 
 Status remove_no_ops(Draft& draft) {
   const auto pinned = draft.pinned();
+  const auto uses = draft.uses();
   std::vector<ValueId> now(draft.graph.values.size());
   for (ValueId id = 0; id < now.size(); ++id) now[id] = id;
   std::vector<bool> dead(draft.graph.nodes.size(), false);
@@ -48,7 +50,7 @@ Status remove_no_ops(Draft& draft) {
     Node& node = draft.graph.nodes[i];
     for (ValueId& id : node.in)
       if (id != kNoValue) id = now[id];
-    if (!passes_on(draft, node) || pinned.contains(node.out[0])) continue;
+    if (!passes_on(draft, node, uses) || pinned.contains(node.out[0])) continue;
     now[node.out[0]] = node.in[0];
     dead[i] = true;
   }

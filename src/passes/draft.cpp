@@ -53,6 +53,11 @@ std::vector<uint32_t> Draft::producers() const {
   return out;
 }
 
+const Graph* Draft::source_of(const Graph* body) const {
+  const auto found = sources.find(body);
+  return found == sources.end() ? body : found->second;
+}
+
 ValueId Draft::add_constant(std::string_view name, Tensor tensor) {
   Value value;
   value.name = name;
@@ -90,6 +95,15 @@ void set_op(Node& node, std::string_view domain, std::string_view type, int64_t 
   node.type = std::string(type);
   node.version = version;
   node.op = all_ops().find(domain, type, version);
+}
+
+Node identity(ValueId from, ValueId to, std::string_view name) {
+  Node node;
+  set_op(node, "", "Identity", 16);
+  node.name = name;
+  node.in = {from};
+  node.out = {to};
+  return node;
 }
 
 bool is_op(const Node& node, std::string_view name) {

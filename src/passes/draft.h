@@ -2,6 +2,7 @@
 
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -26,10 +27,12 @@ struct Draft {
   Graph graph;
   Facts facts;
   std::unordered_set<ValueId> demanding;  // first outputs of nodes whose rule must be asked at run time
-  std::string note;                       // what the pass did, for `anyshape plan`; empty: nothing worth it
+  // Bodies that passes made by copying: the one that was walked. Ids of values are those of it.
+  std::unordered_map<const Graph*, const Graph*> sources;
+  std::string note;  // what the pass did, for `anyshape plan`; empty: nothing worth it
   // A folded value may take this much more memory than what it is made of.
   int64_t fold_growth = int64_t{1} << 20;
-  // Weights that are dequantised for products and convolutions may take any.
+  // Weights that nodes make for products and convolutions may take any, and values on the way to what is folded more.
   bool fold_weights = true;
 
   // How many nodes, outputs and captures read each value.
@@ -38,6 +41,8 @@ struct Draft {
   std::unordered_set<ValueId> pinned() const;
   // The node that makes each value, by index; kNoValue for others.
   std::vector<uint32_t> producers() const;
+  // The body that was walked, which facts are known of.
+  const Graph* source_of(const Graph* body) const;
   ValueId add_constant(std::string_view name, Tensor tensor);
   // One that a new node makes.
   ValueId add_value(std::string_view name, Fact fact);
@@ -60,6 +65,9 @@ bool takes_op(const Target& target, std::string_view domain, std::string_view ty
 // The node computes that operator from now on.
 void set_op(Node& node, std::string_view domain, std::string_view type, int64_t version);
 
+// A node that hands a value on.
+Node identity(ValueId from, ValueId to, std::string_view name);
+
 // One rewrite. Never changes which values come out, nor makes the graph take fewer shapes.
 struct Pass {
   std::string_view name;
@@ -68,8 +76,10 @@ struct Pass {
 };
 
 Status take_known_branches(Draft& draft);
+Status capture_invariants(Draft& draft);
 Status fuse_quantized(Draft& draft);
 Status fold_constants(Draft& draft);
+Status retype_exponents(Draft& draft);
 Status remove_no_ops(Draft& draft);
 Status share_equal_nodes(Draft& draft);
 Status drop_zero_states(Draft& draft);

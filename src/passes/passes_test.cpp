@@ -29,14 +29,57 @@ TEST(Passes, Fold) {
                                  "c <- Expand(a, s)\n"
                                  "y <- Add(x, c)\n"
                                  "output y"},
+                                // Weights may.
+                                {"input x f32[n, 1000]\n"
+                                 "constant s i64[2] = [1000, 1000]\n"
+                                 "w <- ConstantOfShape(s)\n"
+                                 "y <- MatMul(x, w)\n"
+                                 "output y",
+                                 "constant w f32[1000, 1000]\n"
+                                 "y <- MatMul(x, w)"},
+                                // A large value that leads to a small one.
+                                {"input x f32[n]\n"
+                                 "constant a f32[1] = [1]\n"
+                                 "constant s i64[1] = [1000000]\n"
+                                 "c <- Expand(a, s)\n"
+                                 "d <- ReduceMax(c) axes=[0]\n"
+                                 "y <- Add(x, d)\n"
+                                 "output y",
+                                 "constant d f32[1]\n"
+                                 "y <- Add(x, d)"},
+                                // Somebody else reads them.
+                                {"input x f32[n, 1000]\n"
+                                 "constant s i64[2] = [1000, 1000]\n"
+                                 "w <- ConstantOfShape(s)\n"
+                                 "z <- MatMul(x, w)\n"
+                                 "y <- Add(z, w)\n"
+                                 "output y"},
                             });
+}
+
+TEST(Passes, Exponents) {
+  check_passes("exponents", {{"input x f32[n]\n"
+                              "constant two i64[] = [2]\n"
+                              "y <- Pow(x, two)\n"
+                              "output y",
+                              "constant two.f32 f32[]\n"
+                              "y <- Pow(x, two.f32)"},
+                             // It is no float.
+                             {"input x f32[n]\n"
+                              "constant big i64[] = [100000001]\n"
+                              "y <- Pow(x, big)\n"
+                              "output y"},
+                             {"input x f64[n]\n"
+                              "constant two i64[] = [2]\n"
+                              "y <- Pow(x, two)\n"
+                              "output y"}});
 }
 
 TEST(Passes, NoOps) {
   check_passes("no-ops", {
                              {"input x f32[n, 4]\n"
                               "a <- Identity(x)\n"
-                              "b <- Dropout(a)\n"
+                              "b, mask <- Dropout(a)\n"
                               "c <- Cast(b) to=1\n"
                               "constant s i64[2] = [-1, 4]\n"
                               "d <- Reshape(c, s)\n"

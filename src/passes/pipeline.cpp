@@ -15,8 +15,10 @@ namespace {
 
 constexpr Pass kPasses[] = {
     {"branch", "of an If whose condition is known one branch is left, in its place", take_known_branches},
+    {"invariant", "what a Loop carries and never changes is read from outside of its body", capture_invariants},
     {"quantized", "operators between dequantising and quantising work on 8-bit integers", fuse_quantized},
     {"fold", "what depends on constants only is computed once", fold_constants},
+    {"exponents", "constant whole exponents of floats become floats", retype_exponents},
     {"no-ops", "nodes that hand their input on are left out", remove_no_ops},
     {"share", "nodes that compute the same are computed once", share_equal_nodes},
     {"pad", "zeros put around the input of a convolution become its padding", fold_pads},
@@ -83,7 +85,7 @@ std::span<const Pass> all_passes() { return kPasses; }
 
 Result<Program> unchanged(const Typed& typed, const PassOptions& options) {
   TRY_OK(begin(typed, options));
-  return Program{std::make_shared<Graph>(typed.graph()), typed.facts(), {}};
+  return Program{std::make_shared<Graph>(typed.graph()), typed.facts(), {}, {}};
 }
 
 Result<Program> rewritten(const Typed& typed, const Target& target, const PassOptions& options) {
@@ -103,6 +105,7 @@ Result<Program> rewritten(const Typed& typed, const Target& target, const PassOp
   }
   program.graph = std::make_shared<Graph>(std::move(draft.graph));
   program.facts = std::move(draft.facts);
+  program.sources = std::move(draft.sources);
   return program;
 }
 

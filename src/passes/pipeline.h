@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "passes/draft.h"
@@ -25,6 +26,7 @@ struct Program {
   std::shared_ptr<const Graph> graph;
   Facts facts;
   std::vector<Ran> passes;
+  std::unordered_map<const Graph*, const Graph*> sources;  // Draft::sources
 };
 
 struct PassOptions {

@@ -27,6 +27,7 @@ Planner::Planner(const Typed& typed, const Program& program, const Target& targe
     : typed_(typed),
       graph_(*program.graph),
       facts_(program.facts),
+      sources_(program.sources),
       target_(target),
       options_(options),
       plan_(std::make_shared<Plan>()) {

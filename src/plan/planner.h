@@ -38,6 +38,7 @@ class Planner {
   Status place_operands(PlanStep& step);
   Status reference_step(uint32_t index);
   Status dynamic_step(uint32_t index);
+  const Facts* walked(const Graph& body) const;
   Status plan_bodies(const Node& node, PlanStep& step);
 
   // Sizes read off dynamic values so far become usable: opens a stage for them.
@@ -75,6 +76,7 @@ class Planner {
   const Typed& typed_;
   const Graph& graph_;
   const Facts& facts_;
+  const std::unordered_map<const Graph*, const Graph*>& sources_;
   const Target& target_;
   const PlanOptions& options_;
   std::shared_ptr<Plan> plan_;

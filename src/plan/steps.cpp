@@ -150,12 +150,19 @@ Status Planner::dynamic_step(uint32_t index) {
   return {};
 }
 
+// What the walk found of the values of a body; null: it never came there.
+const Facts* Planner::walked(const Graph& body) const {
+  const auto source = sources_.find(&body);
+  const auto found = typed_.bodies().find(source == sources_.end() ? &body : source->second);
+  return found == typed_.bodies().end() ? nullptr : &found->second;
+}
+
 Status Planner::plan_bodies(const Node& node, PlanStep& step) {
   Status status;
   for_each_body(node, [&](const Graph& body) {
     for (const auto& capture : body.captures) step.captured.push_back(capture.outer);
     if (!status || plan_->bodies.contains(&body)) return;
-    const Typed typed = solve_part(closed_body(body, facts_, typed_.bodies()), {.corners = false});
+    const Typed typed = solve_part(closed_body(body, facts_, walked(body)), {.corners = false});
     PlanOptions options = options_;
     options.assumed.clear();
     auto plan = make_plan(typed, target_, options);
