@@ -116,10 +116,13 @@ Result<Dim> frame_length(const Call& call, InferContext& context, Dim signal) {
 
 Result<Facts> infer_stft(const Call& call, InferContext& context) {
   TRY(const Dims x, call.dims(0));
-  if (x.size() == 2) return refuse("lenient.stft", "STFT takes a signal of rank 3, it is {}", text(x));
-  TRY_OK(require_rank(call, 0, 3));
+  // Exporters leave out the axis of parts of a real signal; ONNX's checker and ONNX Runtime take it so.
+  const bool real = x.size() == 2;
+  if (!real) {
+    TRY_OK(require_rank(call, 0, 3));
+  }
   const bool onesided = call.i("onesided") != 0;
-  TRY_OK(require_parts(context, x[2], onesided, false));
+  TRY_OK(require_parts(context, real ? Dim(1) : x[2], onesided, false));
   TRY(const Dim length, frame_length(call, context, x[1]));
   TRY(const Dim step, size_input(call, context, 1, "stft.step", "frame_step"));
   const Dim frames = floordiv(x[1] - length, step) + 1;
@@ -227,12 +230,13 @@ Status run_stft(const Call&, KernelArgs& args) {
   if (window) {
     TRY(weights, kernels::to_reals(window));
   }
+  const size_t parts = x.rank() == 2 ? 1 : static_cast<size_t>(x.dims()[2]);
   const int64_t samples = x.dims()[1], frames = args.out(0).dims()[1], bins = args.out(0).dims()[2];
   const kernels::Fft fft(static_cast<size_t>(length));
   Temporary<double> out;
   for (int64_t row = 0; row < x.dims()[0] * frames; ++row) {
     const int64_t start = row / frames * samples + row % frames * step;
-    auto line = line_of(in, static_cast<size_t>(x.dims()[2]), start, 1, length, length);
+    auto line = line_of(in, parts, start, 1, length, length);
     for (size_t i = 0; i < line.size(); ++i) line[i] *= weights[i];
     fft.run(line, false);
     for (int64_t k = 0; k < bins; ++k) {
