@@ -1,9 +1,10 @@
+#include "ir/form_builder.h"
+
 #include <algorithm>
 #include <cstring>
 #include <numeric>
 
 #include "base/os/file.h"
-#include "ir/form_builder.h"
 
 namespace anyshape {
 namespace {

@@ -71,7 +71,9 @@ void GraphBuilder::set_place(std::string prefix, std::vector<std::pair<std::stri
   metadata_ = std::move(metadata);
 }
 
-std::string GraphBuilder::node_name(std::string_view type) { return scopes_.unique(fmt::format("{}/{}", prefix_, type)); }
+std::string GraphBuilder::node_name(std::string_view type) {
+  return scopes_.unique(fmt::format("{}/{}", prefix_, type));
+}
 
 // bfloat16 came into most operators with opset 13.
 void GraphBuilder::admit(DType dtype) {
@@ -200,7 +202,7 @@ void GraphBuilder::connect(Node& node, const Refs& in, size_t outputs) {
 }
 
 Refs GraphBuilder::emit(std::string_view type, const Refs& in, std::vector<Attribute> attributes, size_t outputs,
-                   std::string_view domain) {
+                        std::string_view domain) {
   if (failed()) return Refs(outputs);
   Node node = new_node(domain, type);
   if (!node.op) {
@@ -218,7 +220,7 @@ Refs GraphBuilder::emit(std::string_view type, const Refs& in, std::vector<Attri
 }
 
 Refs GraphBuilder::emit_opaque(std::string_view domain, std::string_view type, const Refs& in,
-                          std::vector<Attribute> attributes, Facts out) {
+                               std::vector<Attribute> attributes, Facts out) {
   if (failed()) return Refs(out.size());
   Node node = new_node(domain, type);
   node.op = nullptr;
@@ -232,7 +234,7 @@ Ref GraphBuilder::op(std::string_view type, const Refs& in, std::vector<Attribut
 }
 
 void GraphBuilder::begin_body(std::string_view name, const std::vector<std::pair<std::string, Fact>>& inputs,
-                         const Condition& path) {
+                              const Condition& path) {
   scopes_.open(name).assumed = std::make_unique<Assumptions::Scope>(assumptions_);
   if (!path.is_always()) assumptions_.assume(path);
   for (const auto& [input_name, fact] : inputs) {

@@ -199,8 +199,8 @@ Facts empty_scans(InferContext& context, const Iteration& iteration, const Facts
     Fact fact = declared_fact(value, 0);
     if (!declared_fact(value, Dim::unknown()).numeric_dims() && inferred && (*inferred)[i].dims) {
       fact = (*inferred)[i].type_only();
-      // Whether the body could have run is not known here; what is certain relies on no condition at all.
-      if (conditional || context.certain()) blur(context, value, source_of_sizes(true), fact);
+      // Whether the body could have run is not known here.
+      if (conditional) blur(context, value, source_of_sizes(true), fact);
     }
     out.push_back(std::move(fact));
   }

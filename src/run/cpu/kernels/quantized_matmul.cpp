@@ -194,9 +194,7 @@ struct Parameters {
   std::byte* rest;
 };
 
-int64_t bytes_of_parameters(const Products& x) {
-  return 4 * x.floats * static_cast<int64_t>(sizeof(float)) + 64;
-}
+int64_t bytes_of_parameters(const Products& x) { return 4 * x.floats * static_cast<int64_t>(sizeof(float)) + 64; }
 
 Parameters parameters_of(const ViewArgs& args, const Products& x) {
   auto* floats = reinterpret_cast<float*>(args.scratch);

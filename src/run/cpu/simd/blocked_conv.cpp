@@ -9,8 +9,8 @@ namespace {
 enum class Way : uint8_t { direct, lines, winograd };
 
 Way way_of(const BlockedConv& c) {
-  if (goes_by_lines(c)) return Way::lines;
-  return winograd_tile(c) != 0 ? Way::winograd : Way::direct;
+  if (winograd_tile(c) != 0) return Way::winograd;
+  return goes_by_lines(c) ? Way::lines : Way::direct;
 }
 
 }  // namespace

@@ -103,7 +103,7 @@ int64_t depth_of(const Gemm& g, int64_t rows) {
   return std::max<int64_t>((g.k + blocks * kRun - 1) / (blocks * kRun), 1) * kRun;
 }
 
-bool may_pack_a(const Gemm& g) { return g.a_column != 1 ? g.a_row != 1 : g.a_row % 512 == 0; }
+bool may_pack_a(const Gemm& g) { return g.a_column != 1 ? g.a_row != 1 : g.m > kFewRows && g.a_row % 512 == 0; }
 int64_t packed_a_floats(const Gemm& g) { return may_pack_a(g) ? kPackedDepth * kMaxRows : 0; }
 
 int64_t scratch(const Gemm& g) {

@@ -49,8 +49,7 @@ HWY_INLINE const std::byte* row_of(const ByteGemm& g, int64_t i) { return g.a + 
 
 int32_t sum_of_runs(const ByteGemm& g, int64_t i) {
   int32_t sum = 0;
-  for (int64_t r = 0; r < g.run_count; ++r)
-    sum += sum_of_row(row_of(g, i) + (g.runs ? g.runs[r] : 0), g.k, g.a_signed);
+  for (int64_t r = 0; r < g.run_count; ++r) sum += sum_of_row(row_of(g, i) + (g.runs ? g.runs[r] : 0), g.k, g.a_signed);
   return sum;
 }
 
