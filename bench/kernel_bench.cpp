@@ -239,7 +239,7 @@ void lstm(benchmark::State& state) {
   Layer layer;
   layer.input = state.range(0), layer.hidden = state.range(1);
   layer.clip = INFINITY;
-  LayerRun run;
+  LayersRun run;
   run.steps = state.range(2), run.batch = state.range(3);
   const int64_t n = layer.hidden;
   const auto x = numbers(run.steps * run.batch * layer.input), w = numbers(4 * n * layer.input), r = numbers(4 * n * n);
@@ -253,10 +253,10 @@ void lstm(benchmark::State& state) {
   layer.weights[0] = {input.data(), hidden.data(), bias.data(), extra.data(), nullptr};
   run.x = x.data(), run.x_step = run.batch * layer.input, run.x_row = layer.input;
   run.y = y.data(), run.y_step = run.batch * n, run.y_row = n;
-  std::vector<float> scratch(static_cast<size_t>(recurrent_scratch(layer, run, 1)));
+  std::vector<float> scratch(static_cast<size_t>(recurrent_scratch({&layer, 1}, run, 1)));
   for (auto _ : state) {
-    recurrent_begin(layer, run, scratch.data());
-    recurrent_run(layer, run, 0, 1, 1, scratch.data());
+    recurrent_begin({&layer, 1}, run, scratch.data());
+    recurrent_run({&layer, 1}, run, 0, 1, 1, scratch.data());
     benchmark::ClobberMemory();
   }
   count_flops(state, 8.0 * static_cast<double>(run.steps * run.batch * n * (n + layer.input)));

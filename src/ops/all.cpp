@@ -274,6 +274,7 @@ constexpr const OpDef* kAll[] = {
     &ops::kFusedGemm1,
     &ops::kFusedMatMul1,
     &ops::kIntegerMatMul1,
+    &ops::kRecurrentStack1,
     &ops::kToBlocked1,
     &ops::kMsAttention1,
     &ops::kMsBiasAdd1,

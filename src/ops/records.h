@@ -157,6 +157,7 @@ extern const OpDef kRandomUniform1;
 extern const OpDef kRandomUniformLike1;
 extern const OpDef kRange11;
 extern const OpDef kReciprocal1;
+extern const OpDef kRecurrentStack1;
 extern const OpDef kReduceL11;
 extern const OpDef kReduceL118;
 extern const OpDef kReduceL21;

@@ -84,6 +84,7 @@ Status remove_no_ops(Draft& draft);
 Status share_equal_nodes(Draft& draft);
 Status drop_zero_states(Draft& draft);
 Status put_batch_first(Draft& draft);
+Status stack_recurrent(Draft& draft);
 Status join_reshapes(Draft& draft);
 Status find_norms(Draft& draft);
 Status fuse_attention(Draft& draft);

@@ -135,5 +135,86 @@ TEST(Passes, BatchFirst) {
                });
 }
 
+constexpr std::string_view kTwoLayers =
+    "input x f32[t, b, 2]\n"
+    "input h f32[2, b, 3]\n"
+    "constant w f32[1, 9, 2]\n"
+    "constant w2 f32[1, 9, 3]\n"
+    "constant r f32[1, 9, 3]\n"
+    "constant zero i64[1] = [0]\n"
+    "constant one i64[1] = [1]\n"
+    "constant two i64[1] = [2]\n"
+    "y1, last1 <- GRU(x, w, r) hidden_size=3 linear_before_reset=1\n"
+    "y2 <- Squeeze(y1, one)\n"
+    "state1 <- Relu(last1)\n"
+    "h2 <- Slice(h, one, two, zero)\n"
+    "y3, last2 <- GRU(y2, w2, r, -, -, h2) hidden_size=3 linear_before_reset=1\n"
+    "y <- Squeeze(y3, one)\n"
+    "output y\n"
+    "output state1\n"
+    "output last2";
+
+TEST(Passes, Stack) {
+  check_passes(
+      "stack",
+      {
+          // What reads the final state of the first layer comes after both.
+          {kTwoLayers,
+           "constant one i64[1] = [1]\n"
+           "constant two i64[1] = [2]\n"
+           "constant zero i64[1] = [0]\n"
+           "constant w f32[1, 9, 2]\n"
+           "constant r f32[1, 9, 3]\n"
+           "constant w2 f32[1, 9, 3]\n"
+           "h2 <- Slice(h, one, two, zero)\n"
+           "y3 <- anyshape.RecurrentStack(x, w, r, -, -, -, -, w2, r, -, h2, -, -) cell=\"GRU\" "
+           "linear_before_reset=1\n"
+           "state1 <- Relu(last1)\n"
+           "y <- Squeeze(y3, one)"},
+          // Batch first, three layers.
+          {"input x f32[b, t, 3]\n"
+           "constant w f32[1, 3, 3]\n"
+           "constant r f32[1, 3, 3]\n"
+           "constant flat i64[3] = [0, 0, 3]\n"
+           "y1 <- RNN(x, w, r) layout=1\n"
+           "x2 <- Reshape(y1, flat)\n"
+           "y2 <- RNN(x2, w, r) layout=1\n"
+           "x3 <- Reshape(y2, flat)\n"
+           "y3 <- RNN(x3, w, r) layout=1\n"
+           "output y3",
+           "constant w f32[1, 3, 3]\n"
+           "constant r f32[1, 3, 3]\n"
+           "y3 <- anyshape.RecurrentStack(x, w, r, -, -, -, -, w, r, -, -, -, -, w, r, -, -, -, -) "
+           "cell=\"RNN\" layout=1"},
+          // Others have another direction, are read by somebody else, or begin with the state of the first layer.
+          {"input x f32[t, b, 3]\n"
+           "constant w f32[1, 3, 3]\n"
+           "constant r f32[1, 3, 3]\n"
+           "constant one i64[1] = [1]\n"
+           "y1 <- RNN(x, w, r)\n"
+           "x2 <- Squeeze(y1, one)\n"
+           "y2 <- RNN(x2, w, r) direction=reverse\n"
+           "output y2"},
+          {"input x f32[t, b, 3]\n"
+           "constant w f32[1, 3, 3]\n"
+           "constant r f32[1, 3, 3]\n"
+           "constant one i64[1] = [1]\n"
+           "y1 <- RNN(x, w, r)\n"
+           "x2 <- Squeeze(y1, one)\n"
+           "y2 <- RNN(x2, w, r)\n"
+           "output y2\n"
+           "output x2"},
+          {"input x f32[t, b, 3]\n"
+           "constant w f32[1, 3, 3]\n"
+           "constant r f32[1, 3, 3]\n"
+           "constant one i64[1] = [1]\n"
+           "y1, h1 <- RNN(x, w, r)\n"
+           "x2 <- Squeeze(y1, one)\n"
+           "y2 <- RNN(x2, w, r, -, -, h1)\n"
+           "output y2"},
+      });
+  check_passes("stack", Target{}, {{kTwoLayers}});
+}
+
 }  // namespace
 }  // namespace anyshape

@@ -38,6 +38,7 @@ constexpr Pass kPasses[] = {
      fuse_integer_products},
     {"elementwise", "chains of elementwise operators become one step", fuse_elementwise},
     {"dead", "nodes nobody reads are dropped", remove_dead_nodes},
+    {"stack", "recurrent layers that follow each other become one step", stack_recurrent},
     {"layout", "chains of convolutions work on blocked channels", choose_layouts},
 };
 

@@ -133,6 +133,7 @@ constexpr KernelRow kRows[] = {
     {&kQuantizedGemm, kOps<ops::kMsQGemm1>},
     {&kRange, kOps<ops::kRange11>},
     {&kRecurrent, kOps<ops::kGRU1, ops::kLSTM1, ops::kRNN1>},
+    {&kRecurrentStack, kOps<ops::kRecurrentStack1>},
     {&kReduce, kReduceOps},
     {&kResize, kOps<ops::kResize10, ops::kResize11, ops::kUpsample1, ops::kUpsample9>},
     {&kScaler, kOps<ops::kMlScaler1>},

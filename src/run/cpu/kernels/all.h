@@ -60,6 +60,7 @@ extern const EngineKernel kQuantizeLinear;
 extern const EngineKernel kQuantizedGemm;
 extern const EngineKernel kRange;
 extern const EngineKernel kRecurrent;
+extern const EngineKernel kRecurrentStack;
 extern const EngineKernel kReduce;
 extern const EngineKernel kResize;
 extern const EngineKernel kScaler;

@@ -313,31 +313,6 @@ TEST(CpuKernels, Pool) {
   EXPECT_NE(refusal_of({"MaxPool", 12, "f64[1, 2, 9]", "kernel_shape=[3]"}), "");
 }
 
-TEST(CpuKernels, Recurrent) {
-  const std::string lstm = "const f32[1, 20, 3]; const f32[1, 20, 5]; const f32[1, 40]";
-  check_kernels({
-      {"LSTM", 14, "f32[7, 2, 3]; " + lstm, "hidden_size=5", 3, 2e-5, 0.7f},
-      {"LSTM", 14, "f32[7, 2, 3]; " + lstm, "hidden_size=5 direction=reverse clip=0.4 input_forget=1", 3, 2e-5, 0.7f},
-      {"LSTM", 14, "f32[2, 7, 3]; " + lstm, "hidden_size=5 layout=1", 3, 2e-5, 0.7f},
-      {"LSTM", 14, "f32[7, 2, 3]; " + lstm + "; i32[2] = [3, 7]; f32[1, 2, 5]; f32[1, 2, 5]; const f32[1, 15]",
-       "hidden_size=5", 3, 2e-5, 0.7f},
-      {"LSTM", 14, "f32[4, 9, 3]; const f32[2, 20, 3]; const f32[2, 20, 5]", "hidden_size=5 direction=bidirectional", 3,
-       2e-5, 0.7f},
-      {"GRU", 14, "f32[7, 2, 3]; const f32[1, 15, 3]; const f32[1, 15, 5]; const f32[1, 30]", "hidden_size=5", 2, 2e-5,
-       0.7f},
-      {"GRU", 14, "f32[7, 2, 3]; const f32[2, 15, 3]; const f32[2, 15, 5]; const f32[2, 30]; i32[2] = [1, 5]",
-       "hidden_size=5 linear_before_reset=1 direction=bidirectional", 2, 2e-5, 0.7f},
-      {"RNN", 14, "f32[7, 2, 3]; const f32[1, 5, 3]; const f32[1, 5, 5]; const f32[1, 10]", "hidden_size=5", 2, 2e-5,
-       0.7f},
-      {"RNN", 14, "f32[2, 7, 3]; const f32[2, 5, 3]; const f32[2, 5, 5]; ; ; f32[2, 2, 5]",
-       "hidden_size=5 layout=1 direction=bidirectional activations=[Relu,Relu]", 2, 2e-5, 0.7f},
-  });
-  EXPECT_EQ(refusal_of({"LSTM", 14, "f32[7, 2, 3]; " + lstm, "hidden_size=5 activations=[Relu,Tanh,Tanh]"}),
-            "its activations are not the default ones");
-  EXPECT_EQ(refusal_of({"RNN", 14, "f32[7, 2, 3]; f32[1, 5, 3]; const f32[1, 5, 5]", "hidden_size=5"}),
-            "the weights are not constant");
-}
-
 // Two trees over features 0 and 1.
 const std::string kTrees =
     "nodes_treeids=[0, 0, 0, 1, 1, 1] nodes_nodeids=[0, 1, 2, 0, 1, 2] nodes_featureids=[0, 0, 0, 1, 0, 0] "

@@ -2,9 +2,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 // Recurrent layers of f32 as ONNX defines RNN, GRU and LSTM.
 namespace anyshape::simd {
+
+// Layers one behind the other: each reads what the one before it has written.
+constexpr int64_t kMostLayers = 4;
 
 enum class Cell : uint8_t { rnn, gru, lstm };
 enum class RnnFunction : uint8_t { tanh, relu, sigmoid };
@@ -25,7 +29,7 @@ struct Layer {
   int64_t input = 0, hidden = 0;
   int64_t directions = 1;
   bool reverse[2] = {false, true};
-  float clip = 0;  // of the inputs of activations; infinity: none
+  float clip = 0;  // of what the gates' activations take; infinity: none
   bool input_forget = false;
   bool linear_before_reset = false;
   CellWeights weights[2];
@@ -39,8 +43,13 @@ struct StateRows {
   int64_t direction = 0, row = 0, unit = 1;
 };
 
-// Where the tensors are; strides in elements, zero pointers are absent tensors.
-struct LayerRun {
+struct LayerStates {
+  StateRows first_h, first_c, last_h, last_c;
+};
+
+// Where the tensors are; strides in elements, zero pointers are absent tensors. x is that of the first layer, y that of
+// the last one.
+struct LayersRun {
   int64_t steps = 0, batch = 0;
   const float* x = nullptr;
   int64_t x_step = 0, x_row = 0, x_column = 1;
@@ -48,7 +57,7 @@ struct LayerRun {
   const int32_t* lengths = nullptr;  // null where data is not there yet, too
   float* y = nullptr;
   int64_t y_step = 0, y_row = 0, y_direction = 0;
-  StateRows first_h, first_c, last_h, last_c;
+  LayerStates states[kMostLayers];
 };
 
 // Units and columns with what fills up the last block.
@@ -69,21 +78,27 @@ struct PackTarget {
 void pack_recurrent(const Layer& layer, const std::byte* w, const std::byte* r, const std::byte* bias,
                     const std::byte* peepholes, const PackTarget& to);
 
-// A layer is cut into pieces of whole sequences of one direction. A task works on one piece after the other alone, or,
-// where there are few pieces with many weights, all tasks work on all of them, each on other units.
-struct LayerCut {
-  int64_t parts = 1, rows = 0;  // of the sequences; rows of a part
-  int64_t shared = 0;           // blocks of units that are claimed at once; 0: pieces are not shared
-  int64_t tasks = 1;            // at most; more of those that share would find nothing to do
-  int64_t pieces(const Layer& layer) const { return layer.directions * parts; }
+// Layers are cut into pieces of whole sequences of one direction. Tasks follow each other through the layers of a piece
+// in rounds of some steps, or, where a layer alone has few pieces with many weights, all tasks work on all of them,
+// each on other units.
+struct LayersCut {
+  int64_t directions = 1, parts = 1, rows = 0;  // of the sequences; rows of a part
+  int64_t at_once = 1;                          // steps whose input part one product makes
+  int64_t round = 1;                            // steps
+  int64_t shared = 0;                           // blocks of units that are claimed at once; 0: pieces are not shared
+  int64_t tasks = 1;                            // at most; more of those that share would find nothing to do
+  int64_t pieces() const { return directions * parts; }
 };
-LayerCut recurrent_cut(const Layer& layer, const LayerRun& run);
+// Of all that follows REQUIRES: 1 to kMostLayers layers, more than one only where all are of one and the same direction
+// and there are no lengths.
+using Layers = std::span<const Layer>;
+LayersCut recurrent_cut(Layers layers, const LayersRun& run);
 
 // Floats of scratch for that many tasks, aligned to 64 bytes.
-int64_t recurrent_scratch(const Layer& layer, const LayerRun& run, int64_t tasks);
+int64_t recurrent_scratch(Layers layers, const LayersRun& run, int64_t tasks);
 // Once, before any task.
-void recurrent_begin(const Layer& layer, const LayerRun& run, float* scratch);
+void recurrent_begin(Layers layers, const LayersRun& run, float* scratch);
 // Tasks first..last - 1 of `tasks`, at most as many as recurrent_cut says. REQUIRES: lengths are in 0..steps.
-void recurrent_run(const Layer& layer, const LayerRun& run, int64_t first, int64_t last, int64_t tasks, float* scratch);
+void recurrent_run(Layers layers, const LayersRun& run, int64_t first, int64_t last, int64_t tasks, float* scratch);
 
 }  // namespace anyshape::simd

@@ -16,10 +16,16 @@ namespace {
 
 double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
+float* aligned(std::vector<float>& memory) {
+  float* at = memory.data();
+  while (reinterpret_cast<uintptr_t>(at) % 64 != 0) ++at;
+  return at;
+}
+
 // A random layer, tensors in the order of ONNX with time first.
 struct Case {
   Layer layer;
-  LayerRun run;
+  LayersRun run;
   std::vector<float> x, w, r, bias, peep, first_h, first_c, y, last_h, last_c, scratch;
   std::vector<float> packed[2][5];
   std::vector<int32_t> lengths;
@@ -36,22 +42,28 @@ struct Case {
     layer.input_forget = dice.between(0, 3) == 0;
     layer.linear_before_reset = dice.coin();
     run.steps = dice.coin() ? dice.size(6) : dice.size(70), run.batch = dice.between(1, dice.coin() ? 3 : 19);
+    draw(dice);
+  }
+  // All but the sizes.
+  void draw(Dice& dice) {
     const int64_t d = layer.directions, n = layer.hidden, rows = layer.gates() * n;
     x = dice.numbers(run.steps * run.batch * layer.input);
     w = dice.numbers(d * rows * layer.input), r = dice.numbers(d * rows * n, 0.5f), bias = dice.numbers(d * 2 * rows);
     peep = dice.numbers(d * 3 * n), first_h = dice.numbers(d * run.batch * n),
     first_c = dice.numbers(d * run.batch * n);
     has_bias = dice.coin(), has_peep = layer.cell == Cell::lstm && dice.coin();
+    lengths.clear(), run.states[0] = {};
     for (int64_t i = 0; i < run.batch; ++i) lengths.push_back(static_cast<int32_t>(dice.between(0, run.steps)));
     set_run(dice);
     for (int64_t i = 0; i < d; ++i) pack(i);
-    tasks = dice.between(1, recurrent_cut(layer, run).tasks);
-    scratch.assign(static_cast<size_t>(recurrent_scratch(layer, run, tasks) + 16), std::nanf(""));
+    tasks = dice.between(1, recurrent_cut({&layer, 1}, run).tasks);
+    scratch.assign(static_cast<size_t>(recurrent_scratch({&layer, 1}, run, tasks) + 16), std::nanf(""));
   }
-  float* aligned_scratch() {
-    float* aligned = scratch.data();
-    while (reinterpret_cast<uintptr_t>(aligned) % 64 != 0) ++aligned;
-    return aligned;
+  float* aligned_scratch() { return aligned(scratch); }
+  void run_alone() {
+    scratch.assign(static_cast<size_t>(recurrent_scratch({&layer, 1}, run, 1) + 16), std::nanf(""));
+    recurrent_begin({&layer, 1}, run, aligned_scratch());
+    recurrent_run({&layer, 1}, run, 0, 1, 1, aligned_scratch());
   }
 
   void set_run(Dice& dice) {
@@ -61,10 +73,10 @@ struct Case {
     run.x = x.data(), run.x_step = run.batch * layer.input, run.x_row = layer.input;
     if (dice.coin()) run.lengths = lengths.data(), run.has_lengths = true;
     run.y = y.data(), run.y_step = d * state, run.y_direction = state, run.y_row = n;
-    if (dice.coin()) run.first_h = {first_h.data(), state, n};
-    if (layer.cell == Cell::lstm && dice.coin()) run.first_c = {first_c.data(), state, n};
-    run.last_h = {last_h.data(), state, n};
-    if (layer.cell == Cell::lstm) run.last_c = {last_c.data(), state, n};
+    if (dice.coin()) run.states[0].first_h = {first_h.data(), state, n};
+    if (layer.cell == Cell::lstm && dice.coin()) run.states[0].first_c = {first_c.data(), state, n};
+    run.states[0].last_h = {last_h.data(), state, n};
+    if (layer.cell == Cell::lstm) run.states[0].last_c = {last_c.data(), state, n};
   }
 
   void pack(int64_t d) {
@@ -115,7 +127,7 @@ struct Plain {
     const double in = sigmoid(limited(gate(t, 0, u) + peep(0, u, cell)));
     const double forget = k.layer.input_forget ? 1 - in : sigmoid(limited(gate(t, 2, u) + peep(2, u, cell)));
     cell = forget * cell + in * std::tanh(limited(gate(t, 3, u)));
-    return sigmoid(limited(gate(t, 1, u) + peep(1, u, cell))) * std::tanh(limited(cell));
+    return sigmoid(limited(gate(t, 1, u) + peep(1, u, cell))) * std::tanh(cell);
   }
   double gru(int64_t t, int64_t u) const {
     const int64_t n = k.layer.hidden;
@@ -143,8 +155,8 @@ struct Plain {
   void start() {
     const int64_t n = k.layer.hidden;
     for (int64_t u = 0; u < n; ++u) {
-      h.push_back(k.run.first_h.data ? get(k.first_h, (d * k.run.batch + b) * n + u) : 0);
-      c.push_back(k.run.first_c.data ? get(k.first_c, (d * k.run.batch + b) * n + u) : 0);
+      h.push_back(k.run.states[0].first_h.data ? get(k.first_h, (d * k.run.batch + b) * n + u) : 0);
+      c.push_back(k.run.states[0].first_c.data ? get(k.first_c, (d * k.run.batch + b) * n + u) : 0);
     }
   }
   void check() {
@@ -158,9 +170,10 @@ struct Plain {
         ASSERT_NEAR(get(k.y, ((t * k.layer.directions + d) * k.run.batch + b) * n + u),
                     over ? 0 : h[static_cast<size_t>(u)], 3e-5);
     }
+    if (length == 0) h.assign(h.size(), 0.0), c = h;
     for (int64_t u = 0; u < n; ++u) {
       ASSERT_NEAR(get(k.last_h, (d * k.run.batch + b) * n + u), h[static_cast<size_t>(u)], 3e-5);
-      if (!k.run.last_c.data) continue;
+      if (!k.run.states[0].last_c.data) continue;
       ASSERT_NEAR(get(k.last_c, (d * k.run.batch + b) * n + u), c[static_cast<size_t>(u)], 1e-4);
     }
   }
@@ -173,9 +186,9 @@ TEST(Recurrent, AgainstLoops) {
       Dice dice(seed);
       Case k(dice, seed % 6 == 0 ? 200 : 50);
       const int64_t cut = dice.between(0, k.tasks);
-      recurrent_begin(k.layer, k.run, k.aligned_scratch());
-      recurrent_run(k.layer, k.run, cut, k.tasks, k.tasks, k.aligned_scratch());
-      recurrent_run(k.layer, k.run, 0, cut, k.tasks, k.aligned_scratch());
+      recurrent_begin({&k.layer, 1}, k.run, k.aligned_scratch());
+      recurrent_run({&k.layer, 1}, k.run, cut, k.tasks, k.tasks, k.aligned_scratch());
+      recurrent_run({&k.layer, 1}, k.run, 0, cut, k.tasks, k.aligned_scratch());
       for (int64_t d = 0; d < k.layer.directions; ++d)
         for (int64_t b = 0; b < k.run.batch; ++b) {
           Plain{k, d, b, {}, {}}.check();
@@ -193,21 +206,91 @@ TEST(Recurrent, SharedByThreads) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     Dice dice(seed);
     Case k(dice, 300);
-    k.tasks = recurrent_cut(k.layer, k.run).tasks;
-    k.scratch.assign(static_cast<size_t>(recurrent_scratch(k.layer, k.run, k.tasks) + 16), std::nanf(""));
+    k.tasks = recurrent_cut({&k.layer, 1}, k.run).tasks;
+    k.scratch.assign(static_cast<size_t>(recurrent_scratch({&k.layer, 1}, k.run, k.tasks) + 16), std::nanf(""));
     float* scratch = k.aligned_scratch();
-    recurrent_begin(k.layer, k.run, scratch);
-    recurrent_run(k.layer, k.run, 0, k.tasks, k.tasks, scratch);
+    recurrent_begin({&k.layer, 1}, k.run, scratch);
+    recurrent_run({&k.layer, 1}, k.run, 0, k.tasks, k.tasks, scratch);
     const auto y = k.y, h = k.last_h, c = k.last_c;
     std::fill(k.y.begin(), k.y.end() - 1, 5.0f);
-    recurrent_begin(k.layer, k.run, scratch);
+    recurrent_begin({&k.layer, 1}, k.run, scratch);
     std::vector<std::thread> threads;
     for (int64_t t = 0; t < k.tasks; ++t)
-      threads.emplace_back([&, t] { recurrent_run(k.layer, k.run, t, t + 1, k.tasks, scratch); });
+      threads.emplace_back([&, t] { recurrent_run({&k.layer, 1}, k.run, t, t + 1, k.tasks, scratch); });
     for (std::thread& thread : threads) thread.join();
     ASSERT_EQ(y, k.y);
     ASSERT_EQ(h, k.last_h);
     ASSERT_EQ(c, k.last_c);
+  }
+}
+
+// Layers in a stack give the same bits as one after the other, whether threads follow each other or one does all.
+struct StackCase {
+  std::vector<Case> cases;  // each reads what the one before it writes
+  std::vector<Layer> layers;
+  LayersRun run;
+  std::vector<float> y, states;
+
+  explicit StackCase(Dice& dice) {
+    const int64_t count = dice.between(2, kMostLayers);
+    for (int64_t i = 0; i < count; ++i) {
+      Case& one = cases.emplace_back(dice, 90);
+      one.layer.cell = cases[0].layer.cell, one.layer.directions = 1, one.layer.reverse[0] = cases[0].layer.reverse[0];
+      if (i > 0) one.layer.input = cases[static_cast<size_t>(i) - 1].layer.hidden;
+      if (i > 0) one.run.steps = cases[0].run.steps, one.run.batch = cases[0].run.batch;
+      one.draw(dice);
+      one.run.has_lengths = false, one.run.lengths = nullptr;
+    }
+    run = cases[0].run;
+    for (size_t i = 0; i < cases.size(); ++i) {
+      if (i > 0) cases[i].run.x = cases[i - 1].y.data();
+      layers.push_back(cases[i].layer);
+      run.states[i] = cases[i].run.states[0];
+    }
+    y = cases.back().y;
+    run.y = y.data(), run.y_step = cases.back().run.y_step, run.y_row = cases.back().run.y_row;
+  }
+
+  void run_one_by_one() {
+    for (Case& one : cases) one.run_alone();
+  }
+  // What the layers have left behind, which is forgotten.
+  std::vector<float> results() {
+    std::vector<float> all = y;
+    for (Case& one : cases)
+      for (std::vector<float>* state : {&one.last_h, &one.last_c}) {
+        all.insert(all.end(), state->begin(), state->end());
+        std::fill(state->begin(), state->end(), 55.0f);
+      }
+    return all;
+  }
+  void run_stack(bool on_threads) {
+    const int64_t tasks = recurrent_cut(layers, run).tasks;
+    std::vector<float> memory(static_cast<size_t>(recurrent_scratch(layers, run, tasks) + 16), std::nanf(""));
+    float* scratch = aligned(memory);
+    recurrent_begin(layers, run, scratch);
+    if (!on_threads) return recurrent_run(layers, run, 0, tasks, tasks, scratch);
+    std::vector<std::thread> threads;
+    for (int64_t t = 0; t < tasks; ++t)
+      threads.emplace_back([&, t] { recurrent_run(layers, run, t, t + 1, tasks, scratch); });
+    for (std::thread& thread : threads) thread.join();
+  }
+};
+
+TEST(Recurrent, StacksGiveTheSameAsLayers) {
+  for (uint64_t seed = 1; seed <= 60; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    Dice dice(seed);
+    StackCase k(dice);
+    k.results();
+    k.run_one_by_one();
+    k.y = k.cases.back().y;
+    const auto want = k.results();
+    for (const bool on_threads : {false, true}) {
+      std::fill(k.y.begin(), k.y.end() - 1, 5.0f);
+      k.run_stack(on_threads);
+      ASSERT_EQ(k.results(), want);
+    }
   }
 }
 

@@ -2,216 +2,110 @@
 #include <bit>
 #include <new>
 
-#include "run/cpu/simd/gemm.h"
 #include "run/cpu/simd/recurrent_claims.h"
-#include "run/cpu/simd/recurrent_f32.h"
+#include "run/cpu/simd/recurrent_pass.h"
+#include "run/cpu/simd/recurrent_relay.h"
 #include "run/cpu/simd/recurrent_step.h"
 
 namespace anyshape::simd {
 namespace {
 
-// The input part of so many steps is made by one product, as far as it stays in the cache.
-constexpr int64_t kMostStepsAtOnce = 32, kFloatsAtOnce = 1 << 16;
+static_assert(Relay::kMost == kMostLayers);
 
-// In blocks of a cache line.
-int64_t lines(int64_t floats) { return (floats + 15) / 16 * 16; }
-
-int64_t steps_at_once(const Layer& layer, int64_t rows) {
-  return std::clamp<int64_t>(kFloatsAtOnce / std::max<int64_t>(rows * recurrent_columns(layer), 1), 1,
-                             kMostStepsAtOnce);
-}
-
-// A block of sequences of one direction.
-struct Piece {
-  int64_t direction, first, rows;
-};
-
-Piece piece_of(const LayerRun& run, const LayerCut& cut, int64_t index) {
+Piece piece_of(const LayersRun& run, const LayersCut& cut, int64_t index) {
   const int64_t begin = std::min(run.batch, index % cut.parts * cut.rows);
   return {index / cut.parts, begin, std::min(cut.rows, run.batch - begin)};
 }
 
-// What a piece needs while it runs; a task needs scratch for its products beside that.
-constexpr int64_t kClaimFloats = sizeof(Claims) / sizeof(float);
-
-int64_t piece_floats(const Layer& layer, const LayerCut& cut) {
-  const int64_t state = lines(cut.rows * padded_units(layer.hidden));
-  return 5 * state + lines(steps_at_once(layer, cut.rows) * cut.rows * recurrent_columns(layer));
+template <class T>
+constexpr int64_t floats_of() {
+  return static_cast<int64_t>(sizeof(T) / sizeof(float));
 }
 
-int64_t product_floats(const Layer& layer, const LayerCut& cut) {
-  // The input may have any strides, so a product may have to pack it.
-  Gemm g;
-  g.m = std::max(cut.rows, steps_at_once(layer, cut.rows));
-  g.n = recurrent_columns(layer);
-  g.k = layer.input;
-  g.a_row = 0;
-  g.a_column = 2;
-  return lines(gemm_scratch(g));
-}
-
-class Pass {
+// Where what belongs to a piece or to a task is in the scratch of all. A piece has the state of each layer, what
+// layers hand on, and how far it has come; the input part of the gates is the piece's where all tasks share it.
+class Memory {
  public:
-  Pass(const Layer& layer, const LayerRun& run, const LayerCut& cut, int64_t piece, float* memory, float* product)
-      : layer_(layer),
-        run_(run),
-        piece_(piece_of(run, cut, piece)),
-        weights_(layer.weights[piece_.direction]),
-        product_(product) {
-    padded_ = padded_units(layer.hidden);
-    columns_ = recurrent_columns(layer);
-    at_once_ = steps_at_once(layer, cut.rows);
-    const int64_t state = lines(cut.rows * padded_);
-    h_[0] = memory;
-    h_[1] = h_[0] + state;
-    c_ = h_[1] + state;
-    gate_ = c_ + state;
-    reset_ = gate_ + state;
-    x_ = reset_ + state;
+  Memory(Layers layers, const LayersRun& run, const LayersCut& cut, float* scratch)
+      : shared_(cut.shared > 0), scratch_(scratch) {
+    for (const Layer& layer : layers) {
+      const Pass::Floats one = Pass::floats(layer, cut.rows, cut.at_once);
+      state_at_[layers_] = states_;
+      states_ += one.state;
+      if (layers_ > 0) {
+        handed_at_[layers_ - 1] = handed_;
+        handed_ += whole_lines(run.steps * cut.rows * layer.input);
+      }
+      ++layers_;
+      inputs_ = std::max(inputs_, one.inputs);
+      product_ = std::max(product_, one.product);
+    }
+    progress_ = shared_ ? floats_of<Claims>() : floats_of<Relay>();
+    piece_ = progress_ + states_ + handed_ + (shared_ ? inputs_ : 0);
+    task_ = product_ + (shared_ ? 0 : inputs_);
+    pieces_ = cut.pieces();
   }
 
-  void begin() {
-    load(run_.first_h, h_[0]);
-    load(run_.first_c, c_);
+  int64_t size(int64_t tasks) const { return pieces_ * piece_ + tasks * task_; }
+  Claims* claims(int64_t piece) const { return reinterpret_cast<Claims*>(scratch_ + piece * piece_); }
+  Relay* relay(int64_t piece) const { return reinterpret_cast<Relay*>(scratch_ + piece * piece_); }
+  // What layer `layer` hands on: rows of sequences.
+  float* handed(int64_t piece, int64_t layer) const {
+    return scratch_ + piece * piece_ + progress_ + states_ + handed_at_[layer];
   }
-  void end() const {
-    store(h_[run_.steps % 2], run_.last_h);
-    store(c_, run_.last_c);
-  }
-
-  void run() {
-    begin();
-    const int64_t blocks = padded_ / step_lanes(), phases = step_phases(layer_);
-    for (int64_t s = 0; s < run_.steps; ++s)
-      for (int64_t phase = 0; phase < phases; ++phase) step(s, phase, 0, blocks);
-    end();
-  }
-
-  // One phase of step s for blocks first..last - 1. All of the step before is done.
-  void step(int64_t s, int64_t phase, int64_t first, int64_t last) {
-    if (phase == 0 && s % at_once_ == 0) multiply_inputs(s, std::min(run_.steps, s + at_once_), first, last);
-    const float* x = x_ + s % at_once_ * piece_.rows * columns_;
-    if (!run_.lengths) return step_rows(s, 0, piece_.rows, x, phase, first, last);
-    step_of_lengths(s, x, phase, first, last);
+  Pass::Memory<float*> of(int64_t piece, int64_t layer, int64_t task) const {
+    float *own = scratch_ + piece * piece_ + progress_, *mine = scratch_ + pieces_ * piece_ + task * task_;
+    return {own + state_at_[layer], shared_ ? own + states_ + handed_ : mine + product_, mine};
   }
 
  private:
-  int64_t length(int64_t row) const { return run_.lengths ? run_.lengths[piece_.first + row] : run_.steps; }
-  bool reverse() const { return layer_.reverse[piece_.direction]; }
-  // The time that sequence `row` is at in step s. REQUIRES: s < length(row).
-  int64_t time(int64_t row, int64_t s) const { return reverse() ? length(row) - 1 - s : s; }
+  bool shared_;
+  float* scratch_;
+  int64_t layers_ = 0, states_ = 0, handed_ = 0, inputs_ = 0, product_ = 0;
+  int64_t progress_ = 0, piece_ = 0, task_ = 0, pieces_ = 0;
+  int64_t state_at_[kMostLayers] = {}, handed_at_[kMostLayers] = {};
+};
 
-  float* state_at(const StateRows& state, int64_t row) const {
-    return state.data + piece_.direction * state.direction + (piece_.first + row) * state.row;
-  }
-  void load(const StateRows& from, float* to) const {
-    std::fill_n(to, piece_.rows * padded_, 0.0f);
-    for (int64_t r = 0; from.data && r < piece_.rows; ++r)
-      for (int64_t u = 0; u < layer_.hidden; ++u) to[r * padded_ + u] = state_at(from, r)[u * from.unit];
-  }
-  void store(const float* from, const StateRows& to) const {
-    for (int64_t r = 0; to.data && r < piece_.rows; ++r)
-      std::copy_n(from + r * padded_, layer_.hidden, state_at(to, r));
-  }
+// A run of some layers in the memory of all.
+struct Running {
+  Layers layers;
+  const LayersRun& run;
+  LayersCut cut;
+  Memory memory;
 
-  Gemm product() const {
-    Gemm g;
-    g.n = columns_;
-    g.k = layer_.input;
-    g.a_column = run_.x_column;
-    g.b = weights_.input;
-    g.epilogue.bias = Addend::per_column(weights_.bias);
-    return g;
-  }
-  void multiply(const Gemm& g, int64_t first, int64_t last) const {
-    const int64_t block = layer_.gates() * step_lanes();
-    gemm_tile(g, 0, g.m, first * block, last * block, product_);
-  }
+  Running(Layers all, const LayersRun& r, float* scratch)
+      : layers(all), run(r), cut(recurrent_cut(all, r)), memory(all, r, cut, scratch) {}
 
-  const float* input_at(int64_t row, int64_t t) const {
-    return run_.x + t * run_.x_step + (piece_.first + row) * run_.x_row;
-  }
-
-  // The input part of all gates for steps s0..s1 - 1: sequence by sequence, or step by step where that is more rows.
-  void multiply_inputs(int64_t s0, int64_t s1, int64_t first, int64_t last) const {
-    if (!run_.lengths && s1 - s0 < piece_.rows) return multiply_by_steps(s0, s1, first, last);
-    for (int64_t r = 0; r < piece_.rows; ++r) {
-      const int64_t end = std::min(s1, length(r));
-      if (s0 >= end) continue;
-      Gemm g = product();
-      g.m = end - s0;
-      g.a = input_at(r, time(r, s0));
-      g.a_row = reverse() ? -run_.x_step : run_.x_step;
-      g.c = x_ + r * columns_;
-      g.c_row = piece_.rows * columns_;
-      multiply(g, first, last);
+  // The run as a layer sees it: between layers are sequences of the piece alone.
+  LayersRun run_of(int64_t piece, int64_t layer) const {
+    LayersRun one = run;
+    const int64_t before = piece_of(run, cut, piece).first;
+    if (layer > 0) {
+      one.x_step = layers[static_cast<size_t>(layer)].input;
+      one.x_row = run.steps * one.x_step;
+      one.x_column = 1;
+      one.x = memory.handed(piece, layer - 1) - before * one.x_row;
     }
-  }
-
-  void multiply_by_steps(int64_t s0, int64_t s1, int64_t first, int64_t last) const {
-    for (int64_t s = s0; s < s1; ++s) {
-      Gemm g = product();
-      g.m = piece_.rows;
-      g.a = input_at(0, time(0, s));
-      g.a_row = run_.x_row;
-      g.c = x_ + (s - s0) * piece_.rows * columns_;
-      g.c_row = columns_;
-      multiply(g, first, last);
+    if (layer + 1 < static_cast<int64_t>(layers.size())) {
+      one.y_step = layers[static_cast<size_t>(layer)].hidden;
+      one.y_row = run.steps * one.y_step;
+      one.y_direction = 0;
+      one.y = memory.handed(piece, layer) - before * one.y_row;
     }
+    return one;
   }
-
-  float* output_at(int64_t row, int64_t t) const {
-    return run_.y + t * run_.y_step + (piece_.first + row) * run_.y_row + piece_.direction * run_.y_direction;
+  Pass pass(const LayersRun& as_seen, int64_t piece, int64_t layer, int64_t task) const {
+    return {layers[static_cast<size_t>(layer)], as_seen,     run.states[layer],
+            piece_of(run, cut, piece),          cut.at_once, memory.of(piece, layer, task)};
   }
-
-  // Runs of sequences that are not over yet are worked on together. REQUIRES: all blocks.
-  void step_of_lengths(int64_t s, const float* x, int64_t phase, int64_t first, int64_t last) {
-    for (int64_t r = 0; r < piece_.rows;) {
-      int64_t end = r;
-      while (end < piece_.rows && s < length(end)) ++end;
-      if (end > r) step_rows(s, r, end, x, phase, first, last);
-      for (; end < piece_.rows && s >= length(end); ++end)
-        std::copy_n(h_[s % 2] + end * padded_, padded_, h_[(s + 1) % 2] + end * padded_);
-      r = end;
-    }
-    for (int64_t r = 0; run_.y && r < piece_.rows; ++r) {
-      if (s < length(r))
-        std::copy_n(h_[(s + 1) % 2] + r * padded_, layer_.hidden, output_at(r, time(r, s)));
-      else
-        std::fill_n(output_at(r, s), layer_.hidden, 0.0f);
-    }
-  }
-
-  void step_rows(int64_t s, int64_t from, int64_t to, const float* x, int64_t phase, int64_t first, int64_t last) {
-    const int64_t at = from * padded_;
-    Step step;
-    step.hidden = layer_.hidden;
-    step.padded = padded_;
-    step.rows = to - from;
-    step.x = x + from * columns_;
-    step.x_row = columns_;
-    step.h = h_[s % 2] + at;
-    step.next = h_[(s + 1) % 2] + at;
-    step.c = c_ + at;
-    step.gate = gate_ + at;
-    step.reset = reset_ + at;
-    if (run_.y && !run_.lengths) step.y = output_at(from, time(from, s));
-    step.y_row = run_.y_row;
-    step.backwards = s % 2 != 0;
-    recurrent_step(layer_, weights_, step, phase, first, last);
-  }
-
-  const Layer& layer_;
-  const LayerRun& run_;
-  Piece piece_;
-  const CellWeights& weights_;
-  int64_t padded_, columns_, at_once_;
-  float *h_[2], *c_, *gate_, *reset_, *x_, *product_;
 };
 
 // A task's part in a piece that is shared.
-void help(const Layer& layer, const LayerRun& run, const LayerCut& cut, Pass& pass, Claims& claims) {
-  const int64_t blocks = padded_units(layer.hidden) / step_lanes(), phases = step_phases(layer);
+void help(const Running& r, int64_t piece, int64_t task) {
+  const Layer& layer = r.layers[0];
+  Claims& claims = *r.memory.claims(piece);
+  Pass pass = r.pass(r.run, piece, 0, task);
+  const int64_t blocks = unit_blocks(layer), phases = step_phases(layer);
   const uint32_t me = claims.join();
   for (;;) {
     const Claims::Claim claim = claims.next(me);
@@ -219,99 +113,113 @@ void help(const Layer& layer, const LayerRun& run, const LayerCut& cut, Pass& pa
     for (uint64_t left = claim.chunks; left != 0;) {
       // Neighbouring chunks at once.
       const int first = std::countr_zero(left), last = first + std::countr_one(left >> first);
-      pass.step(claim.round / phases, claim.round % phases, first * cut.shared, std::min(blocks, last * cut.shared));
+      pass.step(claim.round / phases, claim.round % phases, first * r.cut.shared,
+                std::min(blocks, last * r.cut.shared));
       left = left >> last << last;
     }
     if (!claims.finish(claim)) continue;
-    if (claim.round + 1 == run.steps * phases) pass.end();
+    if (claim.round + 1 == r.run.steps * phases) pass.end();
     claims.open(claim.round + 1);
   }
 }
 
-// Where what belongs to a piece or a task is in the scratch of all.
-struct Memory {
-  const Layer& layer;
-  const LayerCut& cut;
-  float* scratch;
-  int64_t piece, product;
+// A task's part in the layers of a piece.
+void attend(const Running& r, int64_t piece, int64_t task) {
+  Relay& relay = *r.memory.relay(piece);
+  for (int64_t layer; (layer = relay.take()) >= 0; relay.leave(layer)) {
+    const LayersRun as_seen = r.run_of(piece, layer);
+    Pass pass = r.pass(as_seen, piece, layer, task);
+    for (int64_t round; (round = relay.next(layer)) >= 0; relay.finish(layer, round)) {
+      if (round == 0) pass.begin();
+      pass.steps(round * r.cut.round, std::min(r.run.steps, (round + 1) * r.cut.round));
+      if (round + 1 == relay.rounds()) pass.end();
+    }
+  }
+}
 
-  Memory(const Layer& l, const LayerCut& c, float* at)
-      : layer(l), cut(c), scratch(at), piece(piece_floats(l, c)), product(product_floats(l, c)) {}
-
-  // Of pieces that are shared first their claims, then all else; of others one place for each task.
-  int64_t places(int64_t tasks) const { return cut.shared > 0 ? cut.pieces(layer) : tasks; }
-  int64_t claims_size() const { return cut.shared > 0 ? lines(kClaimFloats) * cut.pieces(layer) : 0; }
-  int64_t size(int64_t tasks) const { return claims_size() + places(tasks) * piece + tasks * product; }
-
-  Claims* claims(int64_t index) const { return reinterpret_cast<Claims*>(scratch + index * lines(kClaimFloats)); }
-  float* place(int64_t index) const { return scratch + claims_size() + index * piece; }
-  float* product_of(int64_t task, int64_t tasks) const { return place(places(tasks)) + task * product; }
-};
-
-int64_t blocks_of(const Layer& layer) { return padded_units(layer.hidden) / step_lanes(); }
+// More of them are read for many sequences at once, and by many threads.
+constexpr int64_t kManyWeights = 1 << 17;
 
 // Blocks that are claimed at once; 0: sharing a step does not pay.
-int64_t shared_blocks(const Layer& layer, const LayerRun& run) {
+int64_t shared_blocks(const Layer& layer, const LayersRun& run) {
   constexpr int64_t kLeastWork = 10000;  // multiplications in a step, about a microsecond
   if (run.has_lengths || run.batch >= 4 || run.steps < 4) return 0;
   if (run.steps * step_phases(layer) > Claims::kMostRounds) return 0;
   if (run.batch * layer.hidden * recurrent_columns(layer) < kLeastWork * step_phases(layer)) return 0;
+  // Two directions are enough to do for two threads, which need not wait for each other then.
+  if (layer.directions > 1 && layer.hidden * recurrent_columns(layer) <= kManyWeights) return 0;
   // Whole panels of the packed weights, and pairs of blocks.
   const int64_t columns = layer.gates() * step_lanes();
-  int64_t size = std::max<int64_t>(2, (blocks_of(layer) + Claims::kMostChunks - 1) / Claims::kMostChunks);
+  int64_t size = std::max<int64_t>(2, (unit_blocks(layer) + Claims::kMostChunks - 1) / Claims::kMostChunks);
   while (size * columns % gemm_panel() != 0 || size % 2 != 0) ++size;
-  return size < blocks_of(layer) ? size : 0;
+  return size < unit_blocks(layer) ? size : 0;
+}
+
+// All are cut like the largest layer.
+const Layer& largest_of(Layers layers) {
+  return *std::max_element(layers.begin(), layers.end(),
+                           [](const Layer& a, const Layer& b) { return recurrent_columns(a) < recurrent_columns(b); });
+}
+
+// Tasks follow each other through the layers where there are not pieces enough for each: the shorter a round, the
+// sooner the next layer begins.
+void set_rounds(LayersCut& cut, Layers layers, const LayersRun& run) {
+  constexpr int64_t kRounds = 16, kLeastSteps = 4;
+  cut.at_once = Pass::steps_at_once(largest_of(layers), cut.rows);
+  cut.round = std::max<int64_t>(run.steps, 1);
+  if (layers.size() == 1 || cut.pieces() > 1) return;
+  cut.at_once = std::min(cut.at_once, std::max((run.steps + kRounds - 1) / kRounds, kLeastSteps));
+  cut.round = cut.at_once;
 }
 
 }  // namespace
 
-LayerCut recurrent_cut(const Layer& layer, const LayerRun& run) {
-  constexpr int64_t kMostParts = 16, kRows = 8, kLarge = 1 << 17;
-  LayerCut cut;
+LayersCut recurrent_cut(Layers layers, const LayersRun& run) {
+  constexpr int64_t kMostParts = 16, kRows = 8;
+  const Layer& layer = largest_of(layers);
+  const auto count = static_cast<int64_t>(layers.size());
+  LayersCut cut;
+  cut.directions = layer.directions;
   cut.rows = run.batch;
-  cut.shared = shared_blocks(layer, run);
-  if (cut.shared > 0) {
-    cut.tasks = std::min<int64_t>((blocks_of(layer) + cut.shared - 1) / cut.shared, 8) * layer.directions;
-    return cut;
+  cut.shared = count == 1 ? shared_blocks(layer, run) : 0;
+  const int64_t rows = layer.hidden * recurrent_columns(layer) > kManyWeights ? 2 * kRows : kRows;
+  if (cut.shared == 0) {
+    cut.parts = std::clamp<int64_t>((run.batch + rows - 1) / rows, run.batch >= 4 ? 2 : 1, kMostParts);
+    cut.rows = (run.batch + cut.parts - 1) / cut.parts;
   }
-  // Many weights are read for many sequences at once.
-  const int64_t rows = layer.hidden * recurrent_columns(layer) > kLarge ? 2 * kRows : kRows;
-  cut.parts = std::clamp<int64_t>((run.batch + rows - 1) / rows, run.batch >= 4 ? 2 : 1, kMostParts);
-  cut.rows = (run.batch + cut.parts - 1) / cut.parts;
-  cut.tasks = cut.pieces(layer);
+  set_rounds(cut, layers, run);
+  const int64_t alone = cut.pieces() > 1 ? 1 : count;
+  const int64_t chunks = cut.shared == 0 ? alone : (unit_blocks(layer) + cut.shared - 1) / cut.shared;
+  cut.tasks = cut.pieces() * std::min<int64_t>(chunks, 8);
   return cut;
 }
 
-int64_t recurrent_scratch(const Layer& layer, const LayerRun& run, int64_t tasks) {
-  const LayerCut cut = recurrent_cut(layer, run);
-  return Memory(layer, cut, nullptr).size(tasks);
+int64_t recurrent_scratch(Layers layers, const LayersRun& run, int64_t tasks) {
+  return Running(layers, run, nullptr).memory.size(tasks);
 }
 
-void recurrent_begin(const Layer& layer, const LayerRun& run, float* scratch) {
-  const LayerCut cut = recurrent_cut(layer, run);
-  if (cut.shared == 0) return;
-  const Memory memory(layer, cut, scratch);
-  const int64_t chunks = (blocks_of(layer) + cut.shared - 1) / cut.shared;
-  for (int64_t i = 0; i < cut.pieces(layer); ++i) {
-    new (memory.claims(i)) Claims(run.steps * step_phases(layer), chunks);
-    Pass(layer, run, cut, i, memory.place(i), nullptr).begin();
+void recurrent_begin(Layers layers, const LayersRun& run, float* scratch) {
+  const Running r(layers, run, scratch);
+  const int64_t chunks = r.cut.shared == 0 ? 0 : (unit_blocks(layers[0]) + r.cut.shared - 1) / r.cut.shared;
+  const int64_t rounds = std::max<int64_t>((run.steps + r.cut.round - 1) / r.cut.round, 1);
+  for (int64_t i = 0; i < r.cut.pieces(); ++i) {
+    if (chunks == 0) {
+      new (r.memory.relay(i)) Relay(static_cast<int64_t>(layers.size()), rounds);
+      continue;
+    }
+    new (r.memory.claims(i)) Claims(run.steps * step_phases(layers[0]), chunks);
+    r.pass(run, i, 0, 0).begin();
   }
 }
 
-void recurrent_run(const Layer& layer, const LayerRun& run, int64_t first, int64_t last, int64_t tasks,
-                   float* scratch) {
-  const LayerCut cut = recurrent_cut(layer, run);
-  const Memory memory(layer, cut, scratch);
-  const int64_t pieces = cut.pieces(layer);
+void recurrent_run(Layers layers, const LayersRun& run, int64_t first, int64_t last, int64_t tasks, float* scratch) {
+  const Running r(layers, run, scratch);
+  const int64_t pieces = r.cut.pieces();
   for (int64_t t = first; t < last; ++t) {
-    float* product = memory.product_of(t, tasks);
-    for (int64_t i = 0; cut.shared > 0 && i < pieces; ++i) {
-      const int64_t index = (t + i) % pieces;
-      Pass pass(layer, run, cut, index, memory.place(index), product);
-      help(layer, run, cut, pass, *memory.claims(index));
-    }
-    for (int64_t i = pieces * t / tasks; cut.shared == 0 && i < pieces * (t + 1) / tasks; ++i)
-      if (piece_of(run, cut, i).rows > 0) Pass(layer, run, cut, i, memory.place(t), product).run();
+    for (int64_t i = 0; r.cut.shared > 0 && i < pieces; ++i) help(r, (t + i) % pieces, t);
+    const int64_t begin = pieces * t / tasks, end = std::max(pieces * (t + 1) / tasks, begin + 1);
+    for (int64_t i = begin; r.cut.shared == 0 && i < end; ++i)
+      if (piece_of(run, r.cut, i).rows > 0) attend(r, i, t);
   }
 }
 

@@ -133,7 +133,7 @@ void lstm_step(const Layer& layer, const CellWeights& weights, const Step& s, in
         const V cell = hn::MulAdd(forget, old, hn::Mul(in, tanh_fast(limited(gates[3], clip))));
         const V out = sigmoid_fast(limited(peeped(gates[1], 1, cell), clip));
         hn::StoreU(cell, F(), s.c + at);
-        put(s, row, unit, hn::Mul(out, tanh_fast(limited(cell, clip))));
+        put(s, row, unit, hn::Mul(out, tanh_fast(cell)));
       });
 }
 
