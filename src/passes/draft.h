@@ -86,6 +86,7 @@ Status drop_zero_states(Draft& draft);
 Status put_batch_first(Draft& draft);
 Status stack_recurrent(Draft& draft);
 Status join_reshapes(Draft& draft);
+Status pick_rows(Draft& draft);
 Status find_norms(Draft& draft);
 Status fuse_attention(Draft& draft);
 Status fold_batch_norm(Draft& draft);

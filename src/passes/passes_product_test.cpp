@@ -3,6 +3,42 @@
 namespace anyshape::testing {
 namespace {
 
+TEST(Passes, OneHotProducts) {
+  check_passes("one-hot dead", {{"input x i32[n, 5, 1]\n"
+                                 "constant places i32[1, 1, 3] = [0, 1, 2]\n"
+                                 "constant w f32[3, 4]\n"
+                                 "e <- Equal(x, places)\n"
+                                 "c <- Cast(e) to=1\n"
+                                 "y <- MatMul(c, w)\n"
+                                 "output y",
+                                 "constant 0 i32[] = [0]\n"
+                                 "constant 3 i32[] = [3]\n"
+                                 "constant w.and_none f32[4, 4]\n"
+                                 "constant axis i64[1] = [2]\n"
+                                 "y/GreaterOrEqual <- GreaterOrEqual(x, 0)\n"
+                                 "y/Less <- Less(x, 3)\n"
+                                 "y/And <- And(y/GreaterOrEqual, y/Less)\n"
+                                 "y/Where <- Where(y/And, x, 3)\n"
+                                 "y/Gather <- Gather(w.and_none, y/Where)\n"
+                                 "y <- Squeeze(y/Gather, axis)"},
+                                // Other places.
+                                {"input x i32[n, 5, 1]\n"
+                                 "constant places i32[1, 1, 3] = [0, 2, 1]\n"
+                                 "constant w f32[3, 4]\n"
+                                 "e <- Equal(x, places)\n"
+                                 "c <- Cast(e) to=1\n"
+                                 "y <- MatMul(c, w)\n"
+                                 "output y"},
+                                // Somebody else reads the rows.
+                                {"input x i32[n, 5, 1]\n"
+                                 "constant places i32[3] = [0, 1, 2]\n"
+                                 "constant w f32[3, 4]\n"
+                                 "e <- Equal(x, places)\n"
+                                 "c <- Cast(e) to=1\n"
+                                 "y <- MatMul(c, w)\n"
+                                 "output y, c"}});
+}
+
 TEST(Passes, ProductsTakeBias) {
   check_passes("products", {
                                {"input x f32[b, s, 4]\n"

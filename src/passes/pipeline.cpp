@@ -25,6 +25,7 @@ constexpr Pass kPasses[] = {
     {"zero-state", "initial states of zeros are left out", drop_zero_states},
     {"batch-first", "recurrent layers write their results where they are wanted", put_batch_first},
     {"reshapes", "a Transpose between two Reshapes that split what it moves needs one at most", join_reshapes},
+    {"one-hot", "products of one-hot rows and constant weights pick rows of the weights", pick_rows},
     {"norms", "normalisations over the last axes that are written out become one step", find_norms},
     {"attention", "two matrix products and the softmax between them become one step", fuse_attention},
     {"batch-norm", "scale and shift after a convolution go into its weights", fold_batch_norm},
