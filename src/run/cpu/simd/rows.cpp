@@ -225,17 +225,6 @@ float reduced(Reduction reduction, const float* in, int64_t n) {
   }
 }
 
-HWY_INLINE V mapped(Reduction reduction, V x) {
-  if (reduction == Reduction::sum_square || reduction == Reduction::l2) return hn::Mul(x, x);
-  return reduction == Reduction::l1 ? hn::Abs(x) : x;
-}
-
-HWY_INLINE V accumulate(Reduction reduction, V a, V b) {
-  if (reduction == Reduction::max) return max_nan(a, b);
-  if (reduction == Reduction::min) return min_nan(a, b);
-  return hn::Add(a, mapped(reduction, b));
-}
-
 HWY_INLINE V finished(Reduction reduction, V x, int64_t n) {
   if (reduction == Reduction::l2) return hn::Sqrt(x);
   return reduction == Reduction::mean && n > 0 ? hn::Div(x, splat(static_cast<float>(n))) : x;
@@ -246,12 +235,42 @@ float start_of(Reduction reduction) {
   return reduction == Reduction::max ? -infinity : reduction == Reduction::min ? infinity : 0.0f;
 }
 
-// Columns of n entries that are `inner` apart, a vector of columns at a time.
-void reduce_columns(Reduction reduction, const float* in, float* out, int64_t n, int64_t inner) {
+// Columns of n entries that are `inner` apart, a vector of columns and four entries at a time.
+template <class Map, class Join>
+HWY_INLINE void join_columns(Reduction reduction, const float* in, float* out, int64_t n, int64_t inner, Map map,
+                             Join join) {
   for (int64_t j = 0; j < inner; j += kLanes) {
-    V sum = splat(start_of(reduction));
-    for (int64_t i = 0; i < n; ++i) sum = accumulate(reduction, sum, load_n(in + i * inner + j, inner - j));
+    const auto entry = [=](int64_t i) HWY_ATTR { return map(load_n(in + i * inner + j, inner - j)); };
+    V sums[4] = {splat(start_of(reduction)), splat(start_of(reduction)), splat(start_of(reduction)),
+                 splat(start_of(reduction))};
+    int64_t i = 0;
+    for (; i + 4 <= n; i += 4) {
+      ANYSHAPE_UNROLL
+      for (int k = 0; k < 4; ++k) sums[k] = join(sums[k], entry(i + k));
+    }
+    for (; i < n; ++i) sums[0] = join(sums[0], entry(i));
+    const V sum = join(join(sums[0], sums[1]), join(sums[2], sums[3]));
     store_n(finished(reduction, sum, n), out + j, inner - j);
+  }
+}
+
+void reduce_columns(Reduction reduction, const float* in, float* out, int64_t n, int64_t inner) {
+  const auto same = [](V x) HWY_ATTR { return x; };
+  const auto add = [](V a, V b) HWY_ATTR { return hn::Add(a, b); };
+  switch (reduction) {
+    case Reduction::max:
+      return join_columns(reduction, in, out, n, inner, same, [](V a, V b) HWY_ATTR { return max_nan(a, b); });
+    case Reduction::min:
+      return join_columns(reduction, in, out, n, inner, same, [](V a, V b) HWY_ATTR { return min_nan(a, b); });
+    case Reduction::sum_square:
+    case Reduction::l2:
+      return join_columns(
+          reduction, in, out, n, inner, [](V x) HWY_ATTR { return hn::Mul(x, x); }, add);
+    case Reduction::l1:
+      return join_columns(
+          reduction, in, out, n, inner, [](V x) HWY_ATTR { return hn::Abs(x); }, add);
+    default:
+      return join_columns(reduction, in, out, n, inner, same, add);
   }
 }
 
