@@ -5,6 +5,7 @@
 
 #include "base/bug.h"
 #include "base/memory_meter.h"
+#include "base/os/block.h"
 #include "base/temporary.h"
 
 namespace anyshape {
@@ -46,6 +47,24 @@ struct CountedMemory {
   MemoryMeter::Share share;
   void operator()(void* memory) const { std::free(memory); }
 };
+
+// Of a load, see BlockScope.
+constexpr size_t kLeastBlock = size_t{64} << 10;
+
+struct BlockMemory {
+  MemoryMeter::Share share;
+  size_t bytes;
+  void operator()(void* memory) const { os::free_block(memory, bytes); }
+};
+
+// Null: there is none.
+void* take_block(size_t bytes) {
+  try {
+    return os::allocate_block(bytes);
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
 
 struct CountedStrings {
   MemoryMeter::Share share;
@@ -138,9 +157,13 @@ Status Tensor::take_memory(size_t bytes) {
   } else {
     auto share = MemoryMeter::share();
     if (!share.take(static_cast<int64_t>(padded + kBeside))) return MemoryMeter::out_of_memory();
-    memory = std::aligned_alloc(kAlignment, padded);
+    const bool in_block = padded >= kLeastBlock && os::BlockScope::open();
+    memory = in_block ? take_block(padded) : std::aligned_alloc(kAlignment, padded);
     if (!memory) return MemoryMeter::out_of_memory(static_cast<int64_t>(bytes));
-    if (MemoryMeter::counts())
+    if (!MemoryMeter::counts()) share = {};
+    if (in_block)
+      owner_ = std::shared_ptr<void>(memory, BlockMemory{std::move(share), padded});
+    else if (MemoryMeter::counts())
       owner_ = std::shared_ptr<void>(memory, CountedMemory{std::move(share)});
     else
       owner_ = std::shared_ptr<void>(memory, std::free);

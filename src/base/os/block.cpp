@@ -84,6 +84,13 @@ void* take_shared(size_t bytes) {
   return block;
 }
 
+// Whole pages of it leave memory.
+void drop_pages(char* begin, size_t bytes) {
+  const uintptr_t at = reinterpret_cast<uintptr_t>(begin), first = rounded(at, kPage),
+                  end = (at + bytes) / kPage * kPage;
+  if (first < end) static_cast<void>(::madvise(begin + (first - at), end - first, MADV_DONTNEED));
+}
+
 size_t mapped_bytes(size_t bytes) { return rounded(bytes, kLargePage); }
 
 void* take_alone(size_t bytes) {
@@ -109,6 +116,7 @@ void free_block(void* block, size_t bytes) noexcept {
   char* taken = static_cast<char*>(block) - sizeof(Header);
   const size_t all = bytes + sizeof(Header);
   if (Chunk* chunk = reinterpret_cast<Header*>(taken)->chunk) {
+    drop_pages(taken, all);
     chunk->leave();
   } else if (all < kLargePage) {
     ::operator delete (taken, std::align_val_t{kLine});
@@ -116,6 +124,8 @@ void free_block(void* block, size_t bytes) noexcept {
     ::munmap(taken, mapped_bytes(all));
   }
 }
+
+bool BlockScope::open() { return scope.open; }
 
 BlockScope::BlockScope() : outermost_(!scope.open) { scope.open = true; }
 

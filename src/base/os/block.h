@@ -10,15 +10,18 @@ void* allocate_block(size_t bytes);
 // REQUIRES: allocate_block(bytes) gave it.
 void free_block(void* block, size_t bytes) noexcept;
 
-// While one lives, blocks of this thread that are smaller than a large page, but not small, lie side by side on large
-// pages. They are given back together, when all are freed and the scope has ended: for blocks that live as long as each
-// other. One in another one does nothing.
+// While one lives, blocks of this thread that are neither small nor huge lie side by side on large pages. What is freed
+// leaves memory at once; its addresses are given back when all blocks are freed and the scope has ended. One in another
+// one does nothing.
 class BlockScope {
  public:
   BlockScope();
   ~BlockScope();
   BlockScope(const BlockScope&) = delete;
   BlockScope& operator=(const BlockScope&) = delete;
+
+  // There is one in this thread.
+  static bool open();
 
  private:
   bool outermost_;
