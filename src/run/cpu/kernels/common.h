@@ -7,6 +7,7 @@
 #include <memory>
 #include <new>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/os/block.h"
@@ -28,6 +29,30 @@ struct CacheAligned {
   friend bool operator==(const CacheAligned&, const CacheAligned&) { return true; }
 };
 using Floats = std::vector<float, CacheAligned<float>>;
+
+// Memory for `size` floats that are written before they are read.
+class RawFloats {
+ public:
+  RawFloats() = default;
+  explicit RawFloats(size_t size) : size_(size), data_(size == 0 ? nullptr : CacheAligned<float>().allocate(size)) {}
+  RawFloats(RawFloats&& other) noexcept
+      : size_(std::exchange(other.size_, 0)), data_(std::exchange(other.data_, nullptr)) {}
+  RawFloats& operator=(RawFloats&& other) noexcept {
+    std::swap(size_, other.size_);
+    std::swap(data_, other.data_);
+    return *this;
+  }
+  ~RawFloats() {
+    if (data_) CacheAligned<float>().deallocate(data_, size_);
+  }
+
+  float* data() { return data_; }
+  const float* data() const { return data_; }
+
+ private:
+  size_t size_ = 0;
+  float* data_ = nullptr;
+};
 
 inline bool is_f32(const Call& call, size_t input) {
   return call.has(input) && call.in(input).is_tensor() && call.in(input).dtype == DType::f32;

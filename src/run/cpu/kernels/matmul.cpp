@@ -16,7 +16,7 @@ using simd::GemmTiles;
 
 // B packed where it is a constant, all matrices of its leading axes one after the other.
 struct Prepared {
-  Floats b;
+  RawFloats b;
   bool packed = false;
   std::vector<int64_t> b_dims;
   int64_t one = 0;  // floats of one packed matrix
@@ -44,7 +44,7 @@ void pack_constant(const Call& call, Prepared& p) {
   if (p.transpose_b) std::swap(k, n), std::swap(row, column);
   p.one = simd::gemm_packed_size(k, n);
   const int64_t matrices = k * n == 0 ? 0 : b.count() / (k * n);
-  p.b.resize(static_cast<size_t>(p.one * matrices));
+  p.b = RawFloats(static_cast<size_t>(p.one * matrices));
   for (int64_t i = 0; i < matrices; ++i)
     simd::gemm_pack(b.bytes().data() + static_cast<size_t>(i * k * n) * sizeof(float), k, n, row, column, p.alpha,
                     p.b.data() + i * p.one);
