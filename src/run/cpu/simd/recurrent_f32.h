@@ -40,7 +40,7 @@ struct Layer {
 // The state of a unit of a sequence in a direction is at [direction * .. + row * .. + unit * ..].
 struct StateRows {
   float* data = nullptr;  // null: absent
-  int64_t direction = 0, row = 0, unit = 1;
+  int64_t direction = 0, row = 0, unit = 0;
 };
 
 struct LayerStates {

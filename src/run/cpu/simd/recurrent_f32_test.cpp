@@ -73,10 +73,10 @@ struct Case {
     run.x = x.data(), run.x_step = run.batch * layer.input, run.x_row = layer.input;
     if (dice.coin()) run.lengths = lengths.data(), run.has_lengths = true;
     run.y = y.data(), run.y_step = d * state, run.y_direction = state, run.y_row = n;
-    if (dice.coin()) run.states[0].first_h = {first_h.data(), state, n};
-    if (layer.cell == Cell::lstm && dice.coin()) run.states[0].first_c = {first_c.data(), state, n};
-    run.states[0].last_h = {last_h.data(), state, n};
-    if (layer.cell == Cell::lstm) run.states[0].last_c = {last_c.data(), state, n};
+    if (dice.coin()) run.states[0].first_h = {first_h.data(), state, n, 1};
+    if (layer.cell == Cell::lstm && dice.coin()) run.states[0].first_c = {first_c.data(), state, n, 1};
+    run.states[0].last_h = {last_h.data(), state, n, 1};
+    if (layer.cell == Cell::lstm) run.states[0].last_c = {last_c.data(), state, n, 1};
   }
 
   void pack(int64_t d) {

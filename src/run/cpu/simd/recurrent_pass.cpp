@@ -73,8 +73,9 @@ void Pass::steps(int64_t first, int64_t last) {
 }
 
 void Pass::step(int64_t s, int64_t phase, int64_t first, int64_t last) {
-  if (phase == 0 && s % at_once_ == 0) multiply_inputs(s, std::min(run_.steps, s + at_once_), first, last);
-  const float* x = x_ + s % at_once_ * piece_.rows * columns_;
+  const int64_t ready = s % at_once_;
+  if (phase == 0 && ready == 0) multiply_inputs(s, std::min(run_.steps, s + at_once_), first, last);
+  const float* x = x_ + ready * piece_.rows * columns_;
   if (!run_.lengths) return step_rows(s, 0, piece_.rows, x, phase, first, last);
   step_of_lengths(s, x, phase, first, last);
 }
@@ -169,21 +170,23 @@ void Pass::step_of_lengths(int64_t s, const float* x, int64_t phase, int64_t fir
 
 void Pass::step_rows(int64_t s, int64_t from, int64_t to, const float* x, int64_t phase, int64_t first, int64_t last) {
   const int64_t at = from * padded_;
-  Step step;
-  step.hidden = layer_.hidden;
-  step.padded = padded_;
-  step.rows = to - from;
-  step.x = x + from * columns_;
-  step.x_row = columns_;
-  step.h = h_[s % 2] + at;
-  step.next = h_[(s + 1) % 2] + at;
-  step.c = c_ + at;
-  step.gate = gate_ + at;
-  step.reset = reset_ + at;
-  if (run_.y && !run_.lengths) step.y = output_at(from, time(from, s));
-  step.y_row = run_.y_row;
-  step.backwards = s % 2 != 0;
-  recurrent_step(layer_, weights_, step, phase, first, last);
+  const Step step{.hidden = layer_.hidden,
+                  .padded = padded_,
+                  .rows = to - from,
+                  .x = x + from * columns_,
+                  .x_row = columns_,
+                  .h = h_[s % 2] + at,
+                  .next = h_[(s + 1) % 2] + at,
+                  .c = c_ + at,
+                  .gate = gate_ + at,
+                  .reset = reset_ + at,
+                  .y = run_.y && !run_.lengths ? output_at(from, time(from, s)) : nullptr,
+                  .y_row = run_.y_row,
+                  .phase = phase,
+                  .first = first,
+                  .last = last,
+                  .backwards = s % 2 != 0};
+  recurrent_step(layer_, weights_, step);
 }
 
 }  // namespace anyshape::simd

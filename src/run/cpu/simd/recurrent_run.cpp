@@ -123,6 +123,14 @@ void help(const Running& r, int64_t piece, int64_t task) {
   }
 }
 
+// A layer by itself, all of a piece.
+void do_all(const Running& r, int64_t piece, int64_t task) {
+  Pass pass = r.pass(r.run, piece, 0, task);
+  pass.begin();
+  pass.steps(0, r.run.steps);
+  pass.end();
+}
+
 // A task's part in the layers of a piece.
 void attend(const Running& r, int64_t piece, int64_t task) {
   Relay& relay = *r.memory.relay(piece);
@@ -199,6 +207,7 @@ int64_t recurrent_scratch(Layers layers, const LayersRun& run, int64_t tasks) {
 }
 
 void recurrent_begin(Layers layers, const LayersRun& run, float* scratch) {
+  if (layers.size() == 1 && shared_blocks(layers[0], run) == 0) return;
   const Running r(layers, run, scratch);
   const int64_t chunks = r.cut.shared == 0 ? 0 : (unit_blocks(layers[0]) + r.cut.shared - 1) / r.cut.shared;
   const int64_t rounds = std::max<int64_t>((run.steps + r.cut.round - 1) / r.cut.round, 1);
@@ -215,11 +224,13 @@ void recurrent_begin(Layers layers, const LayersRun& run, float* scratch) {
 void recurrent_run(Layers layers, const LayersRun& run, int64_t first, int64_t last, int64_t tasks, float* scratch) {
   const Running r(layers, run, scratch);
   const int64_t pieces = r.cut.pieces();
+  const auto work = r.cut.shared > 0 ? help : layers.size() == 1 ? do_all : attend;
   for (int64_t t = first; t < last; ++t) {
-    for (int64_t i = 0; r.cut.shared > 0 && i < pieces; ++i) help(r, (t + i) % pieces, t);
-    const int64_t begin = pieces * t / tasks, end = std::max(pieces * (t + 1) / tasks, begin + 1);
-    for (int64_t i = begin; r.cut.shared == 0 && i < end; ++i)
-      if (piece_of(run, r.cut, i).rows > 0) attend(r, i, t);
+    // Tasks that share pieces work on all of them.
+    const int64_t begin = r.cut.shared > 0 ? t : pieces * t / tasks;
+    const int64_t end = r.cut.shared > 0 ? t + pieces : std::max(pieces * (t + 1) / tasks, begin + 1);
+    for (int64_t i = begin; i < end; ++i)
+      if (piece_of(run, r.cut, i % pieces).rows > 0) work(r, i % pieces, t);
   }
 }
 

@@ -92,10 +92,10 @@ HWY_INLINE void all_rows(const Step& s, const Blocks& on, int64_t block, Start s
 template <int G, class Start, class Finish>
 HWY_INLINE void all_blocks(const Step& s, const Blocks& on, Start start, Finish finish) {
   const bool pairs = s.rows == 1 || G == 1;
-  const int64_t count = on.last - on.first, units = pairs ? (count + 1) / 2 : count;
-  for (int64_t i = 0; i < units; ++i) {
-    const int64_t at = s.backwards ? units - 1 - i : i;
-    const int64_t block = on.first + (pairs ? 2 * at : at);
+  const int64_t width = pairs ? 2 : 1, count = (on.last - on.first + width - 1) / width;
+  int64_t block = s.backwards ? on.first + (count - 1) * width : on.first;
+  const int64_t by = s.backwards ? -width : width;
+  for (int64_t i = 0; i < count; ++i, block += by) {
     if (!pairs || block + 1 == on.last)
       all_rows<G, 1>(s, on, block, start, finish);
     else if (s.rows == 1)
@@ -201,12 +201,12 @@ void rnn_step(const Layer& layer, const CellWeights& weights, const Step& s, int
           HWY_ATTR { put(s, row, block * kLanes, apply(function, limited(gates[0], clip))); });
 }
 
-void any_step(const Layer& layer, const CellWeights& weights, const Step& s, int64_t phase, int64_t first,
-              int64_t last) {
+void any_step(const Layer& layer, const CellWeights& weights, const Step& s) {
+  const int64_t first = s.first, last = s.last;
   if (layer.cell == Cell::lstm) return lstm_step(layer, weights, s, first, last);
   if (layer.cell == Cell::rnn) return rnn_step(layer, weights, s, first, last);
   if (layer.linear_before_reset) return gru_step_after(layer, weights, s, first, last);
-  if (phase == 0) return gru_gates_before(layer, weights, s, first, last);
+  if (s.phase == 0) return gru_gates_before(layer, weights, s, first, last);
   gru_last_gate(layer, weights, s, first, last);
 }
 
@@ -224,9 +224,8 @@ int64_t step_lanes() { return HWY_DYNAMIC_DISPATCH(lanes)(); }
 
 int64_t step_phases(const Layer& layer) { return layer.cell == Cell::gru && !layer.linear_before_reset ? 2 : 1; }
 
-void recurrent_step(const Layer& layer, const CellWeights& weights, const Step& step, int64_t phase, int64_t first,
-                    int64_t last) {
-  HWY_DYNAMIC_DISPATCH(any_step)(layer, weights, step, phase, first, last);
+void recurrent_step(const Layer& layer, const CellWeights& weights, const Step& step) {
+  HWY_DYNAMIC_DISPATCH(any_step)(layer, weights, step);
 }
 
 }  // namespace anyshape::simd

@@ -4,7 +4,8 @@
 
 namespace anyshape::simd {
 
-// One time step of neighbouring sequences of one direction.
+// One phase of one time step of neighbouring sequences of one direction, for units in blocks first..last - 1 of
+// step_lanes() units.
 struct Step {
   int64_t hidden = 0, padded = 0;  // units
   int64_t rows = 0;
@@ -16,15 +17,14 @@ struct Step {
   float *gate = nullptr, *reset = nullptr;  // of GRU without linear_before_reset: rows in between
   float* y = nullptr;                       // the new h once more, rows of `hidden` floats; null: nowhere
   int64_t y_row = 0;
+  int64_t phase = 0, first = 0, last = 0;
   bool backwards = false;  // from the last block to the first
 };
 
 int64_t step_lanes();
 // A step has one phase, or two: all units must have done the first one before any does the second.
 int64_t step_phases(const Layer& layer);
-// One phase for units in blocks first..last - 1 of step_lanes() units. What it computes for a unit does not depend on
-// which others are done with it.
-void recurrent_step(const Layer& layer, const CellWeights& weights, const Step& step, int64_t phase, int64_t first,
-                    int64_t last);
+// What it computes for a unit does not depend on which others are done with it.
+void recurrent_step(const Layer& layer, const CellWeights& weights, const Step& step);
 
 }  // namespace anyshape::simd
