@@ -93,8 +93,9 @@ class Reader {
 
   // protozero keeps only the low 32 bits of a tag or a length; a larger one must not be read as another.
   void check_range(const char* start, const pbf_reader& in) {
-    const char* end = in.data().data() + in.data().size();
     const char* value = in.data().data();
+    if (value - start <= 4 && in.wire_type() != pbf_wire_type::length_delimited) return;
+    const char* end = value + in.data().size();
     if (value - start > 4 && protozero::decode_varint(&start, end) > UINT32_MAX) {
       fail("onnx.malformed", "a field number is too large");
     }
@@ -151,16 +152,31 @@ class Reader {
     return true;
   }
 
+  // True: the same field follows, and was begun. Lists that are not packed are read so, without a look at other fields.
+  bool goes_on(pbf_reader& in) {
+    const protozero::data_view rest = in.data();
+    const uint32_t tag = in.tag() << 3 | static_cast<uint32_t>(in.wire_type());
+    if (rest.empty() || tag >= 0x80 || static_cast<uint8_t>(rest.data()[0]) != tag) return false;
+    last_ = rest.data();
+    in.next();
+    check_range(last_, in);
+    return !error_;
+  }
+
   bool read(pbf_reader& in, const char* name, std::vector<std::string_view>& member) {
     std::string_view text;
-    if (!read(in, name, text)) return false;
-    if (charge(sizeof(text))) member.push_back(text);
+    do {
+      if (!read(in, name, text)) return false;
+      if (charge(sizeof(text))) member.push_back(text);
+    } while (!error_ && goes_on(in));
     return true;
   }
 
   bool read(pbf_reader& in, const char*, std::vector<int64_t>& member) {
     if (in.wire_type() == pbf_wire_type::varint) {
-      if (charge(sizeof(int64_t))) member.push_back(in.get_int64());
+      do {
+        if (charge(sizeof(int64_t))) member.push_back(in.get_int64());
+      } while (!error_ && goes_on(in));
       return true;
     }
     if (in.wire_type() != pbf_wire_type::length_delimited) return false;
@@ -173,7 +189,9 @@ class Reader {
 
   bool read(pbf_reader& in, const char*, std::vector<float>& member) {
     if (in.wire_type() == pbf_wire_type::fixed32) {
-      if (charge(sizeof(float))) member.push_back(in.get_float());
+      do {
+        if (charge(sizeof(float))) member.push_back(in.get_float());
+      } while (!error_ && goes_on(in));
       return true;
     }
     if (in.wire_type() != pbf_wire_type::length_delimited) return false;
@@ -234,7 +252,7 @@ class Reader {
   }
 
   bool charge(uint64_t bytes) {
-    if (bytes <= memory_) {
+    if (bytes <= memory_) [[likely]] {
       memory_ -= bytes;
       return true;
     }

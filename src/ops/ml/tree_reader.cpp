@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <optional>
 #include <unordered_map>
 
 #include "kernels/reals.h"
@@ -34,6 +35,7 @@ Result<Forest::Test> test_of(std::string_view mode) {
   return refuse("treeensemble.mode", "the mode {:?} does not exist", mode);
 }
 
+// Nodes by tree and number.
 struct NodeKey {
   int64_t tree, node;
   bool operator==(const NodeKey&) const = default;
@@ -43,7 +45,56 @@ struct NodeHash {
     return std::hash<int64_t>()(key.tree * int64_t{0x9E3779B1} ^ key.node);
   }
 };
-using NodeIndex = std::unordered_map<NodeKey, int64_t, NodeHash>;
+
+class NodeIndex {
+ public:
+  // `roots`: the first node of each tree.
+  NodeIndex(std::span<const int64_t> trees, std::span<const int64_t> ids, Temporary<int64_t>& roots) {
+    for (size_t i = 0; i < trees.size(); ++i) {
+      if (i == 0 || trees[i] != trees[i - 1]) runs_.push_back({trees[i], static_cast<int64_t>(i), 0});
+      in_order_ &= ids[i] == runs_.back().count++;
+    }
+    for (size_t i = 1; i < runs_.size(); ++i) in_order_ &= runs_[i - 1].tree < runs_[i].tree;
+    if (!in_order_) index_all(trees, ids, roots);
+    for (size_t i = 0; in_order_ && i < runs_.size(); ++i) roots.push_back(runs_[i].first);
+  }
+
+  // Its place, or nothing.
+  std::optional<int64_t> find(int64_t tree, int64_t node) {
+    if (!in_order_) {
+      const auto found = index_.find({tree, node});
+      return found == index_.end() ? std::nullopt : std::optional(found->second);
+    }
+    if (runs_.empty()) return std::nullopt;
+    if (runs_[last_].tree != tree) {
+      const auto run = std::ranges::lower_bound(runs_, tree, {}, &Run::tree);
+      if (run == runs_.end() || run->tree != tree) return std::nullopt;
+      last_ = static_cast<size_t>(run - runs_.begin());
+    }
+    if (node < 0 || node >= runs_[last_].count) return std::nullopt;
+    return runs_[last_].first + node;
+  }
+
+ private:
+  struct Run {
+    int64_t tree, first, count;
+  };
+
+  void index_all(std::span<const int64_t> trees, std::span<const int64_t> ids, Temporary<int64_t>& roots) {
+    std::unordered_map<int64_t, bool> seen;
+    for (size_t i = 0; i < ids.size(); ++i) {
+      index_[{trees[i], ids[i]}] = static_cast<int64_t>(i);
+      if (!seen[trees[i]]) roots.push_back(static_cast<int64_t>(i));
+      seen[trees[i]] = true;
+    }
+  }
+
+  // Most files have the nodes of a tree together, numbered from 0 on, and trees in order.
+  bool in_order_ = true;
+  std::vector<Run> runs_;
+  size_t last_ = 0;
+  std::unordered_map<NodeKey, int64_t, NodeHash> index_;
+};
 
 // The form with one list entry per node, leaves among them, and votes in lists of their own.
 class ListForm {
@@ -68,6 +119,7 @@ class ListForm {
     if (splits.size() != size)
       return refuse("treeensemble.nodes", "there are {} splits for {} nodes", splits.size(), size);
     const auto* missing = call_.ints("nodes_missing_value_tracks_true");
+    forest_.nodes.reserve(size);
     for (size_t i = 0; i < size; ++i) {
       Forest::Node node;
       TRY(node.test, test_of((*modes)[i]));
@@ -83,12 +135,7 @@ class ListForm {
   Status link() {
     TRY(const auto if_true, ints_of_size(call_, "nodes_truenodeids", ids_.size()));
     TRY(const auto if_false, ints_of_size(call_, "nodes_falsenodeids", ids_.size()));
-    std::unordered_map<int64_t, bool> seen;
-    for (size_t i = 0; i < ids_.size(); ++i) {
-      index_[{trees_[i], ids_[i]}] = static_cast<int64_t>(i);
-      if (!seen[trees_[i]]) forest_.roots.push_back(static_cast<int64_t>(i));
-      seen[trees_[i]] = true;
-    }
+    index_.emplace(trees_, ids_, forest_.roots);
     for (size_t i = 0; i < ids_.size(); ++i) {
       Forest::Node& node = forest_.nodes[i];
       if (node.test == Forest::Test::leaf) continue;
@@ -98,10 +145,9 @@ class ListForm {
     return {};
   }
 
-  Result<int64_t> find(int64_t tree, int64_t node) const {
-    const auto found = index_.find({tree, node});
-    if (found == index_.end()) return refuse("treeensemble.nodes", "tree {} has no node {}", tree, node);
-    return found->second;
+  Result<int64_t> find(int64_t tree, int64_t node) {
+    if (const auto found = index_->find(tree, node)) return *found;
+    return refuse("treeensemble.nodes", "tree {} has no node {}", tree, node);
   }
 
   Status read_votes(const std::string& prefix, int64_t targets) {
@@ -110,13 +156,16 @@ class ListForm {
     TRY(const auto nodes, ints_of_size(call_, prefix + "_nodeids", weights.size()));
     TRY(const auto ids, ints_of_size(call_, prefix + "_ids", weights.size()));
     Temporary<std::pair<int64_t, size_t>> by_node;
+    by_node.reserve(weights.size());
+    forest_.votes.reserve(weights.size());
     for (size_t i = 0; i < weights.size(); ++i) {
       if (ids[i] < 0 || ids[i] >= targets)
         return refuse("treeensemble.target", "a leaf votes for {} of {} targets", ids[i], targets);
       TRY(const int64_t node, find(trees[i], nodes[i]));
       by_node.emplace_back(node, i);
     }
-    std::stable_sort(by_node.begin(), by_node.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    // In order of nodes, and of the file for each.
+    if (!std::is_sorted(by_node.begin(), by_node.end())) std::sort(by_node.begin(), by_node.end());
     for (const auto& [at, i] : by_node) {
       Forest::Node& node = forest_.nodes[static_cast<size_t>(at)];
       if (node.test != Forest::Test::leaf) continue;
@@ -129,7 +178,7 @@ class ListForm {
   const Call& call_;
   Forest forest_;
   std::span<const int64_t> trees_, ids_;
-  NodeIndex index_;
+  std::optional<NodeIndex> index_;
 };
 
 Result<Forest::Aggregate> aggregate_of(const Call& call) {

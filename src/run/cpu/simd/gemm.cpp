@@ -340,7 +340,7 @@ double gemm_cost(int64_t m, int64_t n, int64_t k) {
 GemmTiles gemm_tiles(int64_t m, int64_t n, int64_t k, bool b_packed) {
   // A tile of fewer multiplications is not worth its hand-over.
   constexpr double kLeast = 1 << 16;
-  constexpr int64_t kMost = 32, kLeastRows = 24;
+  constexpr int64_t kMost = 32, kLeastRows = 24, kFewestTiles = 4;
   GemmTiles t{m, n, 1, 1};
   const int64_t wanted = static_cast<int64_t>(std::min(gemm_cost(m, n, k) / kLeast, static_cast<double>(kMost)));
   if (m <= 0 || n <= 0 || wanted <= 1) return t;
@@ -349,7 +349,9 @@ GemmTiles gemm_tiles(int64_t m, int64_t n, int64_t k, bool b_packed) {
     return (units + parts - 1) / parts * unit;
   };
   // As many panels as the innermost loop takes at once; more where all of A would be read or copied for a few columns.
-  const int64_t panels = m == 1 || m >= 8 * kLeastRows ? 4 : m <= 3 ? 2 : 1;
+  int64_t panels = m == 1 || m >= 8 * kLeastRows ? 4 : m <= 3 ? 2 : 1;
+  // One row waits for B only, and two caches bring it sooner than one.
+  if (m == 1 && n < std::min(wanted, kFewestTiles) * panels * gemm_panel()) panels = 2;
   const int64_t unit = std::max(panels * gemm_panel(), k % 512 == 0 ? int64_t{64} : int64_t{0});
   t.columns = cut(n, std::min(wanted, (n + unit - 1) / unit), unit);
   t.across = (n + t.columns - 1) / t.columns;
