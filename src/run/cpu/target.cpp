@@ -140,6 +140,8 @@ constexpr KernelRow kRows[] = {
     {&kSoftmax, kOps<ops::kSoftmax1>},
     {&kStft, kOps<ops::kSTFT17>},
     {&kSpaceToDepth, kOps<ops::kSpaceToDepth1>},
+    {&kSvmClassifier, kOps<ops::kMlSVMClassifier1>},
+    {&kSvmRegressor, kOps<ops::kMlSVMRegressor1>},
     {&kTile, kOps<ops::kTile1, ops::kTile6>},
     {&kToBlocked, kOps<ops::kToBlocked1>},
     {&kTopK, kOps<ops::kTopK1, ops::kTopK10>},

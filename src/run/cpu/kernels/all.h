@@ -67,6 +67,8 @@ extern const EngineKernel kScaler;
 extern const EngineKernel kSoftmax;
 extern const EngineKernel kSpaceToDepth;
 extern const EngineKernel kStft;
+extern const EngineKernel kSvmClassifier;
+extern const EngineKernel kSvmRegressor;
 extern const EngineKernel kTile;
 extern const EngineKernel kToBlocked;
 extern const EngineKernel kTopK;

@@ -4,6 +4,7 @@
 #include "ops/ml/common.h"
 #include "run/cpu/kernels/all.h"
 #include "run/cpu/kernels/common.h"
+#include "run/cpu/kernels/ml_views.h"
 #include "run/cpu/simd/linear_f32.h"
 #include "run/cpu/simd/rows.h"
 
@@ -13,17 +14,7 @@ namespace {
 
 using kernels::PostTransform;
 
-struct Rows {
-  int64_t count, features;
-};
-Rows rows_of(const View& x) { return {x.rank() == 2 ? x.dims[0] : 1, x.dims.back()}; }
-
-// The number of features, where a plan knows it.
-std::optional<int64_t> features_of(const Call& call) {
-  const auto& dims = call.in(0).dims;
-  if (!dims || dims->empty() || dims->size() > 2) return std::nullopt;
-  return dims->back().constant();
-}
+using Rows = FeatureView;
 
 std::span<const float> list_of(const Call& call, std::string_view name) {
   const auto* list = call.floats(name);

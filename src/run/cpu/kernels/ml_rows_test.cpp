@@ -189,6 +189,47 @@ TEST(CpuKernels, LinearLabelsOfSpecials) {
   });
 }
 
+// Scores of pairs are sums over vectors that cancel each other: the bound is of the largest.
+TEST(CpuKernels, SupportVectors) {
+  const std::string classifier = "ai.onnx.ml:SVMClassifier", regressor = "ai.onnx.ml:SVMRegressor";
+  simd::for_each_target([&] {
+    for (uint64_t seed = 1; seed <= 4; ++seed) {
+      SCOPED_TRACE(testing::Message() << "seed " << seed);
+      Dice dice(seed);
+      const int64_t features = dice.between(1, 20), a = dice.between(1, 60), b = dice.between(1, 60),
+                    c = dice.between(0, 9);
+      const int64_t vectors = a + b + c;
+      const std::string x = fmt::format("f32[{}, {}]", dice.between(1, 9), features);
+      const std::string support = "support_vectors=" + numbers(dice, vectors * features);
+      for (const std::string kind : {"LINEAR", "POLY", "RBF", "SIGMOID"}) {
+        const std::string how = fmt::format(" kernel_type={} kernel_params=[0.2, 0.5, 3.0] ", kind);
+        const std::string three = support + how +
+                                  fmt::format("vectors_per_class=[{}, {}, {}] rho=[0.1, -0.2, 0.3] ", a, b, c) +
+                                  "classlabels_ints=[4, 9, 3] coefficients=" + numbers(dice, 2 * vectors);
+        check_kernels({
+            {classifier, 1, x, three, 2, 1e-4},
+            {classifier, 1, x, three + " prob_a=[-1.0, -0.5, -0.7] prob_b=[0.1, 0.0, -0.1]", 2, 1e-4},
+            {classifier, 1, x,
+             fmt::format("{}{}vectors_per_class=[{}, {}] rho=[0.1] classlabels_ints=[0, 1] coefficients={}", support,
+                         how, a, b + c, numbers(dice, vectors)),
+             2, 1e-4},
+            {regressor, 1, x,
+             fmt::format("{}{}n_supports={} rho=[0.4] coefficients={}", support, how, vectors, numbers(dice, vectors)),
+             1, 1e-4},
+        });
+      }
+      check_kernels({{regressor, 1, x, "rho=[0.4] coefficients=" + numbers(dice, features), 1, 1e-4},
+                     {classifier, 1, x,
+                      "rho=[0.4] classlabels_ints=[0, 1, 2] coefficients=" + numbers(dice, 3 * features), 2, 1e-4}});
+      if (testing::Test::HasFatalFailure()) return;
+    }
+  });
+  EXPECT_EQ(refusal_of({regressor, 1, "f32[4, 1]",
+                        "support_vectors=[1.0] coefficients=[1.0] rho=[0.0] n_supports=1 "
+                        "kernel_type=POLY kernel_params=[1.0, 0.0, 2.5]"}),
+            "the degree of its polynomial is not a small whole number");
+}
+
 TEST(CpuKernels, RowsOfFeatures) {
   simd::for_each_target([] {
     for (const std::string x : {"f32[50, 3]", "f32[7, 40]", "f32[0, 3]", "f32[9, 2]", "f32[70, 4]", "f32[3]"}) {

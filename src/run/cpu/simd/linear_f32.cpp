@@ -161,6 +161,46 @@ void linear_few(const LinearModel& m, const FewScores& how, const float* x, int6
   kBySets[m.sets - 1](m, how, x, rows, scores, largest);
 }
 
+HWY_INLINE V similarity(const SupportVectors& m, V sum) {
+  using Kind = SupportVectors::Kind;
+  if (m.kind == Kind::linear) return sum;
+  if (m.kind == Kind::rbf) return exp_v(hn::Mul(splat(-m.gamma), sum));
+  const V t = hn::MulAdd(splat(m.gamma), sum, splat(m.coef0));
+  if (m.kind == Kind::sigmoid) return tanh_v(t);
+  V power = t;
+  for (int64_t i = 1; i < m.degree; ++i) power = hn::Mul(power, t);
+  return power;
+}
+
+// Of kSupportLanes vectors from the first on; `distance`: by squared distances instead of products.
+template <bool distance>
+HWY_INLINE void nearness(const SupportVectors& m, const float* x, int64_t first, int64_t step, float* near) {
+  constexpr int64_t kVectors = kSupportLanes / kLanes;
+  V sums[kVectors];
+  for (V& sum : sums) sum = hn::Zero(F());
+  const float* vectors = m.by_feature + first;
+  for (int64_t k = 0; k < m.features; ++k, vectors += step) {
+    const V value = splat(x[k]);
+    ANYSHAPE_UNROLL
+    for (int64_t i = 0; i < kVectors; ++i) {
+      const V other = hn::LoadU(F(), vectors + i * kLanes);
+      const V apart = hn::Sub(value, other);
+      sums[i] = distance ? hn::MulAdd(apart, apart, sums[i]) : hn::MulAdd(value, other, sums[i]);
+    }
+  }
+  for (int64_t i = 0; i < kVectors; ++i) hn::StoreU(similarity(m, sums[i]), F(), near + first + i * kLanes);
+}
+
+void near_vectors(const SupportVectors& m, const float* x, float* near) {
+  const int64_t step = (m.count + kSupportLanes - 1) / kSupportLanes * kSupportLanes;
+  for (int64_t first = 0; first < step; first += kSupportLanes) {
+    if (m.kind == SupportVectors::Kind::rbf)
+      nearness<true>(m, x, first, step, near);
+    else
+      nearness<false>(m, x, first, step, near);
+  }
+}
+
 void logistic(const float* in, int64_t n, float* out) {
   for (int64_t i = 0; i < n; i += kLanes) store_n(sigmoid_v(load_n(in + i, n - i)), out + i, n - i);
 }
@@ -217,6 +257,7 @@ namespace anyshape::simd {
 HWY_EXPORT(linear);
 HWY_EXPORT(linear_few);
 HWY_EXPORT(logistic);
+HWY_EXPORT(near_vectors);
 HWY_EXPORT(normalize);
 HWY_EXPORT(shift_and_scale);
 
@@ -227,6 +268,10 @@ void linear_rows(const LinearModel& model, const float* x, int64_t rows, float* 
 void linear_scores(const LinearModel& model, const FewScores& how, const float* x, int64_t rows, float* scores,
                    int32_t* largest) {
   HWY_DYNAMIC_DISPATCH(linear_few)(model, how, x, rows, scores, largest);
+}
+
+void similarities(const SupportVectors& vectors, const float* x, float* near) {
+  HWY_DYNAMIC_DISPATCH(near_vectors)(vectors, x, near);
 }
 
 void logistic_row(const float* in, int64_t n, float* out) { HWY_DYNAMIC_DISPATCH(logistic)(in, n, out); }

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-// Linear models over rows of f32.
+// Linear models and machines of support vectors over rows of f32.
 namespace anyshape::simd {
 
 // y[row][set] = intercepts[set] + sum over features of x[row][feature] * weights[set][feature].
@@ -26,6 +26,19 @@ struct FewScores {
 // The scores of all rows, and for each row which sum is the largest (of one: whether it is positive); null: not wanted.
 void linear_scores(const LinearModel& model, const FewScores& how, const float* x, int64_t rows, float* scores,
                    int32_t* largest);
+
+// How near a row is to each of many vectors.
+struct SupportVectors {
+  enum class Kind : uint8_t { linear, poly, rbf, sigmoid };
+  Kind kind = Kind::linear;
+  float gamma = 0, coef0 = 0;
+  int64_t degree = 1;  // of a polynomial, at least 1
+  int64_t features = 0, count = 0;
+  const float* by_feature = nullptr;  // [features, count rounded up to kSupportLanes]
+};
+inline constexpr int64_t kSupportLanes = 64;
+// near has as many entries as by_feature has columns.
+void similarities(const SupportVectors& vectors, const float* x, float* near);
 
 // 1 / (1 + exp(-x)) of n floats; out may be in.
 void logistic_row(const float* in, int64_t n, float* out);
