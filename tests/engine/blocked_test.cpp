@@ -253,5 +253,34 @@ TEST(Blocked, OneSpatialAxis) {
         {{1, 2, 40}, {3, 2, 1}, {2, 2, 9}, {0, 2, 8}});
 }
 
+// Maps of one column, of channels that were last.
+TEST(Blocked, OneColumn) {
+  check(R"(
+      input x f32[n, t, 1, 40]
+      constant k0 f32[48, 40, 5, 1]
+      constant k1 f32[48, 1, 3, 1]
+      constant k2 f32[32, 48, 3, 1]
+      a <- Transpose(x) perm=[0, 3, 1, 2]
+      c0 <- Conv(a, k0) pads=[2, 0, 2, 0]
+      r0 <- Relu(c0)
+      c1 <- Conv(r0, k1) group=48 pads=[1, 0, 1, 0] strides=[2, 1]
+      y <- Conv(c1, k2) dilations=[2, 1] pads=[2, 0, 2, 0]
+      output y)",
+        {{1, 50, 1, 40}, {2, 33, 1, 40}, {3, 1, 1, 40}, {0, 9, 1, 40}});
+}
+
+TEST(Blocked, ChannelsLast) {
+  check(R"(
+      input x f32[n, h, w, 40]
+      constant k0 f32[48, 40, 3, 3]
+      constant k1 f32[32, 48, 1, 1]
+      a <- Transpose(x) perm=[0, 3, 1, 2]
+      c0 <- Conv(a, k0) pads=[1, 1, 1, 1]
+      r0 <- Relu(c0)
+      y <- Conv(r0, k1)
+      output y)",
+        {{1, 9, 12, 40}, {2, 1, 7, 40}, {3, 5, 1, 40}, {0, 9, 9, 40}});
+}
+
 }  // namespace
 }  // namespace anyshape::testing

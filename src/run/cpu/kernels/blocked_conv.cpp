@@ -60,6 +60,7 @@ BlockedConv conv_of(const ViewArgs& args) {
   const Prepared& p = prepared_of(args);
   BlockedConv c = p.conv;
   set_sizes(p.window, args.out[0].rank() == 5, args.in[0].dims, args.out[0].dims, c);
+  lay_down(c);
   c.in = args.in[0].as<const float>();
   c.out = args.out[0].as<float>();
   c.bias = optional_floats(args, 2);

@@ -2,6 +2,7 @@
 #include "run/cpu/kernels/common.h"
 #include "run/cpu/kernels/window_axes.h"
 #include "run/cpu/simd/blocked.h"
+#include "run/cpu/simd/strided_copy.h"
 
 // Pools of blocked channels, and the way from and to plain ones. Of another number of lanes than the machine's they are
 // planned, never run.
@@ -100,21 +101,60 @@ int64_t tasks_of(const Reorder& r) {
 int64_t to_tasks(const ViewArgs& args) { return tasks_of(reorder_of(args.in[0], args.out[0])); }
 int64_t from_tasks(const ViewArgs& args) { return tasks_of(reorder_of(args.out[0], args.in[0])); }
 
-template <class Loop>
-Status run_reorder(const ViewArgs& args, const Reorder& r, int64_t first, int64_t last, Loop loop) {
+// The blocks first..last - 1 of an input with any strides: channels-last ones are copied place by place.
+void gather_blocks(const View& in, const Reorder& r, int64_t first, int64_t last, float* out) {
+  constexpr size_t kMostAxes = 3;
+  const int64_t blocks = (r.channels + r.lanes - 1) / r.lanes;
+  const size_t rank = in.rank() - 1;  // places, then the channels of the block
+  int64_t dims[kMostAxes], strides[kMostAxes], steps[kMostAxes];
+  for (int64_t i = first; i < last; ++i) {
+    const int64_t channel = i % blocks * r.lanes, n = std::min(r.lanes, r.channels - channel);
+    float* to = out + i * r.plane * r.lanes;
+    int64_t step = r.lanes;
+    for (size_t k = rank - 1; k-- > 0; step *= dims[k]) {
+      dims[k] = in.dims[k + 2];
+      strides[k] = in.strides[k + 2];
+      steps[k] = step;
+    }
+    dims[rank - 1] = n;
+    strides[rank - 1] = in.strides[1];
+    steps[rank - 1] = 1;
+    const std::span sizes(dims, rank);
+    const float* from = in.as<const float>() + i / blocks * in.strides[0] + channel * in.strides[1];
+    simd::copy_view({in.dtype, sizes, std::span(strides, rank), reinterpret_cast<std::byte*>(const_cast<float*>(from))},
+                    {in.dtype, sizes, std::span(steps, rank), reinterpret_cast<std::byte*>(to)});
+    for (int64_t j = 0; n < r.lanes && j < r.plane; ++j) std::fill_n(to + j * r.lanes + n, r.lanes - n, 0.0f);
+  }
+}
+
+// The items of the tasks first..last - 1.
+Result<Share> items_of(const ViewArgs& args, const Reorder& r, int64_t first, int64_t last) {
   if (r.lanes != simd::block_lanes()) return usage("plan.lanes", "the plan is for another machine");
-  if (args.out[0].count() == 0) return {};
+  if (args.out[0].count() == 0) return Share{0, 0};
   const int64_t all = tasks_of(r);
-  const Share begin = share_of(r.items, all, first), end = share_of(r.items, all, last - 1);
-  loop(args.in[0].as<const float>(), r.channels, r.plane, begin.first, end.last, args.out[0].as<float>());
-  return {};
+  return Share{share_of(r.items, all, first).first, share_of(r.items, all, last - 1).last};
 }
 
 Status run_to(const ViewArgs& args, int64_t first, int64_t last) {
-  return run_reorder(args, reorder_of(args.in[0], args.out[0]), first, last, simd::to_blocked);
+  const View& in = args.in[0];
+  const Reorder r = reorder_of(in, args.out[0]);
+  TRY(const Share items, items_of(args, r, first, last));
+  if (items.first == items.last) return {};
+  auto* out = args.out[0].as<float>();
+  if (in.dense())
+    simd::to_blocked(in.as<const float>(), r.channels, r.plane, items.first, items.last, out);
+  else
+    gather_blocks(in, r, items.first, items.last, out);
+  return {};
 }
+
 Status run_from(const ViewArgs& args, int64_t first, int64_t last) {
-  return run_reorder(args, reorder_of(args.out[0], args.in[0]), first, last, simd::from_blocked);
+  const Reorder r = reorder_of(args.out[0], args.in[0]);
+  TRY(const Share items, items_of(args, r, first, last));
+  if (items.first == items.last) return {};
+  simd::from_blocked(args.in[0].as<const float>(), r.channels, r.plane, items.first, items.last,
+                     args.out[0].as<float>());
+  return {};
 }
 
 }  // namespace
@@ -124,6 +164,6 @@ constexpr EngineKernel kBlockedPool = {
 constexpr EngineKernel kFromBlocked = {
     .name = "f32 reorder", .accepts = accepts_reorder, .tasks = from_tasks, .run = run_from};
 constexpr EngineKernel kToBlocked = {
-    .name = "f32 reorder", .accepts = accepts_reorder, .tasks = to_tasks, .run = run_to};
+    .name = "f32 reorder", .accepts = accepts_reorder, .tasks = to_tasks, .run = run_to, .strided = 1u << 0};
 
 }  // namespace anyshape::cpu

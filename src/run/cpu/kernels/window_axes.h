@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 
 #include "ops/nn/window.h"
 
@@ -66,6 +67,18 @@ void set_sizes(const WindowAxes& window, bool two_axes, std::span<const int64_t>
   c.out_width = two_axes ? out[3] : out[2];
   c.pad_top = window.at(window.y, c.in_height, c.out_height, false).pad;
   c.pad_left = window.at(window.x, c.in_width, c.out_width, false).pad;
+}
+
+// A map of one column lies in memory as one of one row does, and loops are fast along rows.
+template <class Conv>
+void lay_down(Conv& c) {
+  if (c.in_width != 1 || c.out_width != 1 || c.kernel_width != 1 || c.pad_left != 0) return;
+  std::swap(c.in_height, c.in_width);
+  std::swap(c.out_height, c.out_width);
+  std::swap(c.kernel_height, c.kernel_width);
+  std::swap(c.stride_y, c.stride_x);
+  std::swap(c.dilation_y, c.dilation_x);
+  std::swap(c.pad_top, c.pad_left);
 }
 
 }  // namespace anyshape::cpu

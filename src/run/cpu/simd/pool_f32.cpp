@@ -68,6 +68,10 @@ void max_pool_plane(const PlanePool& pool, const float* in, float* out) {
 
 void average_pool_plane(const PlanePool& pool, const float* in, float* out, double* sums) {
   const PoolAxis &y = pool.y, &x = pool.x;
+  // All cells of these windows are inside.
+  const int64_t whole = x.first(0), end = std::max(whole, x.last(x.kernel - 1));
+  const auto cells_at = [&](int64_t j) { return pool.count_padding ? x.padded(j) : x.inside(j); };
+  const auto mean = [](double sum, int64_t cells) { return static_cast<float>(sum / static_cast<double>(cells)); };
   for (int64_t i = 0; i < y.out; ++i, out += x.out) {
     std::fill_n(sums, x.out, 0.0);
     for (int64_t k = 0; k < y.kernel; ++k) {
@@ -78,10 +82,9 @@ void average_pool_plane(const PlanePool& pool, const float* in, float* out, doub
       });
     }
     const int64_t rows = pool.count_padding ? y.padded(i) : y.inside(i);
-    for (int64_t j = 0; j < x.out; ++j) {
-      const int64_t cells = rows * (pool.count_padding ? x.padded(j) : x.inside(j));
-      out[j] = static_cast<float>(sums[j] / static_cast<double>(cells));
-    }
+    for (int64_t j = 0; j < whole; ++j) out[j] = mean(sums[j], rows * cells_at(j));
+    for (int64_t j = whole; j < end; ++j) out[j] = mean(sums[j], rows * x.kernel);
+    for (int64_t j = end; j < x.out; ++j) out[j] = mean(sums[j], rows * cells_at(j));
   }
 }
 

@@ -2,6 +2,7 @@
 #include <array>
 #include <cstring>
 #include <iterator>
+#include <type_traits>
 #include <utility>
 
 #include "kernels/program_scalar.h"
@@ -56,12 +57,25 @@ bool make_space(std::span<const View> in, const View& out, Space& s) {
   return true;
 }
 
+// Operands that lie dense or are one number, told apart before the loop: the compiler makes vectors of it.
+template <class T, ElementOp op, class A, class B>
+void loop_of_two(int64_t n, A a, B b, T* out) {
+  for (int64_t i = 0; i < n; ++i) out[i] = kernels::scalar<T>(op, a(i), b(i), T(0));
+}
+
 template <class T, ElementOp op>
 void loop(int64_t n, Operand<T> a, Operand<T> b, Operand<T> c, T* out) {
-  const int operands = info_of(op).operands;
+  constexpr int kOperands = info_of(op).operands;
+  if constexpr (std::is_integral_v<T> && kOperands == 2) {
+    const auto dense = [](const T* data) { return [data](int64_t i) { return data[i]; }; };
+    const auto number = [](T value) { return [value](int64_t) { return value; }; };
+    if (a.step == 1 && b.step == 1) return loop_of_two<T, op>(n, dense(a.data), dense(b.data), out);
+    if (a.step == 1) return loop_of_two<T, op>(n, dense(a.data), number(*b.data), out);
+    if (b.step == 1) return loop_of_two<T, op>(n, number(*a.data), dense(b.data), out);
+  }
   for (int64_t i = 0; i < n; ++i)
-    out[i] = kernels::scalar<T>(op, a.data[i * a.step], operands > 1 ? b.data[i * b.step] : T(0),
-                                operands > 2 ? c.data[i * c.step] : T(0));
+    out[i] = kernels::scalar<T>(op, a.data[i * a.step], kOperands > 1 ? b.data[i * b.step] : T(0),
+                                kOperands > 2 ? c.data[i * c.step] : T(0));
 }
 
 template <class T>

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -183,6 +184,24 @@ TEST(Rows, Reduce) {
         }
     }
   });
+}
+
+TEST(StridedCopy, Turned) {
+  for (uint64_t seed = 1; seed <= 100; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    Dice dice(seed);
+    const int64_t rows = dice.size(90), columns = dice.size(90), from_row = columns + dice.between(0, 3);
+    const auto in = dice.numbers(rows * from_row);
+    std::vector<float> out(static_cast<size_t>(rows * columns) + 1, 77.0f);
+    const std::vector<int64_t> dims{columns, rows}, from{1, from_row}, to{rows, 1};
+    const View source{DType::f32, dims, from, reinterpret_cast<std::byte*>(const_cast<float*>(in.data()))};
+    copy_view(source, View{DType::f32, dims, to, reinterpret_cast<std::byte*>(out.data())});
+    for (int64_t r = 0; r < rows; ++r)
+      for (int64_t c = 0; c < columns; ++c)
+        ASSERT_EQ(std::bit_cast<uint32_t>(out[static_cast<size_t>(c * rows + r)]),
+                  std::bit_cast<uint32_t>(in[static_cast<size_t>(r * from_row + c)]));
+    EXPECT_EQ(out.back(), 77.0f);
+  }
 }
 
 TEST(StridedCopy, AnyOrderOfAxes) {

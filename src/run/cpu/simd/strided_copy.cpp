@@ -4,11 +4,14 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "run/cpu/simd/turn.h"
+
 namespace anyshape::simd {
 namespace {
 
 constexpr int kMostAxes = static_cast<int>(kMostCopyAxes);
-constexpr int64_t kBlock = 16;  // of a transposition: lines of both sides stay in the L1 cache
+constexpr int64_t kBlock = 16;   // of a transposition: lines of both sides stay in the L1 cache
+constexpr int64_t kTurned = 32;  // of one by vectors
 
 struct Axis {
   int64_t size, from, to;
@@ -59,11 +62,27 @@ void copy_turned(const T* from, T* to, const Axis& outer, const Axis& inner) {
   }
 }
 
+// The same where both sides lie dense along one of the two.
+void turn_blocks(const float* from, float* to, const Axis& outer, const Axis& inner) {
+  for (int64_t i = 0; i < outer.size; i += kTurned)
+    for (int64_t j = 0; j < inner.size; j += kTurned)
+      turn(from + i + j * inner.from, inner.from, std::min(kTurned, inner.size - j), std::min(kTurned, outer.size - i),
+           to + i * outer.to + j, outer.to);
+}
+
+template <class T>
+void copy_pair(const T* from, T* to, const Axis& outer, const Axis& inner) {
+  if constexpr (sizeof(T) == sizeof(float))
+    if (outer.from == 1 && inner.to == 1)
+      return turn_blocks(reinterpret_cast<const float*>(from), reinterpret_cast<float*>(to), outer, inner);
+  copy_turned(from, to, outer, inner);
+}
+
 template <class T>
 void copy_axes(const T* from, T* to, const Axis* axis, int count) {
   if (count == 1) return copy_line(from, to, axis[0]);
   if (count == 2 && axis[1].from != 0 && std::abs(axis[0].from) < std::abs(axis[1].from))
-    return copy_turned(from, to, axis[0], axis[1]);
+    return copy_pair(from, to, axis[0], axis[1]);
   for (int64_t i = 0; i < axis[0].size; ++i)
     copy_axes(from + i * axis[0].from, to + i * axis[0].to, axis + 1, count - 1);
 }
