@@ -112,6 +112,7 @@ constexpr KernelRow kRows[] = {
     {&kLabelEncoder, kOps<ops::kMlLabelEncoder1>},
     {&kLinearClassifier, kOps<ops::kMlLinearClassifier1>},
     {&kLinearRegressor, kOps<ops::kMlLinearRegressor1>},
+    {&kLocalNorm, kOps<ops::kLRN1>},
     {&kLogSoftmax, kOps<ops::kLogSoftmax1>},
     {&kMatMul, kOps<ops::kFusedMatMul1, ops::kMatMul1>},
     {&kMatMulInteger, kOps<ops::kMatMulInteger10>},

@@ -39,6 +39,7 @@ extern const EngineKernel kIntegerMatMul;
 extern const EngineKernel kLabelEncoder;
 extern const EngineKernel kLinearClassifier;
 extern const EngineKernel kLinearRegressor;
+extern const EngineKernel kLocalNorm;
 extern const EngineKernel kLogSoftmax;
 extern const EngineKernel kMatMul;
 extern const EngineKernel kMatMulInteger;

@@ -21,5 +21,18 @@ TEST(CpuKernels, ChannelNormalization) {
   EXPECT_NE(refusal_of({"GroupNormalization", 21, "f32[2, 4, 4]; f32[4]; f32[1]", "num_groups=2"}), "");
 }
 
+TEST(CpuKernels, LocalResponse) {
+  check_kernels({
+      {"LRN", 13, "f32[2, 7, 3, 4]", "size=5"},
+      {"LRN", 13, "f32[1, 20, 17, 18]", "size=5 alpha=0.3 beta=0.75 bias=2.0"},
+      {"LRN", 13, "f32[2, 3, 300]", "size=4 alpha=0.5"},
+      {"LRN", 13, "f32[2, 3, 5]", "size=9 alpha=0.5 beta=1.5"},
+      {"LRN", 13, "f32[3, 6]", "size=1 alpha=0.5 beta=0.5"},
+      {"LRN", 13, "f32[0, 6, 2]", "size=3"},
+      {"LRN", 13, "f32[2, 6, 0]", "size=3"},
+  });
+  EXPECT_EQ(refusal_of({"LRN", 13, "f32[2, 3, 4]", "size=1000"}), "it adds up many channels");
+}
+
 }  // namespace
 }  // namespace anyshape::cpu
