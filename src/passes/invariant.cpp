@@ -20,7 +20,7 @@ ValueId without_identities(const Graph& body, ValueId id) {
 
 class Invariants {
  public:
-  explicit Invariants(Draft& draft) : draft_(draft) {}
+  explicit Invariants(Draft& draft) : draft_(draft), uses_(draft.uses()) {}
 
   void run() {
     std::vector<Node> nodes = std::move(draft_.graph.nodes);
@@ -47,13 +47,23 @@ class Invariants {
     const Graph* body = body_of(node);
     if (!body) return out;
     const auto inputs = body->required_inputs();
+    if (inputs.size() != node.in.size() || body->outputs.size() + 1 < node.in.size()) return out;
     for (size_t i = 0; i + kCarriedIn < node.in.size(); ++i) {
       const ValueId start = node.in[i + kCarriedIn], in = inputs[i + kBodyIn];
       const bool asked = i < node.out.size() && draft_.is_demanding(node) && node.out[i] == node.first_output();
       const bool same = without_identities(*body, body->outputs[i + kBodyOut]) == in;
       if (same && !asked && start != kNoValue && draft_.facts[start].is_tensor()) out.push_back(i);
     }
-    return out;
+    return is_read_without(node, out) ? out : std::vector<size_t>();
+  }
+
+  // Somebody reads more of the Loop than what it hands on: else it would be dropped, even if it never ends.
+  bool is_read_without(const Node& node, const std::vector<size_t>& kept) const {
+    for (size_t i = 0; i < node.out.size(); ++i) {
+      const bool read = node.out[i] != kNoValue && uses_[node.out[i]] != 0;
+      if (read && std::find(kept.begin(), kept.end(), i) == kept.end()) return true;
+    }
+    return false;
   }
 
   // The body takes the values from outside; what the Loop gave of them is copied.
@@ -85,6 +95,7 @@ class Invariants {
   }
 
   Draft& draft_;
+  std::vector<uint32_t> uses_;
 };
 
 }  // namespace

@@ -97,6 +97,22 @@ TEST(Passes, LoopInvariants) {
             "  output going, sum\n");
 }
 
+// Whether it ends is to be seen by running it.
+TEST(Passes, LoopThatHandsOnOnly) {
+  const Rewritten after = rewritten_loop(with_body(R"(
+    input x f32[n]
+    input m i64[]
+    input more bool[]
+    a <- Loop(m, more, x)
+    output a)",
+                                                   R"(
+    input i i64[]
+    input going bool[]
+    input s f32[n]
+    output going, s)"));
+  EXPECT_EQ(after.nodes, "a f32[n] <- Loop(m, more, x) body=<0 nodes>\n");
+}
+
 // Two values that change places are no invariants.
 TEST(Passes, LoopThatSwaps) {
   const Rewritten after = rewritten_loop(with_body(R"(
