@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kMostAxes = static_cast<int>(kMostCopyAxes);
 constexpr int64_t kBlock = 16;   // of a transposition: lines of both sides stay in the L1 cache
-constexpr int64_t kTurned = 32;  // of one by vectors
+constexpr int64_t kTurned = 32;  // of one by vectors, which work on 4 lines at least
 
 struct Axis {
   int64_t size, from, to;
@@ -73,7 +73,7 @@ void turn_blocks(const float* from, float* to, const Axis& outer, const Axis& in
 template <class T>
 void copy_pair(const T* from, T* to, const Axis& outer, const Axis& inner) {
   if constexpr (sizeof(T) == sizeof(float))
-    if (outer.from == 1 && inner.to == 1)
+    if (outer.from == 1 && inner.to == 1 && outer.size >= 4)
       return turn_blocks(reinterpret_cast<const float*>(from), reinterpret_cast<float*>(to), outer, inner);
   copy_turned(from, to, outer, inner);
 }
