@@ -85,6 +85,23 @@ double power(double value, double p) {
   return std::pow(value, p);
 }
 
+// Each output is total(sum of entry(x) over the cells of its window, its position, how many cells), in f64.
+template <class Entry, class Total>
+Status sum_pool(const Pool& pool, const Tensor& x, Tensor& out, Entry entry, Total total) {
+  TRY_OK(require_one_type({&x, &out}));
+  TRY(const Planes planes, planes_of(pool, x, out));
+  return visit_real(x.dtype(), [&]<class T>(T) -> Status {
+    const T* from = x.as<T>().data();
+    T* to = out.as_mutable<T>().data();
+    for_each_window(pool, planes, [&](int64_t plane, int64_t position, std::span<const int64_t> cells) {
+      double sum = 0;
+      for (int64_t cell : cells) sum += entry(static_cast<double>(from[plane * planes.in + cell]));
+      to[plane * planes.out + position] = static_cast<T>(total(sum, position, cells.size()));
+    });
+    return {};
+  });
+}
+
 }  // namespace
 
 Pool global_pool(const Tensor& x) {
@@ -123,34 +140,17 @@ Status max_pool(const Pool& pool, const Tensor& x, bool column_major, Tensor& ou
 }
 
 Status average_pool(const Pool& pool, const Tensor& x, bool count_padding, Tensor& out) {
-  TRY_OK(require_one_type({&x, &out}));
-  TRY(const Planes planes, planes_of(pool, x, out));
-  return visit_real(x.dtype(), [&]<class T>(T) -> Status {
-    const T* from = x.as<T>().data();
-    T* to = out.as_mutable<T>().data();
-    for_each_window(pool, planes, [&](int64_t plane, int64_t position, std::span<const int64_t> cells) {
-      double sum = 0;
-      for (int64_t cell : cells) sum += static_cast<double>(from[plane * planes.in + cell]);
-      const int64_t count = count_padding ? padded_cells(pool, position) : static_cast<int64_t>(cells.size());
-      to[plane * planes.out + position] = static_cast<T>(sum / static_cast<double>(count));
-    });
-    return {};
-  });
+  return sum_pool(
+      pool, x, out, [](double entry) { return entry; },
+      [&](double sum, int64_t position, size_t cells) {
+        return sum / static_cast<double>(count_padding ? padded_cells(pool, position) : static_cast<int64_t>(cells));
+      });
 }
 
 Status lp_pool(const Pool& pool, const Tensor& x, double p, Tensor& out) {
-  TRY_OK(require_one_type({&x, &out}));
-  TRY(const Planes planes, planes_of(pool, x, out));
-  return visit_real(x.dtype(), [&]<class T>(T) -> Status {
-    const T* from = x.as<T>().data();
-    T* to = out.as_mutable<T>().data();
-    for_each_window(pool, planes, [&](int64_t plane, int64_t position, std::span<const int64_t> cells) {
-      double sum = 0;
-      for (int64_t cell : cells) sum += power(std::abs(static_cast<double>(from[plane * planes.in + cell])), p);
-      to[plane * planes.out + position] = static_cast<T>(p == 2 ? std::sqrt(sum) : power(sum, 1 / p));
-    });
-    return {};
-  });
+  return sum_pool(
+      pool, x, out, [p](double entry) { return power(std::abs(entry), p); },
+      [p](double sum, int64_t, size_t) { return p == 2 ? std::sqrt(sum) : power(sum, 1 / p); });
 }
 
 Status max_unpool(const Tensor& x, const Tensor& indices, std::span<const int64_t> plain, Tensor& out) {
