@@ -133,7 +133,8 @@ def quantised_mlp(file_of):
         return onnx.load(out)
 
 
-def quantised_cnn(file_of):
+def quantised_statically(source, **options):
+    """The file of a network of images, its activations as bytes whose ranges were seen on random images."""
     from onnxruntime import quantization
 
     class Samples(quantization.CalibrationDataReader):
@@ -147,10 +148,28 @@ def quantised_cnn(file_of):
     with tempfile.TemporaryDirectory() as place:
         out = Path(place) / "out.onnx"
         quantization.quantize_static(
-            file_of("resnet"), out, Samples(), quant_format=quantization.QuantFormat.QOperator,
-            activation_type=quantization.QuantType.QUInt8, weight_type=quantization.QuantType.QInt8,
+            source, out, Samples(), activation_type=quantization.QuantType.QUInt8,
+            weight_type=quantization.QuantType.QInt8, **options,
         )  # fmt: skip
         return onnx.load(out)
+
+
+def quantised_cnn(file_of):
+    """As somebody makes it who does not prepare the model first: BatchNormalization stays."""
+    from onnxruntime import quantization
+
+    return quantised_statically(file_of("resnet"), quant_format=quantization.QuantFormat.QOperator)
+
+
+def quantised_mobilenet(file_of):
+    """As it is recommended: prepared, with QuantizeLinear and DequantizeLinear, one scale for each filter."""
+    from onnxruntime import quantization
+    from onnxruntime.quantization.shape_inference import quant_pre_process
+
+    with tempfile.TemporaryDirectory() as place:
+        prepared = Path(place) / "prepared.onnx"
+        quant_pre_process(str(file_of("mobilenet")), str(prepared), skip_symbolic_shape=True)
+        return quantised_statically(prepared, quant_format=quantization.QuantFormat.QDQ, per_channel=True)
 
 
 GRAPHS = {
@@ -159,4 +178,5 @@ GRAPHS = {
     "shape_heavy": shape_heavy,
     "quantised_mlp": quantised_mlp,
     "quantised_cnn": quantised_cnn,
+    "quantised_mobilenet": quantised_mobilenet,
 }
