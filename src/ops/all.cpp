@@ -275,6 +275,7 @@ constexpr const OpDef* kAll[] = {
     &ops::kFusedMatMul1,
     &ops::kIntegerMatMul1,
     &ops::kRecurrentStack1,
+    &ops::kRequantize1,
     &ops::kToBlocked1,
     &ops::kMsAttention1,
     &ops::kMsBiasAdd1,

@@ -180,6 +180,7 @@ extern const OpDef kReduceSumSquare1;
 extern const OpDef kReduceSumSquare18;
 extern const OpDef kRegexFullMatch20;
 extern const OpDef kRelu1;
+extern const OpDef kRequantize1;
 extern const OpDef kReshape1;
 extern const OpDef kReshape5;
 extern const OpDef kResize10;

@@ -78,6 +78,7 @@ struct Pass {
 Status take_known_branches(Draft& draft);
 Status capture_invariants(Draft& draft);
 Status fuse_quantized(Draft& draft);
+Status dequantize_recurrent(Draft& draft);
 Status fold_constants(Draft& draft);
 Status retype_exponents(Draft& draft);
 Status remove_no_ops(Draft& draft);
@@ -99,6 +100,8 @@ Status fuse_products(Draft& draft);
 Status order_rows(Draft& draft);
 Status fuse_integer_products(Draft& draft);
 Status fuse_elementwise(Draft& draft);
+Status fuse_requantizing(Draft& draft);
+Status put_channels_last(Draft& draft);
 Status choose_layouts(Draft& draft);
 Status remove_dead_nodes(Draft& draft);
 

@@ -121,13 +121,19 @@ int64_t tasks(const ViewArgs& args) { return rows_of(args).tasks(); }
 
 std::string_view accepts_dynamic(const Call& call) { return is_f32(call, 0) ? "" : "its element type is not f32"; }
 
-// Each task looks for the range of all entries by itself.
-int64_t tasks_dynamic(const ViewArgs& args) { return tasks_for(args.in[0].count(), 4, 4); }
+int64_t tasks_dynamic(const ViewArgs& args) { return tasks_for(args.in[0].count(), 8); }
+
+int64_t scratch_dynamic(const ViewArgs&) { return sizeof(simd::Range); }
+
+Status begin_dynamic(const ViewArgs& args) {
+  *reinterpret_cast<simd::Range*>(args.scratch) = simd::range_of(args.in[0].as<const float>(), args.in[0].count());
+  return {};
+}
 
 Status run_dynamic(const ViewArgs& args, int64_t first, int64_t last) {
   const View& x = args.in[0];
   const int64_t n = x.count(), all = tasks_dynamic(args);
-  const simd::Range range = simd::range_of(x.as<const float>(), n);
+  const simd::Range range = *reinterpret_cast<const simd::Range*>(args.scratch);
   const float step = (range.low == range.high ? 1.0f : range.high - range.low) / 255.0f;
   const float shift = std::nearbyint(std::clamp(-range.low / step, 0.0f, 255.0f));
   const auto zero = static_cast<int32_t>(std::isnan(shift) ? 0 : shift);
@@ -156,7 +162,11 @@ constexpr EngineKernel kDequantizeLinear = {.name = "integers to f32",
                                             .scratch = scratch,
                                             .tasks = tasks,
                                             .run = run_dequantize};
-constexpr EngineKernel kDynamicQuantizeLinear = {
-    .name = "f32 to 8 bits", .accepts = accepts_dynamic, .tasks = tasks_dynamic, .run = run_dynamic};
+constexpr EngineKernel kDynamicQuantizeLinear = {.name = "f32 to 8 bits",
+                                                 .accepts = accepts_dynamic,
+                                                 .scratch = scratch_dynamic,
+                                                 .tasks = tasks_dynamic,
+                                                 .begin = begin_dynamic,
+                                                 .run = run_dynamic};
 
 }  // namespace anyshape::cpu

@@ -60,6 +60,37 @@ TEST(QuantizedBytes, Tables) {
   }
 }
 
+TEST(QuantizedBytes, Softmax) {
+  for (const std::string t : {"u8", "i8"}) {
+    const std::string z = "; " + t + "[]", around = "; f32[] = [0.03]" + z + "; f32[] = [0.004]" + z;
+    check_kernels({
+        {"com.microsoft:QLinearSoftmax", 1, t + "[3, 70]" + around, "", 1, 0},
+        {"com.microsoft:QLinearSoftmax", 1, t + "[2, 4, 9, 33]" + around, "axis=3 opset=12", 1, 0},
+        {"com.microsoft:QLinearSoftmax", 1, t + "[600, 20]; f32[] = [0.5]; ; f32[] = [0.01]", "", 1, 0},
+        {"com.microsoft:QLinearSoftmax", 1, t + "[0, 3]" + around, "", 1, 0},
+    });
+  }
+  EXPECT_NE(refusal_of({"com.microsoft:QLinearSoftmax", 1, "u8[3, 4]; f32[]; u8[]; f32[]; u8[]", "axis=0"}), "");
+}
+
+TEST(QuantizedBytes, PoolsWithChannelsLast) {
+  for (const std::string t : {"u8", "i8"}) {
+    const std::string z = "; " + t + "[]", around = "; f32[] = [0.03]" + z + "; f32[] = [0.02]" + z;
+    check_kernels({
+        {"com.microsoft:NhwcMaxPool", 1, t + "[2, 9, 71, 3]", "kernel_shape=[2,2] strides=[2,2]", 1, 0},
+        {"com.microsoft:NhwcMaxPool", 1, t + "[2, 30, 41, 40]", "kernel_shape=[3,3] strides=[2,2] pads=[1,1,1,1]", 1,
+         0},
+        {"com.microsoft:NhwcMaxPool", 1, t + "[1, 13, 14, 2]",
+         "kernel_shape=[3,2] strides=[1,3] dilations=[2,3] ceil_mode=1", 1, 0},
+        {"com.microsoft:NhwcMaxPool", 1, t + "[1, 13, 14, 2]", "kernel_shape=[5,5] auto_pad=SAME_LOWER", 1, 0},
+        {"com.microsoft:NhwcMaxPool", 1, t + "[0, 9, 9, 2]", "kernel_shape=[3,3]", 1, 0},
+        {"com.microsoft:QLinearGlobalAveragePool", 1, t + "[2, 7, 7, 30]" + around, "channels_last=1", 1, 0},
+        {"com.microsoft:QLinearGlobalAveragePool", 1, t + "[5, 50, 3]; f32[]; ; f32[]", "channels_last=1", 1, 0},
+        {"com.microsoft:QLinearGlobalAveragePool", 1, t + "[0, 4, 5, 3]" + around, "channels_last=1", 1, 0},
+    });
+  }
+}
+
 TEST(QuantizedBytes, Pools) {
   for (const std::string t : {"u8", "i8"}) {
     const std::string z = "; " + t + "[]", around = "; f32[] = [0.03]" + z + "; f32[] = [0.02]" + z;
@@ -81,9 +112,6 @@ TEST(QuantizedBytes, Pools) {
          0},
     });
   }
-  EXPECT_NE(
-      refusal_of({"com.microsoft:QLinearGlobalAveragePool", 1, "u8[1, 5, 5, 3]; f32[]; ; f32[]", "channels_last=1"}),
-      "");
 }
 
 }  // namespace

@@ -1,7 +1,8 @@
+#include "run/cpu/kernels/quantized_conv.h"
+
 #include <algorithm>
 
 #include "run/cpu/kernels/all.h"
-#include "run/cpu/kernels/quantized_common.h"
 #include "run/cpu/kernels/window_axes.h"
 #include "run/cpu/simd/conv_bytes.h"
 
@@ -12,48 +13,18 @@ namespace {
 using simd::ByteConv;
 using simd::ByteConvOut;
 
-// Where an operator has its operands; -1: nowhere.
-struct Ports {
-  int x_scale, x_zero, w, w_scale, w_zero, y_scale, y_zero, bias;
-};
-constexpr Ports kInteger{-1, 2, 1, -1, 3, -1, -1, -1};
-constexpr Ports kQLinear{1, 2, 3, 4, 5, 6, 7, 8};
-
 struct Prepared {
   ByteConv conv;  // all that does not depend on the input's sizes
   std::vector<int32_t, CacheAligned<int32_t>> weights, sums;
   WindowAxes window;
 };
 
-bool fits(const Call& call, int input, DType dtype) {
-  const auto i = static_cast<size_t>(input);
-  return input < 0 || !call.has(i) || call.in(i).dtype == dtype;
-}
-
-template <const Ports& p>
+template <const ConvPorts& p>
 std::string_view accepts(const Call& call) {
-  const auto w = static_cast<size_t>(p.w);
-  if (!is_byte(call, 0) || !is_byte(call, w)) return "its element types are not of 8-bit integers";
-  if (!is_constant(call, w)) return "the weights are not constant";
-  if (const auto* last = call.given<int64_t>("channels_last"); last && *last != 0) return "its channels are last";
-  const auto& dims = call.in(w).constant->dims();
-  if (dims.size() != 3 && dims.size() != 4) return "it has neither one nor two spatial axes";
-  if (!fits(call, p.x_zero, call.in(0).dtype) || !fits(call, p.w_zero, call.in(w).dtype))
-    return "a zero point has another type";
-  if (!is_single(call, static_cast<size_t>(p.x_zero))) return "the input may have several zero points";
-  if (element_count(dims).value_or(0) == 0) return "a filter is empty";
-  if (p.x_scale < 0) return {};
-  for (int i : {p.x_scale, p.w_scale, p.y_scale})
-    if (!is_f32(call, static_cast<size_t>(i))) return "a scale is not f32";
-  for (int i : {p.x_scale, p.y_scale, p.y_zero})
-    if (!is_single(call, static_cast<size_t>(i))) return "input or output may have several scales";
-  if (call.has(static_cast<size_t>(p.y_zero)) && !is_byte(call, static_cast<size_t>(p.y_zero)))
-    return "it does not give 8-bit integers";
-  if (!fits(call, p.bias, DType::i32)) return "its bias is not i32";
-  return element_count(dims).value_or(0) / dims[0] > kMostProducts ? "its sums may need more than 32 bits" : "";
+  return has_channels_last(call) ? "its channels are last" : accepts_conv(call, p);
 }
 
-template <const Ports& p>
+template <const ConvPorts& p>
 Result<std::shared_ptr<const void>> prepare(const Call& call) {
   auto out = std::make_shared<Prepared>();
   const Tensor& w = *call.in(static_cast<size_t>(p.w)).constant;
@@ -104,7 +75,7 @@ int64_t scratch(const ViewArgs& args) {
 }
 
 // Scales, zero points and bias as they are in this run.
-template <const Ports& p>
+template <const ConvPorts& p>
 void set_parameters(const ViewArgs& args, ByteConv& c, std::byte* slot) {
   auto* factors = reinterpret_cast<float*>(slot);
   auto* zeros = reinterpret_cast<int32_t*>(factors + parameters_of(c));
@@ -124,7 +95,7 @@ void set_parameters(const ViewArgs& args, ByteConv& c, std::byte* slot) {
   if (const View bias = view_at(args.in, p.bias)) c.bias = bias.as<const int32_t>();
 }
 
-template <const Ports& p>
+template <const ConvPorts& p>
 Status run(const ViewArgs& args, int64_t first, int64_t last) {
   ByteConv c = conv_of(args);
   if (empty(c)) return {};
@@ -136,7 +107,7 @@ Status run(const ViewArgs& args, int64_t first, int64_t last) {
   return {};
 }
 
-template <const Ports& p>
+template <const ConvPorts& p>
 constexpr EngineKernel kKernel = {.name = "8-bit packed",
                                   .accepts = accepts<p>,
                                   .prepare = prepare<p>,
@@ -144,9 +115,40 @@ constexpr EngineKernel kKernel = {.name = "8-bit packed",
                                   .tasks = tasks,
                                   .run = run<p>};
 
+bool fits(const Call& call, int input, DType dtype) {
+  const auto i = static_cast<size_t>(input);
+  return input < 0 || !call.has(i) || call.in(i).dtype == dtype;
+}
+
 }  // namespace
 
-constexpr EngineKernel kConvInteger = kKernel<kInteger>;
-constexpr EngineKernel kQLinearConv = kKernel<kQLinear>;
+bool has_channels_last(const Call& call) {
+  const auto* last = call.given<int64_t>("channels_last");
+  return last && *last != 0;
+}
+
+std::string_view accepts_conv(const Call& call, const ConvPorts& p) {
+  const auto w = static_cast<size_t>(p.w);
+  if (!is_byte(call, 0) || !is_byte(call, w)) return "its element types are not of 8-bit integers";
+  if (!is_constant(call, w)) return "the weights are not constant";
+  const auto& dims = call.in(w).constant->dims();
+  if (dims.size() != 3 && dims.size() != 4) return "it has neither one nor two spatial axes";
+  if (!fits(call, p.x_zero, call.in(0).dtype) || !fits(call, p.w_zero, call.in(w).dtype))
+    return "a zero point has another type";
+  if (!is_single(call, static_cast<size_t>(p.x_zero))) return "the input may have several zero points";
+  if (element_count(dims).value_or(0) == 0) return "a filter is empty";
+  if (p.x_scale < 0) return {};
+  for (int i : {p.x_scale, p.w_scale, p.y_scale})
+    if (!is_f32(call, static_cast<size_t>(i))) return "a scale is not f32";
+  for (int i : {p.x_scale, p.y_scale, p.y_zero})
+    if (!is_single(call, static_cast<size_t>(i))) return "input or output may have several scales";
+  if (call.has(static_cast<size_t>(p.y_zero)) && !is_byte(call, static_cast<size_t>(p.y_zero)))
+    return "it does not give 8-bit integers";
+  if (!fits(call, p.bias, DType::i32)) return "its bias is not i32";
+  return element_count(dims).value_or(0) / dims[0] > kMostProducts ? "its sums may need more than 32 bits" : "";
+}
+
+constexpr EngineKernel kConvInteger = kKernel<kConvIntegerPorts>;
+constexpr EngineKernel kQLinearConv = kKernel<kQLinearConvPorts>;
 
 }  // namespace anyshape::cpu

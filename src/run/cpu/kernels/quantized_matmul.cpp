@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 
 #include "run/cpu/kernels/all.h"
@@ -39,8 +40,11 @@ bool is_row(const Call& call, int input) {
   return dims && std::all_of(dims->begin(), dims->end() - (dims->empty() ? 0 : 1), [](Dim d) { return d == Dim(1); });
 }
 
-bool few_products(const Call& call, const Ports& p) {
+// QLinearMatMul looks at each shape, and sums of MatMulInteger wrap.
+template <const Ports& p>
+bool few_products(const Call& call) {
   const Dim depth = call.in(static_cast<size_t>(p.a)).dims->back();
+  if (p.a_scale < 0 || &p == &kScaled || &p == &kQLinear) return true;
   return depth.is_constant() && depth.constant() <= kMostProducts;
 }
 
@@ -74,7 +78,7 @@ std::string_view accepts(const Call& call) {
   for (int i : {p.a_scale, p.a_zero})
     if (i >= 0 && !is_single(call, static_cast<size_t>(i))) return "A may have several scales or zero points";
   if (!is_row(call, p.b_scale) || !is_row(call, p.b_zero)) return "B has scales or zero points for each matrix";
-  if (p.a_scale >= 0 && !few_products(call, p)) return "its sums may need more than 32 bits";
+  if (!few_products<p>(call)) return "its sums may need more than 32 bits";
   const auto y_scale = static_cast<size_t>(p.y_scale), y_zero = static_cast<size_t>(p.y_zero);
   const bool to_f32 = p.offset >= 0 && !call.has(y_scale) && !call.has(y_zero);
   if (p.y_scale >= 0 && !to_f32 && (!is_f32(call, y_scale) || !is_byte(call, y_zero)))
@@ -285,10 +289,35 @@ void set_b(const ViewArgs& args, const Products& x, int64_t slot, int64_t batch,
   g.b = packed, g.b_sums = sums;
 }
 
+// Sums that may need more than 32 bits, entry by entry.
+template <const Ports& p>
+void run_wide(const ViewArgs& args, const Products& x, int64_t first, int64_t last) {
+  const View &a = args.in[p.a], &b = args.in[p.b], &out = args.out[0], b_zero = view_at(args.in, p.b_zero);
+  const Parameters from = parameters_of(args, x);
+  const int64_t a_zero = integer_at(view_at(args.in, p.a_zero), 0), zero = integer_at(view_at(args.in, p.y_zero), 0);
+  const double least = out.dtype == DType::i8 ? -128 : 0;
+  for (int64_t row = share_of(x.batches * x.m, x.tasks(), first).first;
+       row < share_of(x.batches * x.m, x.tasks(), last - 1).last; ++row) {
+    const int64_t batch = row / x.m, i = row % x.m;
+    const auto start = [&](const View& of) { return matrix_of(leading_of(of.dims), leading_of(out.dims), batch); };
+    const int64_t a_at = (x.batches == 1 ? i : start(a) * x.m + i) * x.k, b_at = x.one_b ? 0 : start(b) * x.k * x.n;
+    for (int64_t j = 0; j < x.n; ++j) {
+      const int64_t right_zero = b_zero ? integer_at(b_zero, b_zero.count() == 1 ? 0 : j) : 0;
+      int64_t sum = 0;
+      for (int64_t k = 0; k < x.k; ++k)
+        sum += (integer_at(a, a_at + k) - a_zero) * (integer_at(b, b_at + k * x.n + j) - right_zero);
+      const double y = std::nearbyint(static_cast<float>(sum) * from.factors[j]) + static_cast<double>(zero);
+      const double byte = std::isnan(y) ? least : std::clamp(y, least, least + 255);
+      out.data[row * x.n + j] = static_cast<std::byte>(static_cast<int32_t>(byte) & 255);
+    }
+  }
+}
+
 template <const Ports& p>
 Status run(const ViewArgs& args, int64_t first, int64_t last) {
   const Products x = products_of<p>(args);
   if (x.m * x.n * x.batches == 0) return {};
+  if (&p == &kQLinear && x.k > kMostProducts) return run_wide<p>(args, x, first, last), Status();
   ByteGemm g = gemm_of<p>(args, x);
   const int64_t tiles = x.down * x.across, tasks = x.tasks(), size = bits(args.out[0].dtype) / 8;
   const int64_t units = x.packed ? x.items() : x.batches;

@@ -84,7 +84,11 @@ TEST(QuantizedKernels, QLinearMatMul) {
     });
   }
   EXPECT_NE(refusal_of({"QLinearMatMul", 10, "u8[3, 5]; f32[3]; u8[3]; u8[5, 7]; f32[]; u8[]; f32[]; u8[]"}), "");
-  EXPECT_NE(refusal_of({"QLinearMatMul", 10, "u8[3, 40000]; f32[]; u8[]; u8[40000, 1]; f32[]; u8[]; f32[]; u8[]"}), "");
+  // Sums that take more than 32 bits.
+  check_kernels({
+      {"QLinearMatMul", 10, "u8[2, 40000]; f32[]; u8[]; u8[40000, 3]; f32[3]; u8[3]; f32[] = [9999]; u8[] = [99]"},
+      {"QLinearMatMul", 10, "i8[2, 1, 33100]; f32[]; i8[]; i8[2, 33100, 2]; f32[]; i8[]; f32[] = [9999]; i8[]"},
+  });
 }
 
 TEST(QuantizedKernels, MatMulIntegerToFloat) {
@@ -135,6 +139,8 @@ constexpr ConvRow kConvs[] = {
     {"[1, 3, 40, 41]", "[8, 3, 7, 7]", "strides=[2,2] pads=[3,3,3,3]", 8},
     {"[1, 5, 20, 19]", "[4, 5, 3, 2]", "strides=[3,3] dilations=[2,3] pads=[0,2,1,0]", 4},
     {"[2, 6, 12, 12]", "[8, 3, 3, 3]", "group=2 pads=[1,1,1,1]", 8},
+    {"[2, 10, 7, 12]", "[6, 5, 3, 3]", "group=2 pads=[1,1,1,1]", 6},
+    {"[2, 37, 12, 18]", "[37, 1, 5, 3]", "group=37 pads=[2,1,2,1] dilations=[1,2]", 37},
     {"[2, 7, 12, 18]", "[7, 1, 3, 3]", "group=7 pads=[1,1,1,1]", 7},
     {"[1, 7, 13, 18]", "[7, 1, 3, 3]", "group=7 strides=[2,2] pads=[1,1,1,1]", 7},
     {"[1, 4, 13, 18]", "[8, 1, 5, 5]", "group=4 strides=[1,2] dilations=[1,2] pads=[2,2,2,2]", 8},
@@ -177,6 +183,68 @@ TEST(QuantizedKernels, Convolutions) {
   });
   EXPECT_NE(refusal_of({"ConvInteger", 10, "u8[1, 4, 9, 9]; i8[6, 4, 3, 3]"}), "");
   EXPECT_NE(refusal_of({"ConvInteger", 10, "u8[1, 4, 9, 9, 9]; const i8[6, 4, 3, 3, 3]"}), "");
+}
+
+// Groups of few channels, with more filters than one for each of them.
+bool has_small_groups(const ConvRow& row) {
+  return std::string_view(row.w).substr(0, 6) == "[8, 1," || std::string_view(row.w).substr(0, 6) == "[8, 3,";
+}
+
+// The sizes of [n, c, ...] as [n, ..., c].
+std::string with_channels_last(std::string_view dims) {
+  const size_t first = dims.find(", "), second = dims.find(", ", first + 2);
+  const std::string_view channels = dims.substr(first, second - first);
+  return std::string(dims.substr(0, first)) + std::string(dims.substr(second, dims.size() - second - 1)) +
+         std::string(channels) + "]";
+}
+
+TEST(QuantizedKernels, ConvolutionsWithChannelsLast) {
+  for (const ConvRow& row : kConvs) {
+    if (has_small_groups(row)) continue;
+    for (const char* types : {"u8 i8 u8", "i8 u8 i8"}) {
+      const std::string x = std::string(types).substr(0, 2), w = std::string(types).substr(3, 2),
+                        y = std::string(types).substr(6), each = "[" + std::to_string(row.filters) + "]";
+      const std::string input = x + with_channels_last(row.x) + "; f32[]; ", weights = "; const " + w + row.w,
+                        out = "; f32[] = [150.5]; ", how = std::string(row.attributes) + " channels_last=1";
+      simd::for_each_target([&] {
+        check_kernels({
+            {"com.microsoft:QLinearConv", 1, input + x + "[]" + weights + "; f32[]; " + w + "[]" + out + y + "[]", how},
+            {"com.microsoft:QLinearConv", 1,
+             input + x + "[]" + weights + "; f32" + each + "; " + w + each + out + y + "[]; const i32" + each, how},
+        });
+      });
+    }
+  }
+}
+
+TEST(QuantizedKernels, MatMulNBits) {
+  check_kernels({
+      {"com.microsoft:MatMulNBits", 1, "f32[3, 64]; const u8[70, 2, 16]; const f32[140]", "K=64 N=70 block_size=32"},
+      {"com.microsoft:MatMulNBits", 1, "f32[2, 5, 70]; const u8[9, 3, 16]; const f32[27]; const u8[18]; ; f32[9]",
+       "K=70 N=9 block_size=32"},
+      {"com.microsoft:MatMulNBits", 1, "f32[1, 40]; const u8[130, 3, 16]; const f32[390]; const f32[390]",
+       "K=40 N=130 block_size=16 bits=8"},
+      {"com.microsoft:MatMulNBits", 1, "f32[4, 33]; const u8[5, 3, 4]; const f32[15]", "K=33 N=5 block_size=16 bits=2"},
+      {"com.microsoft:MatMulNBits", 1, "f32[0, 32]; const u8[5, 1, 16]; const f32[5]", "K=32 N=5 block_size=32"},
+  });
+  EXPECT_NE(refusal_of({"com.microsoft:MatMulNBits", 1, "f32[3, 32]; u8[5, 1, 16]; f32[5]", "K=32 N=5 block_size=32"}),
+            "");
+}
+
+TEST(QuantizedKernels, Requantize) {
+  simd::for_each_target([&] {
+    for (const char* types : {"u8 u8", "u8 i8", "i8 u8", "i8 i8"}) {
+      const std::string x = std::string(types).substr(0, 2), y = std::string(types).substr(3);
+      const std::string from = "; f32[] = [0.7]; " + x + "[]; ", to = "; f32[] = [0.3]; " + y + "[]";
+      check_kernels({
+          {"anyshape:Requantize", 1, x + "[2, 5, 7, 9]" + from + "f32[5]; f32[5]; f32[5]" + to, "least=0.0", 1, 0},
+          {"anyshape:Requantize", 1, x + "[2, 7, 9, 37]" + from + "; f32[37]; " + to, "axis=-1 most=6.0", 1, 0},
+          {"anyshape:Requantize", 1, x + "[3, 4]" + from + "f32[1]; ; f32[4]" + to, "", 1, 0},
+          {"anyshape:Requantize", 1, x + "[3, 70]" + from + "; ; " + to, "", 1, 0},
+          {"anyshape:Requantize", 1, x + "[0, 4, 2]" + from + "; ; " + to, "", 1, 0},
+      });
+    }
+  });
 }
 
 }  // namespace

@@ -22,26 +22,6 @@ constexpr int kVectors = 2;
 constexpr int64_t kPlaces = kVectors * kLanes;
 static_assert(kPlaces <= kBytePlacesAtOnce);
 
-// out[4 i + j] = lines[j][i * stride] ^ flip. May read and write up to 15 places more.
-void interleave(const uint8_t* const (&lines)[4], int64_t stride, int64_t n, uint8_t flip, uint8_t* out) {
-  int64_t i = 0;
-#if HWY_TARGET != HWY_SCALAR
-  const hn::FixedTag<uint8_t, 16> d;
-  const auto by = hn::Set(d, flip);
-  const auto read = [&](const uint8_t* from) HWY_ATTR {
-    if (stride == 1) return hn::Xor(hn::LoadU(d, from + i), by);
-    auto even = by, odd = by;
-    hn::LoadInterleaved2(d, from + 2 * i, even, odd);
-    return hn::Xor(even, by);
-  };
-  if (stride <= 2)
-    for (; i < n; i += 16)
-      hn::StoreInterleaved4(read(lines[0]), read(lines[1]), read(lines[2]), read(lines[3]), d, out + 4 * i);
-#endif
-  for (; i < n; ++i)
-    for (int j = 0; j < 4; ++j) out[4 * i + j] = static_cast<uint8_t>(lines[j][i * stride] ^ flip);
-}
-
 void fill(uint8_t* to, int64_t n, uint8_t value) {
   if (n >= 32) {
     std::memset(to, value, static_cast<size_t>(n));

@@ -69,11 +69,50 @@ HWY_INLINE hn::Vec<D> by_halves(D d, Fn fn, Vs... v) {
 }
 #endif
 
+// out[4 i + j] = lines[j][i * stride] ^ flip. May read and write up to 15 places more.
+HWY_INLINE void interleave(const uint8_t* const (&lines)[4], int64_t stride, int64_t n, uint8_t flip, uint8_t* out) {
+  int64_t i = 0;
+#if HWY_TARGET != HWY_SCALAR
+  const hn::FixedTag<uint8_t, 16> d;
+  const auto by = hn::Set(d, flip);
+  const auto read = [&](const uint8_t* from) HWY_ATTR {
+    if (stride == 1) return hn::Xor(hn::LoadU(d, from + i), by);
+    auto even = by, odd = by;
+    hn::LoadInterleaved2(d, from + 2 * i, even, odd);
+    return hn::Xor(even, by);
+  };
+  if (stride <= 2)
+    for (; i < n; i += 16)
+      hn::StoreInterleaved4(read(lines[0]), read(lines[1]), read(lines[2]), read(lines[3]), d, out + 4 * i);
+#endif
+  for (; i < n; ++i)
+    for (int j = 0; j < 4; ++j) out[4 * i + j] = static_cast<uint8_t>(lines[j][i * stride] ^ flip);
+}
+
 // round(x) to even, within least..most; what is no number becomes `least`.
 HWY_INLINE VI rounded_within(V x, V least, V most) {
   const V y = hn::Round(x);
   return hn::ConvertTo(I(), hn::Min(hn::IfThenElse(hn::Gt(y, least), y, least), most));
 }
+
+// clamp(round(x) + zero), to even; what is no number becomes the least byte.
+template <class Byte>
+struct ToBytes {
+  explicit ToBytes(int32_t zero)
+      : least(splat(static_cast<float>(std::numeric_limits<Byte>::min() - zero))),
+        most(splat(static_cast<float>(std::numeric_limits<Byte>::max() - zero))),
+        move(hn::Set(I(), zero - kMagicBits)) {}
+
+  HWY_INLINE VI operator()(V x) const {
+    // The last bits of the sum with this number are the whole number, which the bounds make small.
+    const V y = hn::Min(hn::IfThenElse(hn::Gt(x, least), x, least), most);
+    return hn::Add(hn::BitCast(I(), hn::Add(y, splat(12582912.0f))), move);
+  }
+
+  static constexpr int32_t kMagicBits = 0x4b400000;
+  V least, most;
+  VI move;
+};
 
 // The lanes as bytes, the first n of them. REQUIRES: they fit.
 template <class Byte>

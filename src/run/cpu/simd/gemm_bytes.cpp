@@ -53,42 +53,52 @@ int32_t sum_of_runs(const ByteGemm& g, int64_t i) {
   return sum;
 }
 
+// What is added to all sums of a column of a panel.
+struct ByteColumns {
+  HWY_ALIGN int32_t more[kMostVectors * kLanes];
+
+  ByteColumns(const ByteGemm& g, int64_t j, int64_t j1) {
+    const VI a_zero = hn::Set(I(), g.a_zero), depth = hn::Set(I(), static_cast<int32_t>(g.depth()));
+    for (int64_t v = 0; j + v * kLanes < j1; ++v) {
+      VI weights = hn::LoadU(I(), g.b_sums + j + v * kLanes);
+      if (g.b_zeros) weights = hn::Sub(weights, hn::Mul(hn::LoadU(I(), g.b_zeros + j + v * kLanes), depth));
+      const VI offset = g.offsets ? hn::LoadU(I(), g.offsets + j + v * kLanes) : hn::Zero(I());
+      hn::Store(hn::Sub(offset, hn::Mul(a_zero, weights)), I(), more + v * kLanes);
+    }
+  }
+};
+
 // The whole sums of a block.
 struct ByteBlock {
   const int32_t* sums;  // row r, vector v at [(r * vectors + v) * kLanes]
+  const int32_t* more;  // of the columns
   int64_t i, j, j1;
   int rows, vectors;
 };
 
-// fn(entries without their zero points, first column, how many, row) for each vector.
+// fn(entries without their zero points, first column, how many, where in C) for each vector.
 template <class Fn>
 HWY_INLINE void for_each_vector(const ByteGemm& g, const ByteBlock& block, Fn fn) {
+  const int64_t used = (block.j1 - block.j + kLanes - 1) / kLanes;
   for (int r = 0; r < block.rows; ++r) {
     const int64_t i = block.i + r;
     const VI row_sum = hn::Set(I(), g.b_zeros ? sum_of_runs(g, i) : 0);
-    const VI a_zero = hn::Set(I(), g.a_zero), depth = hn::Set(I(), static_cast<int32_t>(g.depth()));
-    for (int v = 0; v < block.vectors && block.j + v * kLanes < block.j1; ++v) {
+    for (int64_t v = 0; v < used; ++v) {
       const int64_t j = block.j + v * kLanes;
-      VI x = hn::Load(I(), block.sums + (r * block.vectors + v) * kLanes), columns = hn::LoadU(I(), g.b_sums + j);
-      if (g.b_zeros) {
-        const VI zeros = hn::LoadU(I(), g.b_zeros + j);
-        x = hn::Sub(x, hn::Mul(zeros, row_sum));
-        columns = hn::Sub(columns, hn::Mul(zeros, depth));
-      }
-      if (g.offsets) x = hn::Add(x, hn::LoadU(I(), g.offsets + j));
-      fn(hn::Sub(x, hn::Mul(a_zero, columns)), j, std::min(kLanes, block.j1 - j), i * g.c_row + j);
+      VI x =
+          hn::Add(hn::Load(I(), block.sums + (r * block.vectors + v) * kLanes), hn::Load(I(), block.more + v * kLanes));
+      if (g.b_zeros) x = hn::Sub(x, hn::Mul(hn::LoadU(I(), g.b_zeros + j), row_sum));
+      fn(x, j, std::min(kLanes, block.j1 - j), i * g.c_row + j);
     }
   }
 }
 
 template <class Byte>
 HWY_INLINE void finish_bytes(const ByteGemm& g, const ByteBlock& block) {
-  const VI zero = hn::Set(I(), g.zero);
-  const V least = splat(static_cast<float>(std::numeric_limits<Byte>::min() - g.zero));
-  const V most = splat(static_cast<float>(std::numeric_limits<Byte>::max() - g.zero));
+  const ToBytes<Byte> to_bytes(g.zero);
   for_each_vector(g, block, [&](VI x, int64_t j, int64_t n, int64_t at) HWY_ATTR {
-    const VI y = rounded_within(hn::Mul(hn::ConvertTo(F(), x), hn::LoadU(F(), g.factors + j)), least, most);
-    store_bytes(hn::Add(y, zero), static_cast<Byte*>(g.c) + at, n);
+    const V y = hn::Mul(hn::ConvertTo(F(), x), hn::LoadU(F(), g.factors + j));
+    store_bytes(to_bytes(y), static_cast<Byte*>(g.c) + at, n);
   });
 }
 
@@ -136,7 +146,7 @@ HWY_NOINLINE void finish(const ByteGemm& g, const ByteBlock& block) {
 }
 
 template <int R, int W, bool kSigned>
-HWY_NOINLINE void multiply(const ByteGemm& g, int64_t i, int64_t j, int64_t j1) {
+HWY_NOINLINE void multiply(const ByteGemm& g, const ByteColumns& columns, int64_t i, int64_t j, int64_t j1) {
   const auto* b = reinterpret_cast<const int32_t*>(g.b) + g.groups() * j;
   VI sums[R][W];
   ANYSHAPE_UNROLL
@@ -165,32 +175,33 @@ HWY_NOINLINE void multiply(const ByteGemm& g, int64_t i, int64_t j, int64_t j1) 
   ANYSHAPE_UNROLL
   for (int r = 0; r < R; ++r) ANYSHAPE_UNROLL
   for (int v = 0; v < W; ++v) hn::Store(sums[r][v], I(), all + (r * W + v) * kLanes);
-  finish(g, {all, i, j, j1, R, W});
+  finish(g, {all, columns.more, i, j, j1, R, W});
 }
 
 template <int R, int W>
-HWY_INLINE void multiply_signed(const ByteGemm& g, int64_t i, int64_t j, int64_t j1) {
-  g.a_signed ? multiply<R, W, true>(g, i, j, j1) : multiply<R, W, false>(g, i, j, j1);
+HWY_INLINE void multiply_signed(const ByteGemm& g, const ByteColumns& columns, int64_t i, int64_t j, int64_t j1) {
+  g.a_signed ? multiply<R, W, true>(g, columns, i, j, j1) : multiply<R, W, false>(g, columns, i, j, j1);
 }
 
 template <int R>
-void multiply_rows(const ByteGemm& g, int64_t i, int64_t j, int64_t j1) {
+void multiply_rows(const ByteGemm& g, const ByteColumns& columns, int64_t i, int64_t j, int64_t j1) {
   const int64_t vectors = (j1 - j + kLanes - 1) / kLanes;
-  if (vectors == 1) return multiply_signed<R, 1>(g, i, j, j1);
-  if (kMostVectors == 2 || vectors == 2) return multiply_signed<R, 2>(g, i, j, j1);
-  multiply_signed<R, kMostVectors>(g, i, j, j1);
+  if (vectors == 1) return multiply_signed<R, 1>(g, columns, i, j, j1);
+  if (kMostVectors == 2 || vectors == 2) return multiply_signed<R, 2>(g, columns, i, j, j1);
+  multiply_signed<R, kMostVectors>(g, columns, i, j, j1);
 }
 
 void tile(const ByteGemm& g, int64_t i0, int64_t i1, int64_t j0, int64_t j1) {
   constexpr int64_t kPanel = kMostVectors * kLanes;
   for (int64_t j = j0; j < j1; j += kPanel) {
     const int64_t end = std::min(j1, j + kPanel);
+    const ByteColumns columns(g, j, end);
     int64_t i = i0;
-    for (; i + kMostRows <= i1; i += kMostRows) multiply_rows<kMostRows>(g, i, j, end);
+    for (; i + kMostRows <= i1; i += kMostRows) multiply_rows<kMostRows>(g, columns, i, j, end);
     if constexpr (kMostRows > 4)
-      for (; i + 4 <= i1; i += 4) multiply_rows<4>(g, i, j, end);
-    for (; i + 2 <= i1; i += 2) multiply_rows<2>(g, i, j, end);
-    for (; i < i1; ++i) multiply_rows<1>(g, i, j, end);
+      for (; i + 4 <= i1; i += 4) multiply_rows<4>(g, columns, i, j, end);
+    for (; i + 2 <= i1; i += 2) multiply_rows<2>(g, columns, i, j, end);
+    for (; i < i1; ++i) multiply_rows<1>(g, columns, i, j, end);
   }
 }
 

@@ -96,6 +96,56 @@ void dequantize(const std::byte* x, int64_t n, const Quantization& q, bool is_si
     dequantize_as(reinterpret_cast<const uint8_t*>(x), n, q, out);
 }
 
+void widen(const uint8_t* values, bool nibbles, const float* scales, const float* zeros, int64_t rows, int64_t n,
+           float* to) {
+  const VI low = hn::Set(I(), nibbles ? 15 : 255);
+  for (int64_t j = 0; j < n; j += kLanes) {
+    const V scale = hn::LoadU(F(), scales + j), zero = hn::LoadU(F(), zeros + j);
+    const auto put = [&](VI value, int64_t r) HWY_ATTR {
+      hn::StoreU(hn::Mul(hn::Sub(hn::ConvertTo(F(), value), zero), scale), F(), to + r * n + j);
+    };
+    for (int64_t r = 0, byte = j; r < rows; byte += n) {
+      const VI both = load_bytes(values + byte, kLanes);
+      put(hn::And(both, low), r++);
+      if (nibbles && r < rows) put(hn::ShiftRight<4>(both), r++);
+    }
+  }
+}
+
+template <class From, class To>
+HWY_INLINE void requantize_as(const From* x, int64_t rows, int64_t n, const Requantization& how, To* out) {
+  const V scale = splat(how.scale), to_scale = splat(how.to_scale), low = splat(how.least), high = splat(how.most);
+  const VI zero = hn::Set(I(), how.zero);
+  const ToBytes<To> to_bytes(how.to_zero);
+  const V shift = splat(*how.shifts), factor = splat(*how.factors), bias = splat(*how.biases);
+  for (int64_t r = 0; r < rows; ++r, x += n, out += n)
+    for (int64_t i = 0; i < n; i += kLanes) {
+      const int64_t left = n - i;
+      V y = hn::Mul(hn::ConvertTo(F(), hn::Sub(load_bytes(x + i, left), zero)), scale);
+      y = hn::Sub(y, how.per_entry ? load_n(how.shifts + i, left) : shift);
+      y = hn::Mul(y, how.per_entry ? load_n(how.factors + i, left) : factor);
+      y = hn::Add(y, how.per_entry ? load_n(how.biases + i, left) : bias);
+      y = hn::IfThenElse(hn::Lt(y, low), low, y);
+      y = hn::IfThenElse(hn::Gt(y, high), high, y);
+      store_bytes(to_bytes(hn::Div(y, to_scale)), out + i, left);
+    }
+}
+
+template <class From>
+HWY_INLINE void requantize_from(const From* x, int64_t rows, int64_t n, const Requantization& how, std::byte* out) {
+  if (how.out_signed)
+    requantize_as(x, rows, n, how, reinterpret_cast<int8_t*>(out));
+  else
+    requantize_as(x, rows, n, how, reinterpret_cast<uint8_t*>(out));
+}
+
+void requantize(const std::byte* x, int64_t rows, int64_t n, const Requantization& how, std::byte* out) {
+  if (how.in_signed)
+    requantize_from(reinterpret_cast<const int8_t*>(x), rows, n, how, out);
+  else
+    requantize_from(reinterpret_cast<const uint8_t*>(x), rows, n, how, out);
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace anyshape::simd
 HWY_AFTER_NAMESPACE();
@@ -106,6 +156,8 @@ namespace anyshape::simd {
 HWY_EXPORT(range);
 HWY_EXPORT(quantize);
 HWY_EXPORT(dequantize);
+HWY_EXPORT(requantize);
+HWY_EXPORT(widen);
 
 Range range_of(const float* x, int64_t n) { return HWY_DYNAMIC_DISPATCH(range)(x, n); }
 
@@ -115,6 +167,15 @@ void quantize_run(const float* x, int64_t n, const Quantization& q, bool is_sign
 
 void dequantize_run(const std::byte* x, int64_t n, const Quantization& q, bool is_signed, float* out) {
   HWY_DYNAMIC_DISPATCH(dequantize)(x, n, q, is_signed, out);
+}
+
+void widen_rows(const uint8_t* values, bool nibbles, const float* scales, const float* zeros, int64_t rows, int64_t n,
+                float* to) {
+  HWY_DYNAMIC_DISPATCH(widen)(values, nibbles, scales, zeros, rows, n, to);
+}
+
+void requantize_rows(const std::byte* x, int64_t rows, int64_t n, const Requantization& how, std::byte* out) {
+  HWY_DYNAMIC_DISPATCH(requantize)(x, rows, n, how, out);
 }
 
 void dequantize_run(const int32_t* x, int64_t n, const Quantization& q, float* out) {

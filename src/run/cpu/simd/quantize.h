@@ -25,4 +25,21 @@ void quantize_run(const float* x, int64_t n, const Quantization& q, bool is_sign
 void dequantize_run(const std::byte* x, int64_t n, const Quantization& q, bool is_signed, float* out);
 void dequantize_run(const int32_t* x, int64_t n, const Quantization& q, float* out);
 
+// Rows of n unsigned numbers less a zero point, times a scale, each one per column. With `nibbles` a row of bytes holds
+// two rows of numbers, the first one in its low bits. REQUIRES: n is a multiple of the vectors' lanes.
+void widen_rows(const uint8_t* values, bool nibbles, const float* scales, const float* zeros, int64_t rows, int64_t n,
+                float* to);
+
+// Bytes of one scale as those of another: out = clamp(round(y / to_scale) + to_zero), where y is (x - zero) * scale,
+// less a shift, times a factor, plus a bias, within least..most; each step rounded to f32.
+struct Requantization {
+  float scale = 1, to_scale = 1, least = 0, most = 0;
+  int32_t zero = 0, to_zero = 0;
+  const float *shifts = nullptr, *factors = nullptr, *biases = nullptr;
+  bool per_entry = false;  // one of each of these for each entry of a row, else for all of them
+  bool in_signed = false, out_signed = false;
+};
+// `rows` of n entries that follow each other.
+void requantize_rows(const std::byte* x, int64_t rows, int64_t n, const Requantization& how, std::byte* out);
+
 }  // namespace anyshape::simd
