@@ -33,7 +33,7 @@ struct Draft {
   // A folded value may take this much more memory than what it is made of.
   int64_t fold_growth = int64_t{1} << 20;
   // Weights that nodes make for products and convolutions may take any, and values on the way to what is folded more.
-  bool fold_weights = true;
+  bool fold_weights = true;  // false: quantised weights stay such, too
 
   // How many nodes, outputs and captures read each value.
   std::vector<uint32_t> uses() const;

@@ -71,6 +71,7 @@ class Folder {
 
   bool is_computable(const Node& node) const {
     if (!node.op || !node.op->pure || node.op->kernels.empty() || node.has_graph_attribute()) return false;
+    if (!draft_.fold_weights && is_op(node, "DequantizeLinear")) return false;
     // Sizes that are numbers are as good as constants.
     const auto computed = [&](ValueId id) { return is_known(id) || draft_.facts[id].as_tensor(); };
     return !is_folded(node) && std::all_of(node.in.begin(), node.in.end(), computed);

@@ -187,6 +187,9 @@ def certainties():
         "dropped_demand": compares_size([node("MatMul", ["x", "w"], ["y"]), node("Relu", ["x"], ["r"])], [info("x", ["a", "b"])], "r", 1,
                                         ("v", None), [weights("w", 120, 4), weights("v", 4, 120)]),
         "claimed": claimed,
+        "quantised_weight": model([node("DequantizeLinear", ["q", "scale"], ["w"]), node("MatMul", ["x", "w"], ["y"])], [info("x", ["n", 4])],
+                                  [info("y", ["n", 2])], [numpy_helper.from_array(np.arange(8, dtype=np.int8).reshape(4, 2), "q"),
+                                                          numpy_helper.from_array(np.float32(0.5), "scale")]),
         "overridable": model([node("Shape", ["w"], ["s"]), node("Expand", ["x", "s"], ["y"])], [info("x", ["n"]), info("w", ["k"])],
                              [info("y", None)], [weights("w", 3)]),
     }
