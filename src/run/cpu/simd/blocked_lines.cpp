@@ -206,7 +206,7 @@ V bias_of(const BlockedConv& c, int64_t block, int64_t channels) {
 
 void sum_depthwise(const BlockedConv& c, const Limits& limits, const PlaneRows& r) {
   const int64_t block = r.plane % ceil_of(c.groups, kLanes);
-  Line t;
+  Line t = {};
   t.channels = 1;
   t.weight_step = kLanes;
   t.in = c.in + r.plane * c.in_height * c.in_width * kLanes;
@@ -219,7 +219,7 @@ void sum_plain(const BlockedConv& c, const Limits& limits, const PlaneRows& r) {
   const Panels panels(c.out_channels);
   const int64_t block = r.plane % panels.blocks, panel = block / panels.width, first = panel * panels.width;
   const int64_t area = c.kernel_height * c.kernel_width;
-  Line t;
+  Line t = {};
   t.channels = c.in_channels;
   t.channel_step = c.in_height * c.in_width;
   t.weight_step = panels.vectors(panel) * kLanes;

@@ -63,6 +63,7 @@ HWY_INLINE IV lowest(IV v) {
 
 HWY_INLINE Bits leaves_of(const FlatForest& forest, const FlatForest::Tree& tree, const float* x) {
   Bits found = {};
+  for (IV& v : found.v) v = hn::Zero(I());
   for (int64_t w = tree.words; w-- > 0;) {
     const Bits bits = bits_left(forest, forest.words[static_cast<size_t>(tree.word + w)], x);
     for (int64_t k = 0; k < kVectors; ++k) {
@@ -211,7 +212,7 @@ HWY_INLINE double sum_of(const float* votes, int64_t n, double sum) {
 
 template <int vectors>
 void one_row(const FlatForest& forest, const float* x, int64_t features, double* sums) {
-  OneRow<vectors> row;
+  OneRow<vectors> row = {};
   for (int v = 0; v < vectors; ++v) row.v[v] = load_n(x + v * kLanes, features - v * kLanes);
   const auto count = static_cast<int64_t>(forest.trees.size());
   for (size_t s = 0; s < forest.sides.size(); ++s) {
