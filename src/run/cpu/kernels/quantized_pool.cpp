@@ -9,7 +9,6 @@ namespace anyshape::cpu {
 namespace {
 
 using kernels::PlanePool;
-using kernels::PoolAxis;
 
 struct Prepared {
   WindowAxes window;
@@ -47,18 +46,13 @@ Result<std::shared_ptr<const void>> prepare(const Call& call) {
   return p;
 }
 
-PoolAxis axis_of(const WindowAxes& window, const WindowAxis& axis, int64_t in, int64_t out) {
-  const WindowAxis a = window.at(axis, in, out, true);
-  return {in, out, a.kernel, a.stride, a.dilation, a.pad, a.pad_end};
-}
-
 PlanePool pool_of(const ViewArgs& args) {
   const Prepared& p = *static_cast<const Prepared*>(args.prepared);
   const auto in = args.in[0].dims, out = args.out[0].dims;
   PlanePool pool;
   pool.count_padding = p.count_padding;
-  pool.x = axis_of(p.window, p.window.x, in.back(), out.back());
-  if (in.size() == 4) pool.y = axis_of(p.window, p.window.y, in[2], out[2]);
+  pool.x = pool_axis(p.window, p.window.x, in.back(), out.back());
+  if (in.size() == 4) pool.y = pool_axis(p.window, p.window.y, in[2], out[2]);
   return pool;
 }
 

@@ -34,18 +34,13 @@ struct Maxima {
   }
 };
 
-PoolAxis axis_of(const WindowAxes& window, const WindowAxis& axis, int64_t in, int64_t out) {
-  const WindowAxis a = window.at(axis, in, out, true);
-  return {in, out, a.kernel, a.stride, a.dilation, a.pad, a.pad_end};
-}
-
 Maxima maxima_of(const ViewArgs& args) {
   const auto& window = *static_cast<const WindowAxes*>(args.prepared);
   const auto in = args.in[0].dims, out = args.out[0].dims;
   const bool two = in.size() == 4;
   Maxima m{in[0], in.back(), {}, {}};
-  m.x = axis_of(window, window.x, in[two ? 2 : 1], out[two ? 2 : 1]);
-  m.y = axis_of(window, window.y, two ? in[1] : 1, two ? out[1] : 1);
+  m.x = pool_axis(window, window.x, in[two ? 2 : 1], out[two ? 2 : 1]);
+  m.y = pool_axis(window, window.y, two ? in[1] : 1, two ? out[1] : 1);
   return m;
 }
 

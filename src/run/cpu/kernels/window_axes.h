@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "ops/nn/window.h"
+#include "run/cpu/simd/pool_f32.h"
 
 namespace anyshape::cpu {
 
@@ -54,6 +55,12 @@ void set_filters(const WindowAxes& window, std::span<const int64_t> weights, int
   c.stride_x = window.x.stride;
   c.dilation_y = window.y.dilation;
   c.dilation_x = window.x.dilation;
+}
+
+// One axis of a pool over `in` entries, with the padding that its rule gives it.
+inline kernels::PoolAxis pool_axis(const WindowAxes& window, const WindowAxis& axis, int64_t in, int64_t out) {
+  const WindowAxis a = window.at(axis, in, out, true);
+  return {in, out, a.kernel, a.stride, a.dilation, a.pad, a.pad_end};
 }
 
 // The batch, the sizes of the maps and the padding, of dims [batch, channels, spatial axes..., more].
