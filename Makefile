@@ -3,9 +3,9 @@ PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
 FUZZ_SECONDS ?= 600
 SOUND_SECONDS ?= 3600
-export JOBS FUZZ_SECONDS
+export JOBS FUZZ_SECONDS PYTHON WHEEL_GLIBC
 
-.PHONY: all demo test test-live test-long test-long-dev test-long-sound test-long-run test-long-fuzz test-long-live bench bench-docs fuzz format lint operators install clean help
+.PHONY: all demo wheel test test-live test-long test-long-dev test-long-sound test-long-run test-long-fuzz test-long-live bench bench-docs fuzz format lint operators install clean help
 .NOTPARALLEL:
 .SILENT:
 
@@ -18,6 +18,10 @@ demo:
 	tools/install_deps.sh build
 	tools/build.sh release anyshape_package
 	tools/demo.sh
+
+wheel:
+	tools/install_deps.sh wheel
+	tools/wheel.sh
 
 test:
 	tools/install_deps.sh test
@@ -97,6 +101,7 @@ clean:
 help:
 	echo "make all        build the library and the program (release)"
 	echo "make demo       build, export three PyTorch programs, check three models, run them"
+	echo "make wheel      build/wheels/anyshape-*.whl, tried in a bare environment; PYTHON=python3.12, WHEEL_GLIBC=2.28"
 	echo "make test       build and run every test that needs no other engine (15 minutes at most)"
 	echo "make test-live  compare with PyTorch and ONNX Runtime on drawn lists; ANYSHAPE_SEED=N repeats a draw"
 	echo "make test-long  sanitised tests, concurrent runs, a soak, fuzzing (FUZZ_SECONDS=600 each), the full live lists;"

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""instructions.py [--record] [SPEED_TABLE]: counts the instructions of a run of each model of instructions.txt and fails
-where one takes more than 5 % above what is written there; --record writes what was counted."""
+"""instructions.py [--record] [SPEED_TABLE]: counts the instructions of a run, or of a load, of each model of
+instructions.txt and fails where one takes more than 5 % above what is written there; --record writes what was
+counted."""
 
 import re
 import subprocess
@@ -20,7 +21,7 @@ def entries():
 
 
 def count(program, model, inputs):
-    command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", "--toggle-collect=anyshape_counted_run",
+    command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", "--toggle-collect=anyshape_counted_*",
                program, "--count", str(HERE / "models" / f"{model}.onnx"), inputs]  # fmt: skip
     done = subprocess.run(command, capture_output=True, text=True)
     found = re.search(r"Collected : (\d+)", done.stderr)

@@ -1,6 +1,7 @@
 # The compile options every target of the project shares.
 function(anyshape_target_options target)
-  target_compile_options(${target} PRIVATE -Wall -Wextra -Wshadow $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor> -Werror)
+  target_compile_options(${target} PRIVATE -Wall -Wextra -Wshadow $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor>
+    $<$<BOOL:${ANYSHAPE_WERROR}>:-Werror>)
   if(ANYSHAPE_SANITIZE)
     target_compile_options(${target} PUBLIC -fsanitize=${ANYSHAPE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
     target_link_options(${target} PUBLIC -fsanitize=${ANYSHAPE_SANITIZE})
@@ -20,8 +21,8 @@ set(ANYSHAPE_PRECOMPILED
 )
 
 # anyshape_together(target source...): sources of the target that are compiled as one, so that what they share is parsed
-# and instantiated once. Their names must not clash, those of unnamed namespaces neither. About five: with more of them a
-# change of one takes long to compile.
+# and instantiated once. Their names must not clash, those of unnamed namespaces neither. As many as compile in ten
+# seconds: a change of one compiles them all.
 function(anyshape_together target)
   target_sources(${target} PRIVATE ${ARGN})
   if(ANYSHAPE_SHARED_COMPILING)
@@ -33,22 +34,32 @@ function(anyshape_together target)
   endif()
 endfunction()
 
-# anyshape_headers(name header...): a target that has them precompiled. CMake wants a source of it, if an empty one.
-function(anyshape_headers name)
+# anyshape_level(target [level]): its optimisation level in a release; that of the project where none is given.
+function(anyshape_level target)
+  if(ARGN)
+    target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:${ARGV1}>)
+  endif()
+endfunction()
+
+# anyshape_headers(name level header...): a target that has them precompiled, for targets of this level ("" is that of the
+# project): a compiler may refuse those of another one. CMake wants a source of it, if an empty one.
+function(anyshape_headers name level)
   file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/${name}.cpp CONTENT "")
   add_library(${name} OBJECT ${CMAKE_BINARY_DIR}/${name}.cpp)
   target_link_libraries(${name} PRIVATE anyshape_needs)
   anyshape_target_options(${name})
+  anyshape_level(${name} ${level})
   target_precompile_headers(${name} PRIVATE ${ANYSHAPE_PRECOMPILED} ${ARGN})
 endfunction()
 
-# The precompiled headers of the core, for a target that links anyshape_needs.
+# anyshape_precompile(target [level]): the precompiled headers of the core, for a target that links anyshape_needs.
 function(anyshape_precompile target)
   if(ANYSHAPE_SHARED_COMPILING)
-    if(NOT TARGET anyshape_core_headers)
-      anyshape_headers(anyshape_core_headers ${CMAKE_SOURCE_DIR}/src/ir/builder.h)
+    set(headers anyshape_core_headers${ARGV1})
+    if(NOT TARGET ${headers})
+      anyshape_headers(${headers} "${ARGV1}" ${CMAKE_SOURCE_DIR}/src/ir/builder.h)
     endif()
-    target_precompile_headers(${target} REUSE_FROM anyshape_core_headers)
+    target_precompile_headers(${target} REUSE_FROM ${headers})
   endif()
 endfunction()
 
@@ -57,16 +68,19 @@ function(anyshape_core_part name level)
   add_library(${name} OBJECT)
   target_link_libraries(${name} PRIVATE anyshape_needs)
   anyshape_target_options(${name})
-  anyshape_precompile(${name})
-  target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:${level}>)
+  anyshape_precompile(${name} ${level})
+  anyshape_level(${name} ${level})
   target_sources(anyshape_core PRIVATE $<TARGET_OBJECTS:${name}>)
   set_property(GLOBAL APPEND PROPERTY ANYSHAPE_CORE_PARTS ${name})
 endfunction()
 
+# What is tested has its own level; the tests around it compile in less time with this one.
+set(ANYSHAPE_TEST_LEVEL -O1)
+
 # The headers of gtest, too, compiled once for all unit tests.
 function(anyshape_precompile_test target)
   if(NOT TARGET anyshape_test_headers)
-    anyshape_headers(anyshape_test_headers <gtest/gtest.h>)
+    anyshape_headers(anyshape_test_headers ${ANYSHAPE_TEST_LEVEL} <gtest/gtest.h>)
     target_link_libraries(anyshape_test_headers PRIVATE GTest::gtest)
     # As CMake compiles programs; the two must agree.
     set_target_properties(anyshape_test_headers PROPERTIES POSITION_INDEPENDENT_CODE OFF)
@@ -75,17 +89,53 @@ function(anyshape_precompile_test target)
   target_precompile_headers(${target} REUSE_FROM anyshape_test_headers)
 endfunction()
 
-# anyshape_unit_test(name source...): one gtest binary over the core, each case registered with ctest.
+# anyshape_embed(target name file...): the texts of files as constants of a source of the target, which is called by name:
+# `page/base.js` is anyshape::embedded::base_js.
+function(anyshape_embed target name)
+  set(constants "")
+  foreach(file IN LISTS ARGN)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
+    file(READ ${file} text)
+    get_filename_component(constant ${file} NAME)
+    string(MAKE_C_IDENTIFIER ${constant} constant)
+    string(APPEND constants "extern const char ${constant}[];\nconst char ${constant}[] = R\"embedded(${text})embedded\";\n")
+  endforeach()
+  file(CONFIGURE OUTPUT ${name}.cpp CONTENT "namespace anyshape::embedded {\n@constants@}\n" @ONLY)
+  target_sources(${target} PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/${name}.cpp)
+endfunction()
+
+# anyshape_test_options(target): how code around what is tested is compiled: its files in groups, as by anyshape_together.
+function(anyshape_test_options target)
+  anyshape_target_options(${target})
+  anyshape_level(${target} ${ANYSHAPE_TEST_LEVEL})
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${ANYSHAPE_SHARED_COMPILING} UNITY_BUILD_BATCH_SIZE 7)
+endfunction()
+
+# anyshape_core_tool(name source...): a program of the tests over the core. It links gtest, with whose options the headers
+# are precompiled.
+function(anyshape_core_tool name)
+  add_executable(${name} ${ARGN})
+  target_link_libraries(${name} PRIVATE anyshape_core anyshape_needs GTest::gtest)
+  anyshape_test_options(${name})
+  if(ANYSHAPE_SHARED_COMPILING)
+    anyshape_precompile_test(${name})
+  endif()
+endfunction()
+
+# anyshape_test_library(name source...): what several of them share.
+function(anyshape_test_library name)
+  add_library(${name} STATIC ${ARGN})
+  target_link_libraries(${name} PUBLIC anyshape_core GTest::gtest PRIVATE anyshape_needs)
+  anyshape_test_options(${name})
+endfunction()
+
+# anyshape_unit_test(name source...): one gtest binary over the core, registered with ctest.
 function(anyshape_unit_test name)
   if(NOT ANYSHAPE_TESTS)
     return()
   endif()
-  add_executable(${name} ${ARGN})
-  target_link_libraries(${name} PRIVATE anyshape_core anyshape_needs GTest::gtest_main)
-  anyshape_target_options(${name})
-  if(ANYSHAPE_SHARED_COMPILING)
-    anyshape_precompile_test(${name})
-  endif()
+  anyshape_core_tool(${name} ${ARGN})
+  target_link_libraries(${name} PRIVATE GTest::gtest_main)
   add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
 endfunction()
 

@@ -1,4 +1,5 @@
-# What `cmake --install` puts under the prefix: headers, the libraries, the command line, CMake and pkg-config files.
+# What `cmake --install` puts under the prefix: headers, the libraries, the command line and what shells need to complete
+# it, CMake and pkg-config files.
 include(CMakePackageConfigHelpers)
 
 # Builds what is installed, without tests and benchmarks.
@@ -13,6 +14,19 @@ if(TARGET anyshape_cli)
   set_target_properties(anyshape_cli PROPERTIES INSTALL_RPATH "$ORIGIN/${lib_from_bin}")
   install(TARGETS anyshape_cli)
   add_dependencies(anyshape_package anyshape_cli)
+  if(NOT CMAKE_CROSSCOMPILING)
+    set(completions ${CMAKE_BINARY_DIR}/completions)
+    add_custom_command(
+      OUTPUT ${completions}/anyshape ${completions}/_anyshape
+      COMMAND ${CMAKE_COMMAND} -E make_directory ${completions}
+      COMMAND anyshape_cli completion bash -o ${completions}/anyshape
+      COMMAND anyshape_cli completion zsh -o ${completions}/_anyshape
+      DEPENDS anyshape_cli VERBATIM)
+    add_custom_target(anyshape_completions ALL DEPENDS ${completions}/anyshape ${completions}/_anyshape)
+    add_dependencies(anyshape_package anyshape_completions)
+    install(FILES ${completions}/anyshape DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+    install(FILES ${completions}/_anyshape DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+  endif()
 endif()
 
 # Not installed (pip does that), but live tests import it from the build tree.

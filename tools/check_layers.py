@@ -26,6 +26,7 @@ BELOW = {
     "lower": ["format/onnx", "format/pt2", "format/torchscript", "ops"],
     "solve": ["ops"],
     "check": ["format/onnx", "solve"],
+    "picture": ["check"],
     "engine/target": ["ir"],
     "passes": ["engine/target", "solve"],
     "plan": ["passes"],
@@ -37,7 +38,7 @@ BELOW = {
     "fix": ["check", "passes"],
     "target": ["fix"],
     "mqh": ["fix"],
-    "api": ["format/onnx", "lower", "verify", "fix", "target", "mqh"],
+    "api": ["format/onnx", "lower", "verify", "fix", "target", "mqh", "picture"],
 }
 # base/ wraps what base/os offers, so the two may include each other.
 BELOW["base"].append("base/os")

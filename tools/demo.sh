@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# demo.sh: what anyshape says about the shipped models. Each command is printed before its output.
+# demo.sh: what anyshape (the program $ANYSHAPE, or that of the release build) says about the shipped models. Each command
+# is printed before its output.
 set -uo pipefail
 cd "$(dirname "$0")/.."
-anyshape=build/release/bin/anyshape
+anyshape=${ANYSHAPE:-build/release/bin/anyshape}
 shown=0
 
 # show EXPECTED_EXIT ARGUMENT...: prints and runs one command; a refusal (exit 3) may be the answer we want to show.

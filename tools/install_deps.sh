@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# install_deps.sh [build|test|live|bench|fuzz|lint]...: the Debian packages and the private Python environment
+# install_deps.sh [build|wheel|test|live|bench|fuzz|lint]...: the Debian packages and the private Python environment
 # (build/venv) of each group; `build` is part of every group, `test` of `live`, `live` of `bench`. Says nothing when all is
 # there already.
 set -euo pipefail
@@ -11,7 +11,8 @@ build_packages=(
   libgtest-dev libbenchmark-dev
 )
 test_packages=(libonnx-testdata git binutils clang-format python3 python3-dev python3-venv python3-pip
-  ca-certificates valgrind)
+  ca-certificates valgrind chromium-headless-shell)
+wheel_packages=(binutils bzip2 python3 python3-dev python3-venv python3-pip ca-certificates)
 fuzz_packages=(clang libclang-rt-14-dev llvm)
 lint_packages=(git clang-format clang-tidy python3)
 
@@ -46,17 +47,17 @@ install_packages() {
   tools/quiet.sh apt "${install[@]}"
 }
 
-# install_python GROUP [--no-deps] REQUIREMENTS...: the packages of those files; a stamp holds what was installed.
+# install_python GROUP [PIP-OPTION]... REQUIREMENTS...: the packages of those files; a stamp holds what was installed.
 install_python() {
   local group=$1 stamp=build/venv/$1.stamp wanted options=()
   shift
-  if [[ $1 == --no-deps ]]; then
-    options=(--no-deps)
+  while [[ $1 == --* ]]; do
+    options+=("$1")
     shift
-  fi
+  done
   wanted=$(cat "$@")
   [[ -f $stamp && $(<"$stamp") == "$wanted" ]] && build/venv/bin/python -c '' 2>/dev/null && return
-  echo "installing the Python packages of $* into build/venv"
+  echo "installing the Python packages of $*"
   mkdir -p build
   build/venv/bin/python -m pip --version >/dev/null 2>&1 ||
     tools/quiet.sh venv "${PYTHON:-python3}" -m venv --clear build/venv
@@ -69,11 +70,16 @@ install_live() {
   install_packages "${build_packages[@]}" "${test_packages[@]}"
   install_python live tools/requirements/test.txt tools/requirements/live.txt tools/requirements/torch.txt
   install_python alone --no-deps tools/requirements/torch-alone.txt
+  install_python programs --no-deps tools/requirements/programs.txt
+  install_python python --no-deps tools/requirements/python.txt
+  install_python ray tools/requirements/ray.txt
+  install_python zoo --no-deps --upgrade --target=build/zoo tools/requirements/zoo.txt
 }
 
 for group in "${@:-build}"; do
   case $group in
     build) install_packages "${build_packages[@]}" ;;
+    wheel) install_packages "${build_packages[@]}" "${wheel_packages[@]}" ;;
     test)
       install_packages "${build_packages[@]}" "${test_packages[@]}"
       install_python test tools/requirements/test.txt
@@ -87,7 +93,7 @@ for group in "${@:-build}"; do
     fuzz) install_packages "${build_packages[@]}" "${fuzz_packages[@]}" ;;
     lint) install_packages "${build_packages[@]}" "${lint_packages[@]}" ;;
     *)
-      echo "usage: tools/install_deps.sh [build|test|live|bench|fuzz|lint]..." >&2
+      echo "usage: tools/install_deps.sh [build|wheel|test|live|bench|fuzz|lint]..." >&2
       exit 2
       ;;
   esac

@@ -11,6 +11,7 @@
 #include "anyshape/error.h"
 #include "anyshape/export.h"
 #include "anyshape/fix.h"
+#include "anyshape/model.h"
 #include "anyshape/mqh.h"
 #include "anyshape/printable.h"
 #include "anyshape/tolerance.h"
@@ -26,6 +27,9 @@ inline tl::unexpected<Error> fail(Error error) { return tl::unexpected(std::move
 
 // The graver of two exit codes: our fault, then usage, then a refusal.
 int worse(int a, int b);
+// How this command reads models (--strict).
+ReadOptions& reading();
+inline Result<Model> load_model(const std::string& path) { return Model::load(path, reading()); }
 // Prints `error[CODE] place: sentence` on standard error and gives the exit code of the error.
 int report_error(const Error& error);
 // A line of text with its end: what a file controls cannot break it.
@@ -56,12 +60,13 @@ Result<Shapes> parse_shapes(const std::vector<std::string>& texts);
 
 struct CheckArguments {
   std::vector<std::string> models, shapes, require;
-  std::string shapes_file, against, fail_on = "error", format = "text", output;
+  std::string shapes_file, against, fail_on, format = "text", output, baseline, config, policy;
+  bool no_config = false;
   CheckOptions options;
-  bool quiet = false;
+  bool quiet = false, all = false;
 };
 
-int run_check(const CheckArguments& arguments);
+int run_check(CheckArguments arguments);
 int run_explain(const std::string& model, const std::string& value);
 int run_infer(const std::string& model, const std::string& output, bool expressions);
 int run_info(const std::string& model);
@@ -90,7 +95,8 @@ struct PlanArguments {
   std::string model;
   std::vector<std::string> shapes;
   std::vector<std::string> without, dump;  // passes; the second also "source" and "all"
-  std::optional<int64_t> lanes = {};       // of blocked layouts
+  std::string format = "text", output, profile;
+  std::optional<int64_t> lanes = {};  // of blocked layouts
   bool exact = false;
 };
 
@@ -118,7 +124,7 @@ struct VerifyArguments {
   Tolerance tolerance;
   int64_t seed = 0;
   EngineArguments engine;
-  bool quiet = false;
+  bool quiet = false, all = false;
 };
 
 struct FixArguments {
@@ -137,8 +143,6 @@ struct Mql5Arguments {
 
 // A target takes one file. Usage error "target.external-data".
 Status check_one_file(const std::string& target, const std::string& external_data);
-// "SYM=N". Usage error "freeze.syntax".
-Result<std::pair<std::string, int64_t>> parse_freeze(const std::string& text);
 
 int run_export(ExportArguments arguments);
 int run_fix(FixArguments arguments);

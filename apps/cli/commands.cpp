@@ -6,6 +6,7 @@
 #include "anyshape/model.h"
 #include "anyshape/terminal.h"
 #include "cli.h"
+#include "progress.h"
 
 namespace anyshape::cli {
 namespace {
@@ -20,13 +21,6 @@ int code_of(const Error& error) {
 int rank(int code) {
   constexpr int order[] = {kDone, kRefused, kUsage, kFault};
   return static_cast<int>(std::find(std::begin(order), std::end(order), code) - std::begin(order));
-}
-
-std::string bytes_text(int64_t bytes) {
-  if (bytes < 10'000) return fmt::format("{} bytes", bytes);
-  const double size = static_cast<double>(bytes);
-  if (bytes < 10'000'000) return fmt::format("{:.1f} kB", size / 1e3);
-  return bytes < 10'000'000'000 ? fmt::format("{:.1f} MB", size / 1e6) : fmt::format("{:.1f} GB", size / 1e9);
 }
 
 template <class List>
@@ -52,8 +46,8 @@ std::string info_text(const std::string& file, const ModelInfo& info) {
   for (const ValueType& output : info.outputs) add("output", typed(output));
   add("nodes", fmt::format("{}", info.nodes));
   add("operators", list_text(info.operators, "{} {}"));
-  add("parameters", fmt::format("{} ({})", info.parameters, bytes_text(info.parameter_bytes)));
-  add("file", bytes_text(info.file_bytes));
+  add("parameters", fmt::format("{} ({})", info.parameters, bytes_text(static_cast<uint64_t>(info.parameter_bytes))));
+  add("file", bytes_text(static_cast<uint64_t>(info.file_bytes)));
   add("functions", fmt::format("{}", fmt::join(info.functions, ", ")));
   for (const auto& [key, value] : info.metadata) add("metadata", fmt::format("{} = {}", key, value));
   return out;
@@ -61,15 +55,22 @@ std::string info_text(const std::string& file, const ModelInfo& info) {
 
 }  // namespace
 
+ReadOptions& reading() {
+  static ReadOptions options;
+  return options;
+}
+
 int worse(int a, int b) { return rank(a) < rank(b) ? b : a; }
 
 int report_error(const Error& error) {
+  Waiting::clear();
   std::fflush(stdout);
   fmt::print(stderr, "{}\n", error.text());
   return code_of(error);
 }
 
 int write_output(const std::string& file, const std::string& text) {
+  Waiting::clear();
   if (!file.empty()) {
     if (auto written = write_text(file, text); !written) return report_error(written.error());
     return kDone;
@@ -80,7 +81,7 @@ int write_output(const std::string& file, const std::string& text) {
 }
 
 int run_explain(const std::string& model, const std::string& value) {
-  const auto loaded = Model::load(model);
+  const auto loaded = load_model(model);
   if (!loaded) return report_error(loaded.error());
   const auto stories = explain(*loaded, value);
   if (!stories) return report_error(stories.error());
@@ -94,7 +95,7 @@ int run_explain(const std::string& model, const std::string& value) {
 }
 
 int run_infer(const std::string& model, const std::string& output, bool expressions) {
-  const auto loaded = Model::load(model);
+  const auto loaded = load_model(model);
   if (!loaded) return report_error(loaded.error());
   const auto inferred = loaded->with_value_info(expressions ? DimText::expressions : DimText::names);
   if (!inferred) return report_error(inferred.error());
@@ -105,7 +106,7 @@ int run_infer(const std::string& model, const std::string& output, bool expressi
 }
 
 int run_info(const std::string& model) {
-  const auto loaded = Model::load(model);
+  const auto loaded = load_model(model);
   if (!loaded) return report_error(loaded.error());
   return write_output("", info_text(model, loaded->info()));
 }

@@ -2,10 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <chrono>
-#include <fstream>
-#include <iterator>
 
 #include "anyshape/check.h"
 #include "anyshape/terminal.h"
@@ -14,13 +11,6 @@
 
 namespace anyshape::cli {
 namespace {
-
-Result<std::vector<DynamicAxis>> read_dynamic_axes(const std::string& path) {
-  if (path.starts_with('{')) return parse_dynamic_axes(path);
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return tl::unexpected(Error{Error::Kind::usage, "file.open", path, "cannot be opened", {}});
-  return parse_dynamic_axes(std::string(std::istreambuf_iterator<char>(file), {}));
-}
 
 Status fill_options(ExportArguments& a) {
   const auto append = [&](Result<std::vector<DynamicAxis>> axes) -> Status {
@@ -49,25 +39,13 @@ void print_summary(const ExportArguments& a, const Exported& exported, double mi
   if (!checked) return;
   Report report = *std::move(checked);
   report.model = a.output;
-  fmt::print("{}", to_text(report, colour_wanted()));
+  fmt::print("{}", to_text(report, {.colour = colour_wanted()}));
   const ExportReport& told = exported.report;
   fmt::print("{} nodes that compute sizes at run time\n", told.shape_nodes);
   for (const std::string& reason : told.shape_reasons) print_line(stdout, "  {}", reason);
   for (const std::string& note : told.notes) print_line(stdout, "note: {}", note);
   print_line(stdout, "exported {} to {} in {:.1f} ms, written in {:.1f} ms", a.program, a.output, milliseconds,
              writing);
-}
-
-void print_warnings(const ExportArguments& a, const ExportReport& report) {
-  for (const AssumedCondition& condition : report.assumed)
-    if (condition.binding)
-      print_line(stderr, "warning[assumed.guard] {}: the program was captured for {} only ({})", a.program,
-                 condition.text, condition.origin);
-  for (const std::string& sentence : report.unrolled)
-    print_line(stderr,
-               "warning[export.unrolled] {}: {}. Try: torch.jit.script for this part of the model, or "
-               "nn.LSTM, nn.GRU, nn.RNN",
-               a.program, sentence);
 }
 
 Status compare_golden(const ExportArguments& a, const Model& model) {
@@ -95,16 +73,6 @@ int verify(const ExportArguments& a, const Model& model) {
 
 }  // namespace
 
-Result<std::pair<std::string, int64_t>> parse_freeze(const std::string& text) {
-  const size_t equal = text.rfind('=');
-  int64_t size = 0;
-  const char* end = text.data() + text.size();
-  const bool number = equal != std::string::npos && equal > 0 &&
-                      std::from_chars(text.data() + equal + 1, end, size).ptr == end && equal + 1 < text.size();
-  if (!number) return tl::unexpected(usage_error("freeze.syntax", fmt::format("{:?} is not SYM=N", text)));
-  return std::pair(text.substr(0, equal), size);
-}
-
 Status check_one_file(const std::string& target, const std::string& external_data) {
   if (target.empty() || external_data.empty()) return {};
   return fail(usage_error("target.external-data", "a model for --target is one file, --external-data asks for two"));
@@ -123,7 +91,7 @@ int run_export(ExportArguments arguments) {
                            : exported->model.save(arguments.output, arguments.external_data);
   if (!saved) return report_error(saved.error());
   const std::chrono::duration<double, std::milli> all = std::chrono::steady_clock::now() - start;
-  print_warnings(arguments, exported->report);
+  for (const std::string& warning : warnings(exported->report, arguments.program)) print_line(stderr, "{}", warning);
   if (!arguments.quiet) print_summary(arguments, *exported, took.count(), all.count() - took.count());
   return verify(arguments, exported->model);
 }

@@ -9,14 +9,6 @@
 namespace anyshape::cli {
 namespace {
 
-// Split from the right: names may hold '='.
-Result<std::pair<std::string, std::string>> parse_rename(const std::string& text) {
-  const size_t equal = text.rfind('=');
-  if (equal == std::string::npos || equal == 0 || equal + 1 == text.size())
-    return fail(usage_error("rename.syntax", fmt::format("{:?} is not OLD=NEW", text)));
-  return std::pair(text.substr(0, equal), text.substr(equal + 1));
-}
-
 Status fill_options(FixArguments& a) {
   for (const std::string& text : a.dynamic) {
     auto axes = parse_dynamic(text);
@@ -36,7 +28,7 @@ Status fix_model(FixArguments& a) {
     return fail(usage_error("fix.nothing", "nothing is asked for",
                             "--dynamic NAME:AXIS=SYM, --freeze SYM=N, --rename OLD=NEW, --simplify or --target NAME"));
   if (auto one = check_one_file(o.target, a.external_data); !one) return one;
-  const auto model = Model::load(a.model);
+  const auto model = load_model(a.model);
   if (!model) return fail(model.error());
   const auto fixed = fix(*model, o);
   if (!fixed) return fail(fixed.error());
@@ -48,7 +40,7 @@ Status fix_model(FixArguments& a) {
   if (!report) return fail(report.error());
   report->model = a.output;
   report->findings.clear();
-  fmt::print("{}", to_text(*report, colour_wanted()));
+  fmt::print("{}", to_text(*report, {.colour = colour_wanted()}));
   return {};
 }
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <optional>
 
@@ -19,30 +18,6 @@ std::optional<int64_t> number_of(const std::string& dim) {
   const auto [end, wrong] = std::from_chars(dim.data(), dim.data() + dim.size(), value);
   if (wrong != std::errc() || end != dim.data() + dim.size()) return std::nullopt;
   return value;
-}
-
-// The bytes as $'...', which bash, zsh and POSIX shells of today read back.
-std::string escaped_word(const std::string& text) {
-  std::string out = "$'";
-  for (const char c : text) {
-    if (c == '\'' || c == '\\')
-      out += {'\\', c};
-    else
-      out += c >= ' ' && c <= '~' ? std::string(1, c) : fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
-  }
-  return out + "'";
-}
-
-// The text as one word for a shell.
-std::string word(const std::string& text) {
-  const auto is_plain = [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) || std::string_view("_-./:=,+@%").find(c) != std::string::npos;
-  };
-  if (printable(text) != text) return escaped_word(text);
-  if (std::all_of(text.begin(), text.end(), is_plain)) return text;
-  std::string out = "'";
-  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return out + "'";
 }
 
 // The longest name before an `=` of each text, or the whole text.
@@ -86,7 +61,7 @@ class Collector {
   Error unknown(std::string_view option, const std::string& name, const std::string& rest) const {
     const std::string near = nearest_input(model_, name);
     return usage_error_in(model_, "input.unknown", fmt::format("the model has no input {:?}", name),
-                          near.empty() ? "" : fmt::format("{} {}", option, word(near + rest)));
+                          near.empty() ? "" : fmt::format("{} {}", option, shell_word(near + rest)));
   }
 
   std::optional<std::vector<int64_t>> smallest_sizes(const std::string& input) const;
@@ -157,7 +132,7 @@ Status Collector::add_random(const std::string& text, int64_t seed) {
     const auto declared = smallest_sizes(text);
     if (!declared)
       return fail(usage_error_in(model_, "input.rank", fmt::format("the rank of the input {:?} is not known", text),
-                                 "--random " + word(text + "=1x2x3")));
+                                 "--random " + shell_word(text + "=1x2x3")));
     sizes = *declared;
   } else {
     if (text.find('=') == std::string::npos) return fail(unknown("--random", text, ""));
@@ -185,7 +160,7 @@ Status Collector::set_random(size_t input, const std::vector<int64_t>& wanted, i
   if (info.kind != AnyValue::Kind::tensor || info.type == DType::undefined)
     return fail(usage_error_in(model_, "input.kind",
                                fmt::format("the input {:?} is no tensor of a known type", info.name),
-                               "--input " + word(info.name + "=FILE.pb")));
+                               "--input " + shell_word(info.name + "=FILE.pb")));
   auto value = AnyValue::random(info.type, wanted, static_cast<uint64_t>(seed) + input);
   if (!value) {
     // A shape the model refuses is refused for that, however large it is.
@@ -208,8 +183,8 @@ Result<std::vector<AnyValue>> Collector::finish(std::string_view option) {
     const auto it = std::find_if(types.begin(), types.end(), [&](const ValueType& type) { return type.name == name; });
     const auto sizes = smallest_sizes(name);
     const bool tensor = session_.inputs()[i].kind == AnyValue::Kind::tensor;
-    const std::string hint = sizes ? fmt::format("{} {}", option, word(to_text(Shapes{{name, *sizes}})))
-                                   : fmt::format("--input {}", word(name + (tensor ? "=FILE.npy" : "=FILE.pb")));
+    const std::string hint = sizes ? fmt::format("{} {}", option, shell_word(to_text(Shapes{{name, *sizes}})))
+                                   : fmt::format("--input {}", shell_word(name + (tensor ? "=FILE.npy" : "=FILE.pb")));
     return fail(usage_error_in(
         model_, "input.missing",
         fmt::format("the input {:?} is not given, it is {}", name, it == types.end() ? "?" : it->type), hint));

@@ -52,7 +52,7 @@ Status make_class(Mql5Arguments& a) {
     if (!text) return fail(text.error());
     a.options.scaler = *std::move(text);
   }
-  const auto model = Model::load(a.model);
+  const auto model = load_model(a.model);
   if (!model) return fail(model.error());
   auto files = make_mqh(*model, a.options);
   if (!files && files.error().code == "mql5.scaler") files.error().place = a.scaler;

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <fstream>
+#include <iterator>
 
 #include "anyshape/check.h"
 #include "anyshape/session.h"
@@ -8,10 +10,22 @@
 
 namespace anyshape::cli {
 
+namespace {
+
+// `profile`: a file of run --profile, or empty.
+Result<std::string> page(const Session& session, const Shapes& shapes, const std::string& profile) {
+  if (profile.empty()) return session.plan_html(shapes);
+  std::ifstream file(profile, std::ios::binary);
+  if (!file) return fail(usage_error("file.open", fmt::format("{:?} cannot be read", profile)));
+  return session.plan_html(shapes, std::string(std::istreambuf_iterator<char>(file), {}));
+}
+
+}  // namespace
+
 int run_plan(const PlanArguments& arguments) {
   const auto wanted = parse_shapes(arguments.shapes);
   if (!wanted) return report_error(wanted.error());
-  const auto loaded = Model::load(arguments.model);
+  const auto loaded = load_model(arguments.model);
   if (!loaded) return report_error(loaded.error());
   if (const auto known = check_input_names(*loaded, *wanted); !known) return report_error(known.error());
   const auto model_fed = fed_with(*loaded, *wanted);
@@ -32,9 +46,10 @@ int run_plan(const PlanArguments& arguments) {
   const auto session = Session::from_model(*model_fed, options);
   if (!session) return report_error(session.error());
   if (!arguments.dump.empty()) return write_output("", dumps);
-  const auto text = session->plan_text(*wanted);
+  const auto text =
+      arguments.format == "html" ? page(*session, *wanted, arguments.profile) : session->plan_text(*wanted);
   if (!text) return report_error(text.error());
-  return write_output("", *text);
+  return write_output(arguments.output, *text);
 }
 
 }  // namespace anyshape::cli

@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <condition_variable>
 #include <cstdio>
+#include <mutex>
+#include <utility>
 
 #include "anyshape/terminal.h"
 
@@ -26,6 +29,47 @@ void Progress::clear() {
   fmt::print(stderr, "\r\x1b[K");
   std::fflush(stderr);
   shown_ = false;
+}
+
+namespace {
+
+std::mutex line_mutex;
+bool line_shown = false;
+
+}  // namespace
+
+Waiting::Waiting(std::string what, bool quiet) : what_(std::move(what)) {
+  if (!quiet && progress_wanted()) thread_ = std::jthread([this](std::stop_token stop) { show(std::move(stop)); });
+}
+
+Waiting::~Waiting() {
+  if (thread_.joinable()) {
+    thread_.request_stop();
+    thread_.join();
+  }
+  clear();
+}
+
+void Waiting::show(std::stop_token stop) {
+  std::mutex mutex;
+  std::condition_variable_any ended;
+  std::unique_lock lock(mutex);
+  for (int seconds = 1;; ++seconds) {
+    if (ended.wait_for(lock, stop, std::chrono::seconds(1), [] { return false; }) || stop.stop_requested()) return;
+    const std::scoped_lock line(line_mutex);
+    // The cursor stays at the beginning: what is printed next goes over it.
+    fmt::print(stderr, "\r{}: {} s\x1b[K\r", what_, seconds);
+    std::fflush(stderr);
+    line_shown = true;
+  }
+}
+
+void Waiting::clear() {
+  const std::scoped_lock line(line_mutex);
+  if (!line_shown) return;
+  fmt::print(stderr, "\r\x1b[K");
+  std::fflush(stderr);
+  line_shown = false;
 }
 
 }  // namespace anyshape::cli

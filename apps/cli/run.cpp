@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <system_error>
 
 #include "anyshape/session.h"
 #include "anyshape/terminal.h"
@@ -42,28 +43,24 @@ Status prepare_folder(const fs::path& folder, Made& made) {
   return {};
 }
 
-// Which outputs the wanted files can hold is known before anything runs.
-Status check_format(const Model& model, const Session& session, const RunArguments& arguments) {
-  if (arguments.output.empty() || arguments.format == "pb") return {};
-  for (const IoInfo& output : session.outputs())
-    if (output.kind != AnyValue::Kind::tensor)
-      return fail(usage_error_in(model, "output.kind",
-                                 fmt::format("the output {:?} is no tensor: only .pb files hold it", output.name),
-                                 "--output-format pb"));
-  return {};
-}
-
 Status write_outputs(const Session& session, const std::vector<AnyValue>& values, const RunArguments& arguments,
                      Made& made) {
   const fs::path folder = arguments.output;
   if (arguments.format == "npz") {
     std::vector<std::pair<std::string, AnyValue>> named;
-    for (size_t i = 0; i < values.size(); ++i) named.emplace_back(session.outputs()[i].name, values[i]);
+    for (size_t i = 0; i < values.size(); ++i) {
+      auto columns = values[i].columns(session.outputs()[i].name);
+      if (!columns) return fail(columns.error());
+      named.insert(named.end(), columns->begin(), columns->end());
+    }
     return write_npz(folder / "outputs.npz", named);
   }
   for (size_t i = 0; i < values.size(); ++i) {
-    const fs::path file = folder / fmt::format("output_{}.{}", i, arguments.format);
-    if (auto written = values[i].write(file, session.outputs()[i].name); !written) return fail(written.error());
+    const bool as_text = arguments.format == "npy" && values[i].kind() != AnyValue::Kind::tensor;
+    const fs::path file = folder / fmt::format("output_{}.{}", i, as_text ? "json" : arguments.format);
+    const Status written =
+        as_text ? write_text(file.string(), values[i].json()) : values[i].write(file, session.outputs()[i].name);
+    if (!written) return fail(written.error());
     made.add(file);
   }
   return {};
@@ -106,16 +103,31 @@ std::string text_of(const Session& session, Ran& ran, const RunArguments& argume
                            ran.seconds[ran.seconds.size() / 2] * 1e3, ran.seconds.size());
 }
 
-Status run_model(const RunArguments& arguments, std::string& text) {
-  if (!arguments.profile.empty() && arguments.engine.engine != "anyshape")
+// A trace is written after the run: what is against it is known before.
+Status check_profile(const RunArguments& arguments) {
+  const fs::path file = arguments.profile;
+  if (file.empty()) return {};
+  if (arguments.engine.engine != "anyshape")
     return fail(usage_error("usage.profile", "only --engine anyshape tells its steps to --profile"));
-  const auto loaded = Model::load(arguments.model);
+  std::error_code ignored;
+  const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
+  if (fs::is_directory(folder, ignored) && !fs::is_directory(file, ignored)) return {};
+  const auto why = fs::is_directory(file, ignored) ? std::errc::is_a_directory : std::errc::no_such_file_or_directory;
+  return fail({Error::Kind::usage,
+               "file.write",
+               file.string(),
+               fmt::format("the file cannot be written: {}", std::make_error_code(why).message()),
+               {}});
+}
+
+Status run_model(const RunArguments& arguments, std::string& text) {
+  if (auto fits = check_profile(arguments); !fits) return fits;
+  const auto loaded = load_model(arguments.model);
   if (!loaded) return fail(loaded.error());
   const auto model = fed_with(*loaded, arguments.inputs);
   if (!model) return fail(model.error());
   const auto session = make_session(*model, arguments.engine);
   if (!session) return fail(session.error());
-  if (auto fits = check_format(*model, *session, arguments); !fits) return fits;
   const auto inputs = read_inputs(*model, *session, arguments.inputs);
   if (!inputs) return fail(inputs.error());
   Made made;

@@ -73,7 +73,7 @@ class Tester {
 };
 
 Status Tester::run_test(const TestFolder& test, std::vector<std::string>& operators) {
-  const auto loaded = Model::load(test.model());
+  const auto loaded = load_model(test.model());
   if (!loaded) return fail(loaded.error());
   const auto model = as_tested(*loaded, test.sets);
   if (!model) return fail(model.error());

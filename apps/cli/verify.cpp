@@ -2,17 +2,38 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "cli.h"
+#include "progress.h"
 
 namespace anyshape::cli {
 namespace {
 
 void print_compared(const Compared& one) {
-  const std::string shapes = to_text(one.shapes);
-  if (one.kind == Compared::Kind::same)
-    print_line(stdout, "same     {}  largest relative error {:.1e}", shapes, one.worst);
-  else
-    print_line(stdout, "{}  {}  {}", one.kind == Compared::Kind::differs ? "differs" : "refused", shapes, one.sentence);
+  if (one.kind == Compared::Kind::only_first || one.kind == Compared::Kind::only_second) return;
+  Waiting::clear();
+  print_line(stdout, "{}", to_text(one));
+}
+
+// The shapes that one of them takes and the other does not, in one line.
+std::string taken_by_one(const std::vector<Compared>& all, Compared::Kind kind, const std::string& model,
+                         bool in_full) {
+  constexpr size_t kShown = 4;
+  std::vector<std::string> shapes;
+  std::string why;
+  for (const Compared& one : all) {
+    if (one.kind != kind) continue;
+    if (why.empty()) why = one.sentence;
+    shapes.push_back(to_text(one.shapes));
+  }
+  if (shapes.empty()) return {};
+  std::string more;
+  if (!in_full && shapes.size() > kShown) {
+    more = fmt::format(" (and {} more: --all)", shapes.size() - kShown);
+    shapes.resize(kShown);
+  }
+  return line("only {} takes {}{}: {}", model, fmt::join(shapes, ", "), more, why);
 }
 
 Result<VerifyOptions> options_of(const VerifyArguments& arguments, const Model& model) {
@@ -35,24 +56,21 @@ Result<VerifyOptions> options_of(const VerifyArguments& arguments, const Model& 
 }
 
 Status run_both(const VerifyArguments& arguments) {
-  const auto model = Model::load(arguments.model);
+  const auto model = load_model(arguments.model);
   if (!model) return fail(model.error());
-  const auto other = Model::load(arguments.other);
+  const auto other = load_model(arguments.other);
   if (!other) return fail(other.error());
   const auto options = options_of(arguments, *model);
   if (!options) return fail(options.error());
   const auto compared = verify(*model, *other, *options);
   if (!compared) return fail(compared.error());
-  size_t same = 0;
-  const Compared* worst = nullptr;
-  for (const Compared& one : *compared) {
-    same += one.kind == Compared::Kind::same;
-    if (one.kind == Compared::Kind::differs && !worst) worst = &one;
-  }
-  if (worst)
-    return fail({Error::Kind::refused, "verify.differs", arguments.other,
-                 fmt::format("at {} it is not as {}: {}", to_text(worst->shapes), arguments.model, worst->sentence),
-                 ""});
+  if (!arguments.quiet)
+    fmt::print("{}{}", taken_by_one(*compared, Compared::Kind::only_first, arguments.model, arguments.all),
+               taken_by_one(*compared, Compared::Kind::only_second, arguments.other, arguments.all));
+  // A shape that was asked for is to be taken by both.
+  if (const Status judged = judge(*model, *other, *compared, !arguments.shapes_file.empty()); !judged) return judged;
+  const auto same = std::count_if(compared->begin(), compared->end(),
+                                  [](const Compared& one) { return one.kind == Compared::Kind::same; });
   if (!arguments.quiet) fmt::print("the same at {} of {} shapes, seed {}\n", same, compared->size(), arguments.seed);
   return {};
 }

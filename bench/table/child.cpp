@@ -78,11 +78,24 @@ Status run_child(const std::vector<Row>& rows, size_t index, const EngineName& e
   return {};
 }
 
-// Its name is what bench/instructions.py tells callgrind.
+// Names that begin so are what bench/instructions.py tells callgrind.
 extern "C" [[gnu::noinline]] bool anyshape_counted_run(Runner* runner, int calls) {
   bool good = true;
   for (int i = 0; i < calls; ++i) good = runner->run().has_value() && good;
   return good;
+}
+
+extern "C" [[gnu::noinline]] bool anyshape_counted_load(const File* model, int calls) {
+  bool good = true;
+  for (int i = 0; i < calls; ++i) good = load_anyshape(*model, 1).has_value() && good;
+  return good;
+}
+
+Status load_counted(const Row& row, int calls) {
+  TRY(const RunnerPtr first, load_anyshape(row.model, 1));
+  if (!anyshape_counted_load(&row.model, calls)) return refuse("bench.load", "a load of {} failed", row.title());
+  std::puts(vector_name().c_str());
+  return {};
 }
 
 Status run_counted(const Row& row, int calls) {

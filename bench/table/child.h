@@ -16,5 +16,7 @@ Status run_child(const std::vector<Row>& rows, size_t index, const EngineName& e
 // Runs the row `calls` times on one thread, inside of a function that callgrind can be told of; prints the
 // instruction set of the vectors.
 Status run_counted(const Row& row, int calls);
+// The same of loads of the row's model, of which the first does not count.
+Status load_counted(const Row& row, int calls);
 
 }  // namespace anyshape::bench

@@ -50,19 +50,29 @@ ExportOptions options_of(const nb::dict& given) {
   out.insist = get<std::vector<std::string>>(given, "insist", {});
   out.custom = get<std::vector<std::pair<std::string, std::string>>>(given, "custom", {});
   out.custom_shapes = get<std::vector<std::pair<std::string, std::string>>>(given, "custom_shapes", {});
+  out.custom_opsets = get<std::vector<std::pair<std::string, int64_t>>>(given, "custom_opsets", {});
+  for (auto& [name, kernel] : get<std::vector<std::pair<std::string, nb::object>>>(given, "kernels", {}))
+    out.kernels.emplace_back(name, kernel_of(std::move(kernel)));
   out.training = get(given, "training", false);
   out.target = get<std::string>(given, "target", "");
+  out.strict_axes = get(given, "strict_axes", false);
+  out.name = get<std::string>(given, "name", "");
   return out;
 }
 
 nb::dict report_dict(const ExportReport& report) {
   nb::dict out;
+  out["opset"] = report.opset;
   out["nodes"] = report.nodes;
   out["shape_nodes"] = report.shape_nodes;
   out["shape_reasons"] = report.shape_reasons;
   std::vector<std::string> notes = report.notes;
   notes.insert(notes.end(), report.unrolled.begin(), report.unrolled.end());
+  notes.insert(notes.end(), report.frozen.begin(), report.frozen.end());
+  for (std::string& note : notes) note = in_python(note);
   out["notes"] = notes;
+  out["custom"] = report.custom;
+  out["rerolled"] = report.rerolled;
   nb::list assumed;
   for (const AssumedCondition& condition : report.assumed) {
     nb::dict one;
@@ -73,15 +83,40 @@ nb::dict report_dict(const ExportReport& report) {
     assumed.append(one);
   }
   out["assumed"] = assumed;
+  nb::list narrowed;
+  for (const NarrowedAxis& axis : report.narrowed) {
+    nb::dict one;
+    one["input"] = axis.input;
+    one["axis"] = axis.axis;
+    one["name"] = axis.name;
+    one["condition"] = axis.condition;
+    one["symbols"] = axis.symbols;
+    one["node"] = axis.because.node;
+    one["text"] = in_python(to_text(axis));
+    one["advice"] = in_python(axis.advice);
+    narrowed.append(one);
+  }
+  out["narrowed"] = narrowed;
   return out;
+}
+
+nb::tuple result_of(Exported exported) {
+  const nb::dict report = report_dict(exported.report);
+  return nb::make_tuple(nb::cast(new SharedModel(std::move(exported.model)), nb::rv_policy::take_ownership), report);
 }
 
 nb::tuple run_export(nb::handle path, const nb::dict& options) {
   const auto file = path_of(path);
   const ExportOptions wanted = options_of(options);
-  Exported exported = working([&] { return export_program(file, wanted); });
-  const nb::dict report = report_dict(exported.report);
-  return nb::make_tuple(nb::cast(new SharedModel(std::move(exported.model)), nb::rv_policy::take_ownership), report);
+  return result_of(working([&] { return export_program(file, wanted); }));
+}
+
+nb::tuple run_rerolled(const std::vector<std::pair<std::string, int64_t>>& captures, const std::string& axis,
+                       const nb::dict& options) {
+  std::vector<CapturedAt> files;
+  for (const auto& [path, length] : captures) files.push_back({std::filesystem::path(path), length});
+  const ExportOptions wanted = options_of(options);
+  return result_of(working([&] { return export_rerolled(files, axis, wanted); }));
 }
 
 }  // namespace
@@ -89,6 +124,9 @@ nb::tuple run_export(nb::handle path, const nb::dict& options) {
 void bind_export(nb::module_& m) {
   m.def("export_program", run_export, nb::arg("path"), nb::arg("options") = nb::dict(),
         "A saved PyTorch program (.pt2, .pt) as an ONNX model: (Model, report).");
+  m.def("export_rerolled", run_rerolled, nb::arg("captures"), nb::arg("axis"), nb::arg("options") = nb::dict(),
+        "Captures of one program at lengths n, n + 1 and more of an axis it loops over, (path, length) each, as one "
+        "model: (Model, report).");
 }
 
 }  // namespace anyshape::python

@@ -157,18 +157,17 @@ Status call_kernel(nb::handle function, std::span<const AnyValue> inputs, std::s
 }
 
 void register_operator(const std::string& domain, const std::string& name, const std::string& rule, nb::object kernel) {
-  CustomKernelFunction function;
-  if (!kernel.is_none()) {
-    if (!PyCallable_Check(kernel.ptr())) raise({Error::Kind::usage, "custom.kernel", {}, "it cannot be called", {}});
-    function = [held = nb::handle(kernel)](std::span<const AnyValue> inputs, std::span<AnyValue> outputs,
-                                           const CustomNode& node) { return call_kernel(held, inputs, outputs, node); };
-  }
-  value_of(register_op(domain, name, rule, std::move(function)));
-  // Operators stay registered until the process ends, when there is no interpreter to give the function back to.
-  static_cast<void>(kernel.release());
+  value_of(register_op(domain, name, rule, kernel.is_none() ? nullptr : kernel_of(std::move(kernel))));
 }
 
 }  // namespace
+
+CustomKernelFunction kernel_of(nb::object kernel) {
+  if (!PyCallable_Check(kernel.ptr())) raise({Error::Kind::usage, "custom.kernel", {}, "it cannot be called", {}});
+  // Kept until the process ends, when there is no interpreter to give the function back to.
+  return [held = kernel.release()](std::span<const AnyValue> inputs, std::span<AnyValue> outputs,
+                                   const CustomNode& node) { return call_kernel(held, inputs, outputs, node); };
+}
 
 void bind_kernels(nb::module_& m) {
   nb::class_<KernelNode>(m, "CustomNode", "The node a kernel runs for; asked after the call, it raises.")

@@ -29,7 +29,8 @@ Process process;
 thread_local Watch* current = nullptr;
 thread_local int inside_here = 0;
 
-PyObject* variable = nullptr;
+// The method `get` of the context variable that holds the limits in force; never let go of.
+PyObject* limits_in_force = nullptr;
 
 bool is_main_thread() { return PyThread_get_thread_ident() == process.main_thread; }
 
@@ -144,9 +145,7 @@ class Watch::Scopes {
 };
 
 Watch::Watch() : outer_(current), main_(!inside_.counted()) {
-  PyObject* found = nullptr;
-  if (PyContextVar_Get(variable, nullptr, &found) != 0) throw nb::python_error();
-  for (nb::object at = nb::steal(found); at && nb::isinstance<Limits>(at); at = nb::cast<Limits&>(at).outer)
+  for (nb::object at = nb::handle(limits_in_force)(); nb::isinstance<Limits>(at); at = nb::cast<Limits&>(at).outer)
     held_.push_back(at);
   std::reverse(held_.begin(), held_.end());
   for (const nb::object& limits : held_) limits_.push_back(nb::cast<Limits&>(limits).left());
@@ -217,9 +216,11 @@ void bind_limits(nb::module_& m) {
       .def_prop_rw(
           "cancelled", [](const Limits& self) { return self.cancelled.load(); },
           [](Limits& self, bool cancelled) { self.cancelled = cancelled; });
-  variable = PyContextVar_New("anyshape.limits", nullptr);
-  if (!variable) throw nb::python_error();
-  m.attr("current_limits") = nb::borrow(variable);
+  // By way of Python: its C functions are not in the stable ABI.
+  const nb::object variable =
+      nb::module_::import_("contextvars").attr("ContextVar")("anyshape.limits", nb::arg("default") = nb::none());
+  m.attr("current_limits") = variable;
+  limits_in_force = nb::object(variable.attr("get")).release().ptr();
   m.def("check_limits", [] { working([] { return Status(); }); });
 
   const nb::object main = nb::module_::import_("threading").attr("main_thread")();

@@ -3,11 +3,8 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/vector.h>
 
-#include <algorithm>
 #include <charconv>
 #include <cstring>
-#include <functional>
-#include <optional>
 
 #include "errors.h"
 #include "limits.h"
@@ -24,13 +21,6 @@ using Sizes = std::map<std::string, std::vector<int64_t>>;
 
 Shapes shapes_of(const Sizes& sizes) { return {sizes.begin(), sizes.end()}; }
 Sizes sizes_of(const Shapes& shapes) { return {shapes.begin(), shapes.end()}; }
-
-// Work on the model, without the lock of the interpreter.
-template <class Work>
-auto with(SharedModel& shared, Work&& work) {
-  const SharedModel::Turn turn(shared);
-  return working([&] { return work(shared.model()); });
-}
 
 CheckOptions options_of(bool batch_only, std::vector<std::string> allow, std::vector<std::string> ignore,
                         bool ignore_assumed, std::string target) {
@@ -57,6 +47,9 @@ nb::dict answer_dict(const Answer& answer) {
   nb::list data;
   for (const Reason& reason : answer.data_conditions) data.append(reason_dict(reason));
   out["data_conditions"] = data;
+  nb::list leniencies;
+  for (const Reason& reason : answer.leniencies) leniencies.append(reason_dict(reason));
+  out["leniencies"] = leniencies;
   return out;
 }
 
@@ -74,7 +67,10 @@ nb::dict info_dict(const ModelInfo& info) {
   nb::dict out;
   out["producer"] = info.producer;
   out["producer_version"] = info.producer_version;
-  out["graph"] = info.graph;
+  out["graph"] = to_text(info.graph);
+  out["domain"] = to_text(info.domain);
+  out["description"] = to_text(info.description);
+  out["graph_description"] = to_text(info.graph_description);
   out["ir_version"] = info.ir_version;
   out["model_version"] = info.model_version;
   out["opsets"] = info.opsets;
@@ -91,23 +87,35 @@ nb::dict info_dict(const ModelInfo& info) {
   return out;
 }
 
+Report report_of(SharedModel& self, const CheckOptions& options) {
+  Report report = with_model(self, [&](const Model& model) { return check(model, options); });
+  for (Finding& finding : report.findings) finding.fix = in_python(finding.fix);
+  return report;
+}
+
 nb::dict check_model(SharedModel& self, bool batch_only, std::vector<std::string> allow,
                      std::vector<std::string> ignore, bool ignore_assumed, std::string target) {
-  const CheckOptions options =
-      options_of(batch_only, std::move(allow), std::move(ignore), ignore_assumed, std::move(target));
-  const Report report = with(self, [&](const Model& model) { return check(model, options); });
+  const Report report =
+      report_of(self, options_of(batch_only, std::move(allow), std::move(ignore), ignore_assumed, std::move(target)));
   nb::dict out;
   out["text"] = to_text(report);
   out["json"] = to_json({report});
   return out;
 }
 
+std::string page_of(SharedModel& self, bool batch_only, std::vector<std::string> allow, std::vector<std::string> ignore,
+                    bool ignore_assumed, std::string target) {
+  const Report report =
+      report_of(self, options_of(batch_only, std::move(allow), std::move(ignore), ignore_assumed, std::move(target)));
+  return with_model(self, [&](const Model& model) { return to_html(model, report); });
+}
+
 nb::dict accepts_shapes(SharedModel& self, const Sizes& sizes, bool ignore_assumed) {
   CheckOptions options;
   options.ignore_assumed = ignore_assumed;
   const Shapes shapes = shapes_of(sizes);
-  with(self, [&](const Model& model) { return check_input_names(model, shapes); });
-  const Answer answer = with(self, [&](const Model& model) { return accepts(model, shapes, options); });
+  with_model(self, [&](const Model& model) { return check_input_names(model, shapes); });
+  const Answer answer = with_model(self, [&](const Model& model) { return accepts(model, shapes, options); });
   if (answer.code == "work.cancelled" || answer.code == "work.timeout")
     raise({Error::Kind::system, answer.code, answer.place, answer.sentence, {}});
   return answer_dict(answer);
@@ -116,20 +124,16 @@ nb::dict accepts_shapes(SharedModel& self, const Sizes& sizes, bool ignore_assum
 nb::dict require_shapes(SharedModel& self, const std::vector<std::string>& wanted, bool ignore_assumed) {
   CheckOptions options;
   options.ignore_assumed = ignore_assumed;
-  return proof_dict(with(self, [&](const Model& model) { return accepts_all(model, wanted, options); }));
+  return proof_dict(with_model(self, [&](const Model& model) { return accepts_all(model, wanted, options); }));
 }
 
 nb::dict against_model(SharedModel& self, SharedModel& old) {
-  // Two threads that ask in opposite directions must not wait for each other.
-  const auto [first, second] = std::minmax({&self, &old}, std::less<>());
-  const SharedModel::Turn turn(*first);
-  std::optional<SharedModel::Turn> other;
-  if (first != second) other.emplace(*second);
-  return proof_dict(working([&] { return against(self.model(), old.model()); }));
+  return proof_dict(
+      with_models(self, old, [](const Model& model, const Model& other) { return against(model, other); }));
 }
 
 std::vector<std::string> explain_value(SharedModel& self, const std::string& value) {
-  const auto stories = with(self, [&](const Model& model) { return explain(model, value); });
+  const auto stories = with_model(self, [&](const Model& model) { return explain(model, value); });
   std::vector<std::string> out;
   for (const AxisStory& story : stories) out.push_back(to_text(story));
   return out;
@@ -137,8 +141,16 @@ std::vector<std::string> explain_value(SharedModel& self, const std::string& val
 
 void save_model(SharedModel& self, nb::handle path, const std::string& external_data) {
   const auto file = path_of(path);
-  with(self,
-       [&](const Model& model) { return external_data.empty() ? model.save(file) : model.save(file, external_data); });
+  with_model(self, [&](const Model& model) {
+    return external_data.empty() ? model.save(file) : model.save(file, external_data);
+  });
+}
+
+nb::list rule_list() {
+  nb::list out;
+  for (const RuleInfo& rule : rules())
+    out.append(nb::make_tuple(to_text(rule.id), to_text(name(rule.severity)), in_python(rule.sentence)));
+  return out;
 }
 
 }  // namespace
@@ -189,22 +201,26 @@ std::vector<std::byte> bytes_of(nb::handle buffer) {
 }
 
 void bind_model(nb::module_& m) {
+  m.def("rules", rule_list);
   nb::class_<SharedModel>(m, "Model", "An ONNX model, its names resolved; weights stay in the file.")
       .def_static(
           "load",
-          [](nb::handle path) {
+          [](nb::handle path, bool strict) {
             const auto file = path_of(path);
-            return new SharedModel(working([&] { return Model::load(file); }));
+            return new SharedModel(working([&] { return Model::load(file, {.strict = strict}); }));
           },
-          nb::arg("path"))
+          nb::arg("path"), nb::arg("strict") = false)
       .def_static(
           "from_bytes",
-          [](nb::handle data, const std::string& name) {
+          [](nb::handle data, const std::string& name, bool strict) {
             auto bytes = bytes_of(data);
-            return new SharedModel(working([&] { return Model::from_bytes(std::move(bytes), name); }));
+            return new SharedModel(
+                working([&] { return Model::from_bytes(std::move(bytes), name, {.strict = strict}); }));
           },
-          nb::arg("data"), nb::arg("name") = "model")
+          nb::arg("data"), nb::arg("name") = "model", nb::arg("strict") = false)
       .def("check", check_model, nb::arg("batch_only") = false, nb::arg("allow") = std::vector<std::string>(),
+           nb::arg("ignore") = std::vector<std::string>(), nb::arg("ignore_assumed") = false, nb::arg("target") = "")
+      .def("page", page_of, nb::arg("batch_only") = false, nb::arg("allow") = std::vector<std::string>(),
            nb::arg("ignore") = std::vector<std::string>(), nb::arg("ignore_assumed") = false, nb::arg("target") = "")
       .def("accepts", accepts_shapes, nb::arg("shapes"), nb::arg("ignore_assumed") = false)
       .def("require", require_shapes, nb::arg("wanted"), nb::arg("ignore_assumed") = false)
@@ -212,20 +228,27 @@ void bind_model(nb::module_& m) {
       .def(
           "smallest_shapes",
           [](SharedModel& self, const Sizes& given) {
-            return sizes_of(with(self, [&](const Model& model) { return smallest_shapes(model, shapes_of(given)); }));
+            return sizes_of(
+                with_model(self, [&](const Model& model) { return smallest_shapes(model, shapes_of(given)); }));
           },
           nb::arg("given") = Sizes())
       .def("explain", explain_value, nb::arg("value"))
       .def("optional_inputs",
            [](SharedModel& self) {
-             return to_python(with(self, [](const Model& model) { return model.optional_inputs(); }));
+             return to_python(with_model(self, [](const Model& model) { return model.optional_inputs(); }));
            })
       .def("inputs",
-           [](SharedModel& self) { return to_python(with(self, [](const Model& model) { return model.inputs(); })); })
+           [](SharedModel& self) {
+             return to_python(with_model(self, [](const Model& model) { return model.inputs(); }));
+           })
       .def("outputs",
-           [](SharedModel& self) { return to_python(with(self, [](const Model& model) { return model.outputs(); })); })
+           [](SharedModel& self) {
+             return to_python(with_model(self, [](const Model& model) { return model.outputs(); }));
+           })
       .def("info",
-           [](SharedModel& self) { return info_dict(with(self, [](const Model& model) { return model.info(); })); })
+           [](SharedModel& self) {
+             return info_dict(with_model(self, [](const Model& model) { return model.info(); }));
+           })
       .def("save", save_model, nb::arg("path"), nb::arg("external_data") = "");
 }
 

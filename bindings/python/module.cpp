@@ -16,4 +16,6 @@ NB_MODULE(_anyshape, m) {
   bind_model(m);
   bind_session(m);
   bind_export(m);
+  bind_change(m);
+  bind_verify(m);
 }

@@ -4,11 +4,14 @@
 
 #include <atomic>
 #include <filesystem>
+#include <functional>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <vector>
 
 #include "anyshape/check.h"
+#include "anyshape/custom.h"
 #include "anyshape/model.h"
 #include "limits.h"
 
@@ -48,16 +51,38 @@ class SharedModel {
   std::atomic<uint64_t> forks_ = 0;  // when its turn began
 };
 
+// Work on the model, without the lock of the interpreter.
+template <class Work>
+auto with_model(SharedModel& shared, Work&& work) {
+  const SharedModel::Turn turn(shared);
+  return working([&] { return work(shared.model()); });
+}
+
+// Work on two. Threads that ask for them in opposite orders do not wait for each other.
+template <class Work>
+auto with_models(SharedModel& one, SharedModel& other, Work&& work) {
+  const bool in_order = std::less<>()(&one, &other);
+  const SharedModel::Turn first(in_order ? one : other);
+  std::optional<SharedModel::Turn> second;
+  if (&one != &other) second.emplace(in_order ? other : one);
+  return working([&] { return work(one.model(), other.model()); });
+}
+
 nanobind::dict to_python(const ValueType& value);
 nanobind::list to_python(const std::vector<ValueType>& values);
 // The file a path-like object names.
 std::filesystem::path path_of(nanobind::handle object);
 std::vector<std::byte> bytes_of(nanobind::handle buffer);
 
+// A function of Python as a kernel. Raises anyshape.Error: custom.kernel. The lock of the interpreter must be held.
+CustomKernelFunction kernel_of(nanobind::object kernel);
+
 void bind_limits(nanobind::module_& m);
 void bind_model(nanobind::module_& m);
 void bind_session(nanobind::module_& m);
 void bind_export(nanobind::module_& m);
+void bind_change(nanobind::module_& m);
+void bind_verify(nanobind::module_& m);
 void bind_kernels(nanobind::module_& m);
 
 }  // namespace anyshape::python

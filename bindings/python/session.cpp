@@ -5,8 +5,10 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <chrono>
 #include <map>
 #include <memory>
+#include <mutex>
 
 #include "errors.h"
 #include "limits.h"
@@ -27,14 +29,35 @@ struct CallLimits {
   const std::atomic<bool>* cancel = nullptr;
 };
 
+// The steps of all runs of a session.
+class Profile {
+ public:
+  void watch(Context& context) {
+    context.observe([this](const ProfiledStep& step) {
+      const std::lock_guard lock(mutex_);
+      steps_.push_back(step);
+    });
+  }
+  // And forgets them.
+  std::string trace() {
+    const std::lock_guard lock(mutex_);
+    return chrome_trace(std::exchange(steps_, {}));
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<ProfiledStep> steps_;
+};
+
 // A session with as many contexts as threads have ever run it at once. What changes is guarded by the lock of the
 // interpreter, which who forks holds: the child finds it whole.
 class PooledSession {
  public:
-  PooledSession(Session session, int threads, nb::object model)
+  PooledSession(Session session, int threads, std::shared_ptr<Profile> profile, nb::object model)
       : session_(std::move(session)),
         theirs_(session_.engine() != "anyshape"),
         threads_(threads),
+        profile_(std::move(profile)),
         model_(std::move(model)) {
     for (const IoInfo& input : session_.inputs()) names_.push_back(to_text(input.name));
   }
@@ -43,18 +66,31 @@ class PooledSession {
   PooledSession& operator=(const PooledSession&) = delete;
 
   const Session& session() const { return session_; }
-  nb::list run(nb::dict feed, const CallLimits& limits);
+  // The steps since the last call, as Chrome shows them.
+  std::string trace() { return profile_ ? profile_->trace() : std::string(); }
+  // `into`: for each output an array to write into, or None; null: all are None.
+  nb::list run(nb::dict feed, nb::handle into, const CallLimits& limits);
+  // Runs until `seconds` are over, with what the feed has: the seconds of each run but the first.
+  std::vector<double> time(nb::dict feed, double seconds);
   // This one, or the one whose inputs the feed names, too, that have a default here.
   PooledSession& fed_with(nb::dict feed);
 
  private:
+  bool has_input(const std::string& name) const {
+    return std::any_of(session_.inputs().begin(), session_.inputs().end(),
+                       [&](const IoInfo& input) { return input.name == name; });
+  }
+  Error missing_input(nb::dict feed, const std::string& name) const;
   std::vector<AnyValue> values(nb::dict feed, Keep& keep) const;
+  std::vector<AnyValue> places(nb::handle into, std::vector<nb::ndarray<>>& keep) const;
   std::unique_ptr<Context> take_context();
+  std::unique_ptr<Context> make_context() const;
 
   Session session_;
   bool theirs_;  // ONNX Runtime's
   int threads_;
-  nb::object model_;  // a SharedModel: sessions with more inputs are made of it
+  std::shared_ptr<Profile> profile_;  // null: none is wanted
+  nb::object model_;                  // a SharedModel: sessions with more inputs are made of it
   std::vector<nb::object> names_;
   std::vector<std::unique_ptr<Context>> idle_;
   std::map<std::vector<std::string>, std::unique_ptr<PooledSession>> overriding_;  // by optional inputs that are fed
@@ -71,14 +107,25 @@ nb::object entry(nb::dict feed, nb::handle name) {
   return given ? nb::borrow(given) : nb::object();
 }
 
+// Where the feed names what the model does not have, that is what is wrong.
+Error PooledSession::missing_input(nb::dict feed, const std::string& name) const {
+  Error error = input_error("input.missing", name, "nothing is given for it");
+  for (nb::handle key : nb::list(feed)) {
+    const std::string given = from_text(nb::str(key)).value_or("");
+    if (has_input(given)) continue;
+    error.message += "; \"" + given + "\" is given, which the model does not have";
+    break;
+  }
+  return error;
+}
+
 std::vector<AnyValue> PooledSession::values(nb::dict feed, Keep& keep) const {
   std::vector<AnyValue> out;
   size_t used = 0;
   for (size_t i = 0; i < names_.size(); ++i) {
     const IoInfo& input = session_.inputs()[i];
     const nb::object given = entry(feed, names_[i]);
-    if (!given && input.kind != AnyValue::Kind::optional)
-      raise(input_error("input.missing", input.name, "nothing is given for it"));
+    if (!given && input.kind != AnyValue::Kind::optional) raise(missing_input(feed, input.name));
     used += given ? 1 : 0;
     out.push_back(to_value(given ? given : nb::none(), input.kind, input.type, keep));
   }
@@ -86,11 +133,26 @@ std::vector<AnyValue> PooledSession::values(nb::dict feed, Keep& keep) const {
   // A list of its own: asking a key for its text may change the feed.
   for (nb::handle key : nb::list(feed)) {
     const std::string name = from_text(nb::str(key)).value_or("");
-    const auto known = [&](const IoInfo& input) { return input.name == name; };
-    if (std::none_of(session_.inputs().begin(), session_.inputs().end(), known))
-      raise(input_error("input.unknown", name, "the model has no such input"));
+    if (!has_input(name)) raise(input_error("input.unknown", name, "the model has no such input"));
   }
   return out;
+}
+
+std::vector<AnyValue> PooledSession::places(nb::handle into, std::vector<nb::ndarray<>>& keep) const {
+  std::vector<AnyValue> out(session_.outputs().size());
+  if (!into || into.is_none()) return out;
+  const nb::tuple given(into);
+  if (nb::len(given) != out.size())
+    raise({Error::Kind::usage, "output.count", {}, "one array or None is wanted for each output", {}});
+  for (size_t i = 0; i < out.size(); ++i)
+    if (!given[i].is_none()) out[i] = to_place(given[i], keep);
+  return out;
+}
+
+std::unique_ptr<Context> PooledSession::make_context() const {
+  auto made = std::make_unique<Context>(session_, threads_);
+  if (profile_) profile_->watch(*made);
+  return made;
 }
 
 std::unique_ptr<Context> PooledSession::take_context() {
@@ -108,13 +170,17 @@ PooledSession& PooledSession::fed_with(nb::dict feed) {
   if (const auto it = overriding_.find(fed); it != overriding_.end()) return *it->second;
   const SharedModel::Turn turn(nb::cast<SharedModel&>(model_));
   auto session = working([&] { return session_.overriding(fed); });
-  auto made = std::make_unique<PooledSession>(std::move(session), threads_, model_);
+  auto made = std::make_unique<PooledSession>(std::move(session), threads_, profile_, model_);
   return *overriding_.try_emplace(std::move(fed), std::move(made)).first->second;
 }
 
-nb::list PooledSession::run(nb::dict feed, const CallLimits& limits) {
+nb::list PooledSession::run(nb::dict feed, nb::handle into, const CallLimits& limits) {
   Keep keep;
+  std::vector<nb::ndarray<>> keep_written;
   const std::vector<AnyValue> inputs = values(feed, keep);
+  std::vector<AnyValue> outputs = places(into, keep_written);
+  std::vector<bool> written(outputs.size());
+  for (size_t i = 0; i < outputs.size(); ++i) written[i] = static_cast<bool>(outputs[i]);
   RunOptions options;
   options.seed = limits.seed;
   options.max_bytes = limits.max_bytes;
@@ -129,25 +195,63 @@ nb::list PooledSession::run(nb::dict feed, const CallLimits& limits) {
     }
   } give_back{*this, context};
   // Runs of ONNX Runtime are watched from outside.
-  const auto outputs = working(
+  working(
       [&] {
-        if (!context) context = std::make_unique<Context>(session_, threads_);
-        return context->run(inputs, options);
+        if (!context) context = make_context();
+        return context->run_into(inputs, outputs, options);
       },
       theirs_ ? &Watch::run_aside : &Watch::run);
   nb::list out;
-  for (const AnyValue& value : outputs) out.append(to_python(value, Access::write));
+  for (size_t i = 0; i < outputs.size(); ++i)
+    out.append(written[i] ? nb::borrow(into[i]) : to_python(outputs[i], Access::write));
   return out;
 }
 
-nb::list run_session(PooledSession& self, nb::dict feed, uint64_t seed, int64_t max_bytes, double timeout,
-                     const Limits* cancel) {
+std::vector<double> PooledSession::time(nb::dict feed, double seconds) {
+  Keep keep;
+  const std::vector<AnyValue> inputs = values(feed, keep);
+  return working(
+      [&]() -> Result<std::vector<double>> {
+        const std::unique_ptr<Context> context = make_context();
+        const auto now = [] {
+          return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+        };
+        std::vector<double> out;
+        if (auto first = context->run(inputs); !first) return tl::unexpected(first.error());
+        const double end = now() + seconds;
+        do {
+          const double start = now();
+          const auto ran = context->run(inputs);
+          if (!ran) return tl::unexpected(ran.error());
+          out.push_back(now() - start);
+        } while (now() < end);
+        return out;
+      },
+      theirs_ ? &Watch::run_aside : &Watch::run);
+}
+
+// Random numbers for each input that `sizes` has.
+nb::dict random_feed(const PooledSession& self, const std::map<std::string, std::vector<int64_t>>& sizes,
+                     uint64_t seed) {
+  nb::dict out;
+  for (const IoInfo& input : self.session().inputs()) {
+    const auto wanted = sizes.find(input.name);
+    if (wanted == sizes.end() || input.kind != AnyValue::Kind::tensor) continue;
+    const AnyValue value = working([&] { return AnyValue::random(input.type, wanted->second, seed); });
+    out[to_text(input.name)] = to_python(value, Access::write);
+    ++seed;
+  }
+  return out;
+}
+
+nb::list run_session(PooledSession& self, nb::dict feed, nb::object into, uint64_t seed, int64_t max_bytes,
+                     double timeout, const Limits* cancel) {
   const Inside inside;
-  return self.fed_with(feed).run(feed, {seed, max_bytes, timeout, cancel ? &cancel->cancelled : nullptr});
+  return self.fed_with(feed).run(feed, into, {seed, max_bytes, timeout, cancel ? &cancel->cancelled : nullptr});
 }
 
 PooledSession* make_session(nb::object model, bool optimize, bool exact, int threads, const std::string& engine,
-                            const std::string& ort_library) {
+                            const std::string& ort_library, bool profile) {
   auto& shared = nb::cast<SharedModel&>(model);
   SessionOptions options;
   options.optimize = optimize;
@@ -157,7 +261,8 @@ PooledSession* make_session(nb::object model, bool optimize, bool exact, int thr
   options.ort_threads = threads;
   const SharedModel::Turn turn(shared);
   auto session = working([&] { return Session::from_model(shared.model(), options); });
-  return new PooledSession(std::move(session), threads, std::move(model));
+  return new PooledSession(std::move(session), threads, profile ? std::make_shared<Profile>() : nullptr,
+                           std::move(model));
 }
 
 nb::list io_list(const std::vector<IoInfo>& infos) {
@@ -177,9 +282,19 @@ std::string plan_text(const PooledSession& self, const std::map<std::string, std
 void bind_session(nb::module_& m) {
   nb::class_<PooledSession>(m, "Session", "A model ready to run; any number of threads may run it at once.")
       .def(nb::new_(&make_session), nb::arg("model"), nb::arg("optimize") = true, nb::arg("exact") = false,
-           nb::arg("threads") = 0, nb::arg("engine") = "anyshape", nb::arg("ort_library") = "")
-      .def("run", run_session, nb::arg("feed"), nb::arg("seed") = 0, nb::arg("max_bytes") = 0, nb::arg("timeout") = 0.0,
-           nb::arg("cancel").none() = nb::none())
+           nb::arg("threads") = 0, nb::arg("engine") = "anyshape", nb::arg("ort_library") = "",
+           nb::arg("profile") = false)
+      .def("run", run_session, nb::arg("feed"), nb::arg("into").none() = nb::none(), nb::arg("seed") = 0,
+           nb::arg("max_bytes") = 0, nb::arg("timeout") = 0.0, nb::arg("cancel").none() = nb::none())
+      .def(
+          "time",
+          [](PooledSession& self, nb::dict feed, double seconds) {
+            const Inside inside;
+            return self.fed_with(feed).time(feed, seconds);
+          },
+          nb::arg("feed"), nb::arg("seconds"))
+      .def("random_feed", random_feed, nb::arg("shapes"), nb::arg("seed") = 0)
+      .def("trace", &PooledSession::trace)
       .def("inputs", [](const PooledSession& self) { return io_list(self.session().inputs()); })
       .def("optional_inputs", [](const PooledSession& self) { return io_list(self.session().optional_inputs()); })
       .def("outputs", [](const PooledSession& self) { return io_list(self.session().outputs()); })

@@ -11,6 +11,8 @@ namespace anyshape::python {
 // Text of a file need not be UTF-8: other bytes become lone surrogates, as in names of files, and come back as the same
 // bytes. So a name that was told can be asked for.
 nanobind::object to_text(std::string_view bytes);
+// Advice of the library in the words of the package: keyword arguments in place of options, calls in place of commands.
+std::string in_python(std::string_view advice);
 // Nothing for what is no str.
 std::optional<std::string> from_text(nanobind::handle text);
 

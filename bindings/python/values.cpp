@@ -47,11 +47,21 @@ std::optional<nb::dlpack::dtype> dlpack_of(DType type) {
 
 nb::object helper(const char* name) { return nb::module_::import_("anyshape._values").attr(name); }
 
+template <class Array>
+std::vector<int64_t> shape_of(const Array& array) {
+  std::vector<int64_t> shape(array.ndim());
+  for (size_t i = 0; i < shape.size(); ++i) shape[i] = static_cast<int64_t>(array.shape(i));
+  return shape;
+}
+
+template <class Array>
+bool is_aligned(const Array& array) {
+  return reinterpret_cast<uintptr_t>(array.data()) % std::max<size_t>(1, array.itemsize()) == 0;
+}
+
 // `const` is the array's, not the engine's: inputs are only read.
 AnyValue borrowed(DType type, std::vector<int64_t> shape, const Dense& array, Keep& keep) {
-  const auto unit = static_cast<uintptr_t>(std::max<size_t>(1, array.itemsize()));
-  const bool aligned = reinterpret_cast<uintptr_t>(array.data()) % unit == 0;
-  if (!aligned) return value_of(AnyValue::copy_of(type, std::move(shape), array.data(), array.nbytes()));
+  if (!is_aligned(array)) return value_of(AnyValue::copy_of(type, std::move(shape), array.data(), array.nbytes()));
   keep.emplace_back(array);
   return value_of(AnyValue::borrow(type, std::move(shape), const_cast<void*>(array.data()), array.nbytes()));
 }
@@ -72,9 +82,7 @@ AnyValue tensor(nb::handle object, DType type, Keep& keep) {
   if (!nb::try_cast(object, array, false)) return converted(object, type, keep);
   const auto found = type_of(array.dtype());
   if (!found) return converted(object, type, keep);
-  std::vector<int64_t> shape(array.ndim());
-  for (size_t i = 0; i < shape.size(); ++i) shape[i] = static_cast<int64_t>(array.shape(i));
-  return borrowed(*found, std::move(shape), array, keep);
+  return borrowed(*found, shape_of(array), array, keep);
 }
 
 AnyValue sequence(nb::handle object, DType type, Keep& keep) {
@@ -133,6 +141,20 @@ AnyValue to_value(nb::handle object, AnyValue::Kind kind, DType type, Keep& keep
     default:
       return tensor(object, type, keep);
   }
+}
+
+AnyValue to_place(nb::handle object, std::vector<nb::ndarray<>>& keep) {
+  nb::ndarray<nb::c_contig, nb::device::cpu> array;
+  std::optional<DType> type;
+  if (nb::try_cast(object, array, false)) type = type_of(array.dtype());
+  if (!type || !is_aligned(array))
+    raise({Error::Kind::usage,
+           "output.memory",
+           {},
+           "an output can be written only into a dense array that may be written",
+           "numpy.empty(shape, dtype)"});
+  keep.emplace_back(array);
+  return value_of(AnyValue::borrow(*type, shape_of(array), array.data(), array.nbytes()));
 }
 
 nb::object to_python(const AnyValue& value, Access access) {

@@ -16,6 +16,10 @@ using Keep = std::vector<nanobind::ndarray<nanobind::ro>>;
 // `keep` holds them; all else is copied. Raises anyshape.Error.
 AnyValue to_value(nanobind::handle object, AnyValue::Kind kind, DType type, Keep& keep);
 
+// A tensor over the memory of `object`, for a run to write into; `keep` holds it. Raises anyshape.Error,
+// "output.memory", where that is not dense, aligned and writable.
+AnyValue to_place(nanobind::handle object, std::vector<nanobind::ndarray<>>& keep);
+
 enum class Access { write, read };
 
 // NumPy arrays over the memory of the value, which they keep; lists for sequences, None or the value for optionals,

@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "anyshape/api.h"
@@ -61,6 +62,16 @@ class ANYSHAPE_API AnyValue {
   // The same value in memory that stays as it is for as long as somebody holds it: what is borrowed, or lies in memory
   // of a run, is copied. Error "tensor.memory".
   Result<AnyValue> kept() const;
+  // The same with each float, of a tensor of f32 or f64, the next number above or below, as drawn. Error
+  // "tensor.memory".
+  Result<AnyValue> nudged(uint64_t seed) const;
+  // The value as JSON: a tensor as a list of lists (a scalar as its entry), a sequence as a list, an optional as its
+  // content or null, a map as an object. Complex numbers are pairs; "NaN", "Infinity" and "-Infinity" are texts.
+  std::string json() const;
+  // The tensors it is made of, by names that begin with `name`, for formats that hold nothing else. A tensor: itself.
+  // A sequence of maps with equal keys: NAME.keys and NAME.values, a row for each map. Any other: NAME.length and
+  // NAME.0, NAME.1, ...; a map: NAME.keys, NAME.values; an optional: NAME.length (0 or 1) and NAME.0.
+  Result<std::vector<std::pair<std::string, AnyValue>>> columns(const std::string& name) const;
   // One line for people: `f32[2, 3]  min -1.2  mean 0.1  max 2.5  [0.1, -0.3, ...]`.
   std::string summary() const;
 
@@ -86,6 +97,14 @@ ANYSHAPE_API std::string difference(const AnyValue& got, const AnyValue& want, c
 inline std::string difference(const AnyValue& got, const AnyValue& want, double relative, double absolute) {
   return difference(got, want, Tolerance{relative, absolute});
 }
+// Two right computations of one value: by other kernels, or from inputs a rounding step away.
+struct Computations {
+  AnyValue one, other;
+};
+// The same, where right computations of the value are known: entries beyond the tolerance may also lie apart as far as
+// those do, four times, both the furthest entry and all of them together.
+ANYSHAPE_API std::string difference(const AnyValue& got, const AnyValue& want, const Tolerance& tolerance,
+                                    const std::vector<Computations>& right);
 // The largest |got - want| / max(|want|, 1e-6 * largest |want|).
 ANYSHAPE_API double largest_relative_error(const AnyValue& got, const AnyValue& want);
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "anyshape/api.h"
@@ -28,6 +29,12 @@ enum class DimText {
 ANYSHAPE_API Result<std::vector<DynamicAxis>> parse_dynamic(std::string_view text);
 // torch.onnx.export's dynamic_axes as JSON: {"x": {"0": "batch", "1": "seq"}, "y": [0]}. Usage error dynamic.syntax.
 ANYSHAPE_API Result<std::vector<DynamicAxis>> parse_dynamic_axes(std::string_view json);
+// The same from a text that begins with "{", else from the file of that name. Usage errors dynamic.syntax, file.open.
+ANYSHAPE_API Result<std::vector<DynamicAxis>> read_dynamic_axes(const std::string& json_or_file);
+// "SYM=N". Usage error freeze.syntax.
+ANYSHAPE_API Result<std::pair<std::string, int64_t>> parse_freeze(std::string_view text);
+// "OLD=NEW", split from the right. Usage error rename.syntax.
+ANYSHAPE_API Result<std::pair<std::string, std::string>> parse_rename(std::string_view text);
 
 // The type of an input where the file does not tell: "x=f32[batch,120,?]"; "sr=16000" for one that is no tensor.
 struct InputType {

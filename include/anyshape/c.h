@@ -73,6 +73,7 @@ typedef struct anyshape_session_options {
   size_t size;
   int32_t reference; /* reference kernels only: slow, for comparing */
   int32_t exact;     /* convolutions add up the plain products: no transforms that round otherwise */
+  int32_t strict;    /* refuse what ONNX Runtime runs although no operator's text promises it (lenient.*) */
 } anyshape_session_options;
 /* The same with options. NULL options: without. Usage error session.options. */
 ANYSHAPE_C_API anyshape_error* anyshape_session_load_with(const char* path, const anyshape_session_options* options,
@@ -137,6 +138,135 @@ typedef struct anyshape_run_options {
 ANYSHAPE_C_API anyshape_error* anyshape_context_run_with(anyshape_context* context, const anyshape_run_options* options,
                                                          const anyshape_tensor* inputs, size_t input_count,
                                                          anyshape_tensor* outputs, size_t output_count);
+
+/* A text that a function makes. */
+typedef struct anyshape_text anyshape_text;
+ANYSHAPE_C_API const char* anyshape_text_get(const anyshape_text* text); /* ends with a 0 */
+ANYSHAPE_C_API size_t anyshape_text_size(const anyshape_text* text);     /* without it */
+ANYSHAPE_C_API void anyshape_text_free(anyshape_text* text);             /* NULL is fine */
+
+/* A model to be asked and changed; nothing is run. Loading it finds out which shapes it takes. Used by one thread at a
+ * time. `options` are words of the command line, blanks between them and quoted as in a shell: here "--strict". NULL:
+ * none. Usage errors options.*. */
+typedef struct anyshape_model anyshape_model;
+ANYSHAPE_C_API anyshape_error* anyshape_model_load(const char* path, const char* options, anyshape_model** model);
+/* The bytes are copied. */
+ANYSHAPE_C_API anyshape_error* anyshape_model_load_memory(const void* bytes, size_t size, const char* options,
+                                                          anyshape_model** model);
+/* The file is written completely or not at all. `external_data`: a file beside it for the larger weights, or NULL. */
+ANYSHAPE_C_API anyshape_error* anyshape_model_save(const anyshape_model* model, const char* path,
+                                                   const char* external_data);
+ANYSHAPE_C_API void anyshape_model_free(anyshape_model* model); /* NULL is fine */
+/* To run it. The model may be freed before the session. NULL options: without. Of options, `strict` is the model's. */
+ANYSHAPE_C_API anyshape_error* anyshape_session_of_model(const anyshape_model* model,
+                                                         const anyshape_session_options* options,
+                                                         anyshape_session** session);
+
+enum anyshape_kind {
+  ANYSHAPE_ANYTHING = 0, /* it is not known */
+  ANYSHAPE_TENSOR = 1,
+  ANYSHAPE_SPARSE_TENSOR = 2,
+  ANYSHAPE_SEQUENCE = 3,
+  ANYSHAPE_OPTIONAL = 4,
+  ANYSHAPE_MAP = 5
+};
+
+/* What is known of a value. The library makes these; later versions may have more at the end. */
+typedef struct anyshape_value_type {
+  const char* name;
+  const char* text;        /* "f32[batch, seq, 1]", "seq(f32[n])", "?" */
+  int32_t kind;            /* enum anyshape_kind */
+  int32_t type;            /* of the entries of a tensor, as in anyshape_tensor; 0: not known */
+  int32_t rank;            /* -1: no tensor, or it is not known */
+  const char* const* dims; /* "120", or an expression of the symbols of the inputs */
+  const int64_t* sizes;    /* the same as numbers; -1 for an expression */
+} anyshape_value_type;
+
+/* The inputs that have to be fed, and the outputs. NULL past the last one. */
+ANYSHAPE_C_API size_t anyshape_model_input_count(const anyshape_model* model);
+ANYSHAPE_C_API size_t anyshape_model_output_count(const anyshape_model* model);
+ANYSHAPE_C_API const anyshape_value_type* anyshape_model_input(const anyshape_model* model, size_t index);
+ANYSHAPE_C_API const anyshape_value_type* anyshape_model_output(const anyshape_model* model, size_t index);
+
+/* Inputs with a default value, which are not among the inputs above: what is said holds for the default. */
+ANYSHAPE_C_API size_t anyshape_model_optional_count(const anyshape_model* model);
+ANYSHAPE_C_API const anyshape_value_type* anyshape_model_optional(const anyshape_model* model, size_t index);
+/* The model for callers that feed these, too: they are among its inputs, and nothing is concluded from their default.
+ * Both are freed on their own. Usage error input.unknown. */
+ANYSHAPE_C_API anyshape_error* anyshape_model_overriding(const anyshape_model* model, const char* const* names,
+                                                         size_t count, anyshape_model** overriding);
+
+/* Why a condition holds: the node that demands it, and what it says. Made by the library, as above. */
+typedef struct anyshape_condition {
+  const char* text;     /* "seq == 120" */
+  const char* node;     /* the last that had a part in it */
+  const char* op;       /* its operator */
+  const char* code;     /* "reshape.count" */
+  const char* sentence; /* one sentence */
+} anyshape_condition;
+
+/* The shapes the model takes, on one line: "x[batch, seq, 1] where seq == 120". */
+ANYSHAPE_C_API const char* anyshape_model_accepted(const anyshape_model* model);
+/* The conditions one by one. NULL past the last one. */
+ANYSHAPE_C_API size_t anyshape_model_condition_count(const anyshape_model* model);
+ANYSHAPE_C_API const anyshape_condition* anyshape_model_condition(const anyshape_model* model, size_t index);
+/* 0: there may be shapes among them that it does not take. */
+ANYSHAPE_C_API int anyshape_model_is_exact(const anyshape_model* model);
+
+enum anyshape_verdict {
+  ANYSHAPE_ACCEPTS = 0,
+  ANYSHAPE_REFUSES = 1,
+  ANYSHAPE_CANNOT_TELL = 2 /* no rule can */
+};
+
+typedef struct anyshape_shape {
+  const char* input;
+  int32_t rank;
+  const int64_t* dims;
+} anyshape_shape;
+
+/* Does the model take these shapes? Inputs whose sizes are all numbers may be left out. Usage errors input.unknown,
+ * tensor.dims. */
+typedef struct anyshape_answer anyshape_answer;
+ANYSHAPE_C_API anyshape_error* anyshape_model_accepts(const anyshape_model* model, const anyshape_shape* shapes,
+                                                      size_t count, anyshape_answer** answer);
+/* Does it take all of a set, in texts as --require has them: "x=[1..64, 80]", "h % 32 == 0"? The answer that refuses
+ * has the smallest shape that is not taken in its sentence. Usage errors require.*. */
+ANYSHAPE_C_API anyshape_error* anyshape_model_accepts_all(const anyshape_model* model, const char* const* wanted,
+                                                          size_t count, anyshape_answer** answer);
+ANYSHAPE_C_API enum anyshape_verdict anyshape_answer_verdict(const anyshape_answer* answer);
+/* Of answers that do not accept; else "". */
+ANYSHAPE_C_API const char* anyshape_answer_code(const anyshape_answer* answer);
+ANYSHAPE_C_API const char* anyshape_answer_place(const anyshape_answer* answer);
+ANYSHAPE_C_API const char* anyshape_answer_sentence(const anyshape_answer* answer);
+/* The outputs at an accepted shape. NULL past the last one, and where no single shape was asked for. */
+ANYSHAPE_C_API const anyshape_value_type* anyshape_answer_output(const anyshape_answer* answer, size_t index);
+ANYSHAPE_C_API void anyshape_answer_free(anyshape_answer* answer); /* NULL is fine */
+
+enum anyshape_format {
+  ANYSHAPE_FORMAT_TEXT = 0,
+  ANYSHAPE_FORMAT_JSON = 1, /* docs/check.schema.json */
+  ANYSHAPE_FORMAT_SARIF = 2
+};
+/* The report of `anyshape check`. Options: --policy, --allow, --ignore, --ignore-assumed, --target. Usage errors
+ * options.*, check.*. */
+ANYSHAPE_C_API anyshape_error* anyshape_model_check(const anyshape_model* model, const char* options,
+                                                    enum anyshape_format format, anyshape_text** report);
+
+/* A PyTorch program (.pt2, .pt) as a model, as `anyshape export` makes it; anyshape_model_save writes it. Options:
+ * those of the command that say what is made. `report` gets its warnings and notes, a line each; NULL: nobody wants
+ * them. Errors as export_program() in export.h, options.*. */
+ANYSHAPE_C_API anyshape_error* anyshape_export(const char* program, const char* options, anyshape_model** model,
+                                               anyshape_text** report);
+/* The model with its axes changed, as `anyshape fix` does it. `changes` gets what was changed, a line each; NULL:
+ * nobody wants it. Errors as fix() in fix.h, options.*. */
+ANYSHAPE_C_API anyshape_error* anyshape_model_fix(const anyshape_model* model, const char* options,
+                                                  anyshape_model** fixed, anyshape_text** changes);
+/* Do two models give the same answers? Options: those of `anyshape verify`. `report` gets a line for each shape, also
+ * where they differ, which is the error verify.differs; it is NULL where none was tried. NULL: nobody wants it. Errors
+ * as verify() in verify.h, options.*. */
+ANYSHAPE_C_API anyshape_error* anyshape_model_verify(const anyshape_model* model, const anyshape_model* other,
+                                                     const char* options, anyshape_text** report);
 
 /* A kernel of a custom operator. Absent inputs have type 0. Outputs are zero-filled and have the type and shape of the
  * rule. 0: done; anything else ends the run with an error that names the node. May be called by several threads. */

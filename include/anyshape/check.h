@@ -13,7 +13,7 @@
 namespace anyshape {
 
 struct CheckOptions {
-  bool batch_only = false;          // policy: only the batch may be dynamic (the axes called so, else every axis 0)
+  bool batch_only = false;          // policy: only the batch may be dynamic (docs/check.md)
   std::vector<std::string> allow;   // waivers of the policy, "NAME:AXIS"
   std::vector<std::string> ignore;  // findings to leave out, "RULE" or "RULE@NODE"
   bool ignore_assumed = false;      // conditions recorded by the exporter are listed but demand nothing
@@ -25,11 +25,15 @@ struct CheckOptions {
 // target.unknown.
 ANYSHAPE_API Result<Report> check(const Model& model, const CheckOptions& options = {});
 
+// The report beside the model's graph as one HTML file that needs no other and no network; docs/picture.md.
+ANYSHAPE_API std::string to_html(const Model& model, const Report& report);
+
 // The exact answer for one shape.
 ANYSHAPE_API Answer accepts(const Model& model, const Shapes& shapes, const CheckOptions& options = {});
 
 // Is every shape of a set accepted? Each text is `x=[1..64, 1..512, 80]` or a condition on the model's symbols,
-// `batch in 1..64, h % 32 == 0`; all hold together. Usage errors: require.*.
+// `batch in 1..64, h % 32 == 0`; all hold together. Symbols are 1 and more,
+// and 0 where a text names it, `h in 0..64`. Usage errors: require.*.
 ANYSHAPE_API Result<Proof> accepts_all(const Model& model, const std::vector<std::string>& wanted,
                                        const CheckOptions& options = {});
 // The same, by the name of the program's option.
@@ -50,10 +54,16 @@ ANYSHAPE_API Result<Proof> against(const Model& model, const Model& old);
 // Usage errors: explain.value, explain.axis.
 ANYSHAPE_API Result<std::vector<AxisStory>> explain(const Model& model, std::string_view value);
 
+// The findings in a file of to_json(). Usage errors file.open, baseline.syntax.
+ANYSHAPE_API Result<std::vector<KnownFinding>> read_baseline(const std::filesystem::path& path);
+// Leaves them out of the report, and counts them. Folders of models do not matter.
+ANYSHAPE_API void leave_out_known(Report& report, const std::vector<KnownFinding>& known);
+
 // Every lint rule, by id.
 ANYSHAPE_API std::vector<RuleInfo> rules();
 
-// "NAME=1x120x1", "NAME=scalar"; the name is what stands before the last `=`. Usage error shape.syntax.
+// "NAME=1x120x1", "NAME=1,120,1", "NAME=[1, 120, 1]", "NAME=scalar"; the name is what stands before the last `=`. Usage
+// error shape.syntax.
 ANYSHAPE_API Result<std::pair<std::string, std::vector<int64_t>>> parse_shape(std::string_view text);
 // One JSON object per line, {"x": [1, 120, 1]}; empty lines are skipped. Usage errors file.open, shapes.line with the
 // place FILE:LINE.

@@ -17,10 +17,11 @@ struct Error {
     system,   // out of memory, disk full: exit code 1
   };
   Kind kind = Kind::refused;
-  std::string code;     // stable and dotted, for scripts: "reshape.count"
-  std::string place;    // file, node, axis: `model.onnx: node "/enc/Reshape_3"`; may be empty
-  std::string message;  // one sentence a user can act on
-  std::string hint;     // optional: the command or line to try
+  std::string code;      // stable and dotted, for scripts: "reshape.count"
+  std::string place;     // file, node, axis: `model.onnx: node "/enc/Reshape_3"`; may be empty
+  std::string message;   // one sentence a user can act on
+  std::string hint;      // optional: the command or line to try
+  bool lenient = false;  // of a rule: ONNX Runtime runs it all the same
 
   // Out of line: a Result is destroyed and moved at every call that can fail.
   ANYSHAPE_API Error();

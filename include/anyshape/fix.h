@@ -35,8 +35,9 @@ struct Fixed {
 // the model gives wherever both take the shape, and takes every shape the model takes but those that were frozen away.
 // What cannot be changed so is refused, and nothing is made: "fix.baked" (an operator needs the size an axis had),
 // "fix.mixed" (an operator would tie the axis to another one, or cut through it), "fix.suspect" (a constant may or may
-// not stand for the size), "fix.narrower", "fix.policy", "assumed.condition", "target.*", and whatever refuses the
-// model at every shape. Usage errors: freeze.*, dynamic.*, rename.*, target.unknown.
+// not stand for the size), "fix.narrowed" (a literal leaves a named axis some of its sizes only), "fix.narrower",
+// "fix.policy", "assumed.condition", "target.*", and whatever refuses the model at every shape. Usage errors: freeze.*,
+// dynamic.*, rename.*, target.unknown.
 ANYSHAPE_API Result<Fixed> fix(const Model& model, const FixOptions& options);
 
 }  // namespace anyshape

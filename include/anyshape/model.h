@@ -18,6 +18,7 @@ namespace anyshape {
 
 struct ModelInfo {
   std::string producer, producer_version, graph;
+  std::string domain, description, graph_description;  // as their author wrote them
   int64_t ir_version = 0, model_version = 0;
   std::vector<std::pair<std::string, int64_t>> opsets;     // domain ("ai.onnx" for the default one) and version
   std::vector<ValueType> inputs, outputs;                  // as the file declares them
@@ -30,14 +31,21 @@ struct ModelInfo {
   std::vector<std::pair<std::string, std::string>> metadata;
 };
 
+struct ReadOptions {
+  // What ONNX Runtime runs although the format or an operator's text does not promise it (the codes lenient.*) is
+  // refused; otherwise it is taken where its meaning is clear, and reported.
+  bool strict = false;
+};
+
 // An ONNX model, its names resolved. Weights stay in the file, which is mapped. Copies share one model. Not safe to use
 // from several threads at once.
 class ANYSHAPE_API Model {
  public:
   // Usage error file.open; refused: onnx.*, graph.*, model.*, function.*, tensor.*, external.*.
-  static Result<Model> load(const std::filesystem::path& path);
+  static Result<Model> load(const std::filesystem::path& path, const ReadOptions& options = {});
   // The model in memory; the bytes are kept. External data is not found.
-  static Result<Model> from_bytes(std::vector<std::byte> bytes, std::string model_name = "model");
+  static Result<Model> from_bytes(std::vector<std::byte> bytes, std::string model_name = "model",
+                                  const ReadOptions& options = {});
 
   // The file name, as given.
   const std::string& name() const;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -17,5 +18,11 @@ ANYSHAPE_API std::string printable(std::string_view text);
 
 // A name that stands in a line without quotes: as it is where it is one plain word, else quoted.
 ANYSHAPE_API std::string printable_name(std::string_view name);
+
+// The text as one word of a command line, for bash, zsh and POSIX shells of today.
+ANYSHAPE_API std::string shell_word(std::string_view text);
+
+// "512 bytes", "12.3 MB" (of a million).
+ANYSHAPE_API std::string bytes_text(uint64_t bytes);
 
 }  // namespace anyshape

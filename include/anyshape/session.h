@@ -41,6 +41,7 @@ struct SessionOptions {
   bool optimize = true;              // false: reference kernels only
   std::vector<std::string> without;  // names of passes to leave out
   bool exact = false;                // convolutions add up the plain products: no transforms that round otherwise
+  bool strict = false;               // of load() and from_bytes(): as ReadOptions::strict
   // Channels of a block in blocked layouts as on another machine: such a session shows its plan and does not run.
   std::optional<int64_t> lanes = {};
   // Gets the graph as text: as read ("source"), and after each pass; those of bodies follow. Called while loading.
@@ -105,6 +106,9 @@ class ANYSHAPE_API Session {
   // Steps with their kernels and why, buffers and the peak as formulas; at `shapes` also as numbers. Usage error
   // "plan.engine" for ONNX Runtime.
   Result<std::string> plan_text(const Shapes& shapes = {}) const;
+  // The memory of each step at `shapes` as one HTML file that needs no other; the time of each, too, where `trace` is
+  // what chrome_trace() gave. Usage errors "plan.engine", "plan.numbers", "plan.profile".
+  Result<std::string> plan_html(const Shapes& shapes, std::optional<std::string_view> trace = std::nullopt) const;
 
   struct Impl;
   const Impl& impl() const { return *impl_; }

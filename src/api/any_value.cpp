@@ -168,6 +168,18 @@ Status write_npz(const std::filesystem::path& path, const std::vector<std::pair<
   return write_npz(path, tensors);
 }
 
+Result<AnyValue> AnyValue::nudged(uint64_t seed) const {
+  TRY(Datum datum, anyshape::nudged(*datum_, seed));
+  return wrap(std::move(datum));
+}
+
+std::string difference(const AnyValue& got, const AnyValue& want, const Tolerance& tolerance,
+                       const std::vector<Computations>& right) {
+  std::vector<Computed> pairs;
+  for (const Computations& pair : right) pairs.push_back({pair.one.datum(), pair.other.datum()});
+  return difference(got.datum(), want.datum(), tolerance, pairs);
+}
+
 AnyValue::Kind AnyValue::kind() const { return static_cast<Kind>(datum_->kind()); }
 DType AnyValue::type() const { return datum_->dtype(); }
 const std::vector<int64_t>& AnyValue::shape() const { return datum_->tensor().dims(); }

@@ -1,9 +1,6 @@
 #include "anyshape/c.h"
 
 #include <algorithm>
-#include <atomic>
-#include <cstring>
-#include <new>
 #include <string>
 #include <vector>
 
@@ -11,26 +8,14 @@
 #include "anyshape/session.h"
 #include "anyshape/version.h"
 #include "anyshape/work.h"
+#include "api/c_impl.h"
 #include "tensor/datum.h"
 #include "tensor/own.h"
-
-struct anyshape_error {
-  anyshape::Error error;
-  std::string text;
-};
-
-struct anyshape_session {
-  anyshape::Session session;
-};
 
 struct anyshape_context {
   anyshape::Context context;
   std::vector<std::string> names;  // of inputs
   std::vector<anyshape::AnyValue> inputs, outputs, last;
-};
-
-struct anyshape_cancel {
-  std::atomic<bool> flag{false};
 };
 
 struct anyshape_work {
@@ -44,27 +29,6 @@ struct anyshape_node {
 namespace {
 
 using namespace anyshape;
-
-anyshape_error* failure(Error error) {
-  std::string text = error.text();
-  return new anyshape_error{std::move(error), std::move(text)};
-}
-
-anyshape_error* usage_failure(const char* code, std::string message) {
-  return failure({Error::Kind::usage, code, {}, std::move(message), {}});
-}
-
-// No exception leaves the library.
-template <class Work>
-anyshape_error* guarded(Work work) {
-  try {
-    return work();
-  } catch (const std::bad_alloc&) {
-    return failure({Error::Kind::system, "system.memory", {}, "out of memory", {}});
-  } catch (const std::exception& e) {
-    return failure({Error::Kind::system, "internal", {}, std::string("a bug in anyshape: ") + e.what(), {}});
-  }
-}
 
 DType dtype_of(int32_t type) { return dtype_from_onnx(type).value_or(DType::undefined); }
 
@@ -119,32 +83,6 @@ Shapes shapes_of(const anyshape_context& context, const anyshape_tensor* inputs)
 anyshape_tensor tensor_of(const AnyValue& value) {
   return {static_cast<int32_t>(value.type()), static_cast<int32_t>(value.shape().size()), value.shape().data(),
           const_cast<void*>(value.data())};
-}
-
-anyshape_error* made(Result<Session> session, anyshape_session** out) {
-  if (!session) return failure(std::move(session).error());
-  *out = new anyshape_session{*std::move(session)};
-  return nullptr;
-}
-
-// What the caller's version of a struct has; the rest is 0. False: it is none, or has what this version does not know.
-template <class Struct>
-bool read_struct(const Struct* given, Struct& out) {
-  if (!given) return true;
-  size_t size = 0;
-  std::memcpy(&size, given, sizeof size);
-  if (size < sizeof size || size > sizeof(Struct)) return false;
-  std::memcpy(&out, given, size);
-  return true;
-}
-
-// nullptr: they are in `out`.
-anyshape_error* read_options(const anyshape_session_options* options, SessionOptions& out) {
-  anyshape_session_options given{};
-  if (!read_struct(options, given)) return usage_failure("session.options", "size must be that of the struct");
-  out.optimize = !given.reference;
-  out.exact = given.exact != 0;
-  return nullptr;
 }
 
 bool is_time(double seconds) { return seconds >= 0; }

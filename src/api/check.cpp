@@ -5,9 +5,13 @@
 #include "api/model_impl.h"
 #include "base/nearest.h"
 #include "base/os/file.h"
+#include "base/printable.h"
 #include "check/ask.h"
+#include "check/baseline.h"
 #include "check/report.h"
 #include "check/shapes_text.h"
+#include "fix/fixer.h"
+#include "picture/page.h"
 #include "solve/contract.h"
 #include "solve/explain.h"
 #include "target/findings.h"
@@ -15,13 +19,24 @@
 namespace anyshape {
 namespace {
 
+namespace fs = std::filesystem;
+
 Result<LintOptions> lint_options(const CheckedModel& model, const CheckOptions& options) {
   LintOptions out;
   out.wanted = options.findings;
   out.batch_only = options.batch_only || !options.target.empty();
+  if (!model.file.path.empty()) {
+    out.model = shell_word(model.file.path.string());
+    out.fixed = shell_word(fs::path(model.file.path).replace_extension(".fixed.onnx").string());
+  }
+  out.frees = [&model](const InputAxis& axis, const std::string& name) {
+    return fixes::Fixer(model).make_dynamic({{axis.input, static_cast<int64_t>(axis.axis), name}}).has_value();
+  };
   if (!options.target.empty()) {
     TRY(const target::Profile* profile, target::find_profile(options.target));
-    if (!model.typed().refusal()) out.of_target = target::findings(*profile, model.typed(), model.file);
+    if (!model.typed().refusal())
+      out.of_target = target::findings(*profile, model.typed(), model.file,
+                                       command(out, "fix", fmt::format("--target {}", options.target)));
   }
   for (const std::string& text : options.allow) {
     TRY(InputAxis axis, parse_allow(model.typed(), text));
@@ -65,6 +80,10 @@ Result<Report> check(const Model& model, const CheckOptions& options) {
   return report;
 }
 
+std::string to_html(const Model& model, const Report& report) {
+  return picture::check_page(report, &model.impl().typed());
+}
+
 Answer accepts(const Model& model, const Shapes& shapes, const CheckOptions& options) {
   return ask(model.impl(), shapes, recorded(options));
 }
@@ -105,6 +124,23 @@ Status check_input_names(const Model& model, const Shapes& shapes) {
     return tl::unexpected(std::move(error));
   }
   return {};
+}
+
+Result<std::vector<KnownFinding>> read_baseline(const std::filesystem::path& path) {
+  TRY(const auto file, MappedFile::open(path));
+  const auto bytes = file->bytes();
+  return parse_baseline(path.string(), {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+}
+
+void leave_out_known(Report& report, const std::vector<KnownFinding>& known) {
+  const fs::path name = fs::path(report.model).filename();
+  const auto is_known = [&](const Finding& finding) {
+    return std::any_of(known.begin(), known.end(), [&](const KnownFinding& one) {
+      return one.rule == finding.rule && one.node == finding.node && one.message == finding.message &&
+             fs::path(one.model).filename() == name;
+    });
+  };
+  report.known_findings += static_cast<int64_t>(std::erase_if(report.findings, is_known));
 }
 
 std::vector<RuleInfo> rules() {

@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "ops/custom.h"
+#include "api/custom_kernel.h"
 
 namespace anyshape {
 namespace {
@@ -17,7 +17,9 @@ std::vector<T> list_or_nothing(const std::vector<T>* list) {
   return list ? *list : std::vector<T>();
 }
 
-CustomKernel wrap(CustomKernelFunction function) {
+}  // namespace
+
+CustomKernel custom_kernel(CustomKernelFunction function) {
   if (!function) return nullptr;
   return [function = std::move(function)](const Call& call, KernelArgs& args) -> Status {
     std::vector<AnyValue> inputs, outputs;
@@ -28,8 +30,6 @@ CustomKernel wrap(CustomKernelFunction function) {
     return {};
   };
 }
-
-}  // namespace
 
 std::string_view CustomNode::name() const { return call_.label(); }
 
@@ -54,7 +54,7 @@ std::vector<float> CustomNode::numbers(std::string_view attribute) const {
 }
 
 Status register_op(std::string_view domain, std::string_view name, std::string_view rule, CustomKernelFunction kernel) {
-  return register_custom_op(domain, name, rule, wrap(std::move(kernel)));
+  return register_custom_op(domain, name, rule, custom_kernel(std::move(kernel)));
 }
 
 Status register_shape_rule(std::string_view text) {

@@ -6,6 +6,8 @@
 #include "api/model_impl.h"
 #include "base/work.h"
 #include "check/ask.h"
+#include "check/narrowed_axis.h"
+#include "ir/note.h"
 #include "solve/baked.h"
 
 namespace anyshape {
@@ -19,10 +21,8 @@ const Node* find_node(const Graph& graph, std::string_view name) {
 
 std::string source_of(const Graph& graph, std::string_view name) {
   const Node* node = find_node(graph, name);
-  if (!node || !node->metadata) return {};
-  for (const auto& [key, value] : *node->metadata)
-    if (key == "source") return value;
-  return {};
+  const std::string* source = node ? note(*node, "source") : nullptr;
+  return source ? *source : std::string();
 }
 
 Error baked_error(const lower::Lowered& lowered, const AcceptedCondition& condition, const AxisSymbol& axis) {
@@ -34,6 +34,15 @@ Error baked_error(const lower::Lowered& lowered, const AcceptedCondition& condit
                       line.empty() ? "" : fmt::format(" ({})", line), because.sentence),
           "take the size from the tensor where the model has the number, e.g. x.view(x.shape[0], -1), and capture it "
           "again"};
+}
+
+bool is_asked(const AxisSymbol& axis, const std::vector<DynamicAxis>& wanted) {
+  return std::any_of(wanted.begin(), wanted.end(), [&](const DynamicAxis& key) {
+    return std::any_of(axis.axes.begin(), axis.axes.end(), [&](const InputAxis& place) {
+      return place.input == key.value && (key.axis < 0 || place.axis == static_cast<size_t>(key.axis)) &&
+             (key.name.empty() || key.name == axis.name);
+    });
+  });
 }
 
 // A guard that binds and leaves an axis that is asked to be dynamic few sizes: beyond them the file would be wrong in
@@ -83,9 +92,33 @@ Status prove_export(const Model& model, const lower::Lowered& lowered, const Exp
       for (const AcceptedCondition& condition : impl.accepted().conditions)
         if (baked_size(condition.condition, axis.symbol)) return tl::unexpected(baked_error(lowered, condition, axis));
     }
+  if (const auto narrowed = narrowed_of(model, options); options.strict_axes && !narrowed.empty())
+    return tl::unexpected(Error{Error::Kind::refused, "export.narrowed",
+                                fmt::format("node {:?}", narrowed[0].because.node), to_text(narrowed[0]),
+                                narrowed[0].advice});
   TRY_OK(Work::check());
   return options.batch_only || !options.target.empty() ? check_batch_only(impl, options.allow, "export.policy")
                                                        : Status();
+}
+
+std::vector<NarrowedAxis> narrowed_of(const Model& model, const ExportOptions& options) {
+  std::vector<NarrowedAxis> out;
+  const Model::Impl& impl = model.impl();
+  for (Narrowed& one : narrowed_axes(impl.typed(), impl.accepted())) {
+    if (!is_asked(*one.axis, options.dynamic)) continue;
+    const InputAxis& first = one.axis->axes.front();
+    std::vector<std::string> symbols;
+    for (Dim symbol : one.condition->condition.symbols()) symbols.emplace_back(impl.typed().symbols().name(symbol));
+    out.push_back({first.input, static_cast<int64_t>(first.axis), one.axis->name, print(one.condition->condition),
+                   std::move(symbols), one.condition->because.front(), std::move(one.source), std::move(one.advice)});
+  }
+  return out;
+}
+
+std::string to_text(const NarrowedAxis& narrowed) {
+  return fmt::format("axis {} of {:?} ({}) takes only {}, which {} demands{}: {}", narrowed.axis, narrowed.input,
+                     narrowed.name, narrowed.condition, narrowed.because.op,
+                     narrowed.source.empty() ? "" : fmt::format(" ({})", narrowed.source), narrowed.because.sentence);
 }
 
 void count_shape_nodes(const Graph& graph, ExportReport& report) {

@@ -4,6 +4,8 @@
 
 #include "anyshape/export.h"
 #include "base/error.h"
+#include "base/os/file.h"
+#include "base/printable.h"
 #include "ops/custom.h"
 
 namespace anyshape {
@@ -79,6 +81,27 @@ Result<std::vector<DynamicAxis>> parse_dynamic_axes(std::string_view json) {
   return out;
 }
 
+Result<std::vector<DynamicAxis>> read_dynamic_axes(const std::string& json_or_file) {
+  if (json_or_file.starts_with('{')) return parse_dynamic_axes(json_or_file);
+  TRY(const auto file, MappedFile::open(json_or_file));
+  const auto bytes = file->bytes();
+  return parse_dynamic_axes({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+}
+
+Result<std::pair<std::string, int64_t>> parse_freeze(std::string_view text) {
+  const size_t equal = text.rfind('=');
+  const auto size = equal == std::string_view::npos ? std::nullopt : number_of(text.substr(equal + 1));
+  if (!size || equal == 0) return usage("freeze.syntax", "{:?} is not SYM=N", text);
+  return std::pair(std::string(text.substr(0, equal)), *size);
+}
+
+Result<std::pair<std::string, std::string>> parse_rename(std::string_view text) {
+  const size_t equal = text.rfind('=');
+  if (equal == std::string_view::npos || equal == 0 || equal + 1 == text.size())
+    return usage("rename.syntax", "{:?} is not OLD=NEW", text);
+  return std::pair(std::string(text.substr(0, equal)), std::string(text.substr(equal + 1)));
+}
+
 Result<InputType> parse_input_type(std::string_view text) {
   const auto bad = [&] { return usage("input.syntax", "{:?} is not NAME=f32[batch,120,?]", text); };
   const size_t equal = text.rfind('='), open = text.find('[', equal == std::string_view::npos ? 0 : equal);
@@ -103,6 +126,23 @@ Result<InputType> parse_input_type(std::string_view text) {
     out.sizes.emplace_back(piece);
     rest = comma == std::string_view::npos ? std::string_view() : rest.substr(comma + 1);
   }
+  return out;
+}
+
+std::vector<std::string> warnings(const ExportReport& report, std::string_view program) {
+  std::vector<std::string> out;
+  const auto add = [&](std::string_view code, const std::string& sentence) {
+    out.push_back(printable(fmt::format("warning[{}] {}: {}", code, program, sentence)));
+  };
+  for (const AssumedCondition& one : report.assumed)
+    if (one.binding)
+      add("assumed.guard", fmt::format("the program was captured for {} only ({})", one.text, one.origin));
+  for (const NarrowedAxis& one : report.narrowed)
+    add("export.narrowed", fmt::format("{}. Try: {}", to_text(one), one.advice));
+  for (const std::string& one : report.unrolled)
+    add("export.unrolled", one + ". Try: torch.jit.script for this part of the model, or nn.LSTM, nn.GRU, nn.RNN");
+  for (const std::string& one : report.frozen)
+    add("export.frozen", one + ". Try: torch.export, or anyshape.export in Python, which compares with the model");
   return out;
 }
 

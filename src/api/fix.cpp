@@ -31,7 +31,7 @@ Result<Fixed> fix(const Model& model, const FixOptions& options) {
   }
   fixes::Fixer fixer(model.impl());
   if (auto changed = change(options, target, fixer); !changed) return at(model.name(), std::move(changed).error());
-  return Fixed{Model::Impl::wrap(fixer.model(), model.name()), fixer.changes()};
+  return Fixed{Model::Impl::wrap(std::move(fixer).model(), model.name()), fixer.changes()};
 }
 
 }  // namespace anyshape

@@ -77,14 +77,16 @@ Result<Model> Model::Impl::make(onnx::ModelFile file, std::string name,
   return wrap(*std::move(model), std::move(name));
 }
 
-Result<Model> Model::load(const std::filesystem::path& path) {
+Result<Model> Model::load(const std::filesystem::path& path, const ReadOptions& options) {
   TRY(auto file, onnx::read_model(path));
+  file.strict = options.strict;
   return Impl::make(std::move(file), path.string());
 }
 
-Result<Model> Model::from_bytes(std::vector<std::byte> bytes, std::string model_name) {
+Result<Model> Model::from_bytes(std::vector<std::byte> bytes, std::string model_name, const ReadOptions& options) {
   auto file = onnx::read_model_bytes(std::move(bytes));
   if (!file) return at(model_name, std::move(file).error());
+  file->strict = options.strict;
   return Impl::make(*std::move(file), std::move(model_name));
 }
 
@@ -116,6 +118,9 @@ ModelInfo Model::info() const {
   info.producer = std::string(proto.producer_name);
   info.producer_version = std::string(proto.producer_version);
   info.graph = graph.name;
+  info.domain = std::string(proto.domain);
+  info.description = std::string(proto.doc_string);
+  if (proto.graph) info.graph_description = std::string(proto.graph->doc_string);
   info.ir_version = proto.ir_version.value_or(0);
   info.model_version = proto.model_version.value_or(0);
   for (const auto& import : proto.opset_import)

@@ -1,12 +1,14 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "anyshape/model.h"
 #include "check/checked_model.h"
 #include "format/onnx/from_graph.h"
+#include "ops/custom.h"
 
 namespace anyshape {
 
@@ -27,7 +29,8 @@ struct Model::Impl : CheckedModel {
   static Result<Model> make(onnx::ModelFile file, std::string name,
                             std::vector<std::shared_ptr<const void>> owners = {});
   // Of a graph that was made here: it is written out, not read again.
-  static Result<Model> make(std::shared_ptr<Graph> graph, onnx::ModelHeader header, std::string name);
+  static Result<Model> make(std::shared_ptr<Graph> graph, onnx::ModelHeader header, std::string name,
+                            std::span<const NamedKernel> kernels);
 };
 
 }  // namespace anyshape

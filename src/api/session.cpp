@@ -8,6 +8,7 @@
 #include "base/work.h"
 #include "ir/defaults.h"
 #include "passes/pipeline.h"
+#include "picture/page.h"
 #include "run/engines.h"
 #include "tensor/alignment.h"
 #include "tensor/bools.h"
@@ -143,12 +144,12 @@ std::vector<PassInfo> passes() {
 }
 
 Result<Session> Session::load(const std::filesystem::path& path, const SessionOptions& options) {
-  TRY(const Model model, Model::load(path));
+  TRY(const Model model, Model::load(path, {.strict = options.strict}));
   return from_model(model, options);
 }
 
 Result<Session> Session::from_bytes(std::vector<std::byte> bytes, const SessionOptions& options) {
-  TRY(const Model model, Model::from_bytes(std::move(bytes)));
+  TRY(const Model model, Model::from_bytes(std::move(bytes), "model", {.strict = options.strict}));
   return from_model(model, options);
 }
 
@@ -300,6 +301,11 @@ std::string chrome_trace(std::span<const ProfiledStep> steps) {
     separator = ",\n";
   }
   return out + "\n]}\n";
+}
+
+Result<std::string> Session::plan_html(const Shapes& shapes, std::optional<std::string_view> trace) const {
+  TRY(const Executable::PlanData plan, placed(impl_->name, impl_->executable->plan_data(shapes)));
+  return picture::plan_page({impl_->name, to_text(shapes), plan.json, plan.steps, trace});
 }
 
 Result<std::string> Session::plan_text(const Shapes& shapes) const {

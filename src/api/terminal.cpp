@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <span>
 
+#include "base/nearest.h"
 #include "base/os/file.h"
 #include "base/os/terminal.h"
 
@@ -14,6 +15,8 @@ bool colour_wanted() {
 }
 
 bool progress_wanted() { return stderr_is_terminal(); }
+
+std::string nearest_word(std::string_view word, const std::vector<std::string>& words) { return nearest(word, words); }
 
 Status write_text(const std::filesystem::path& path, std::string_view text) {
   TRY(AtomicFile file, AtomicFile::create(path));

@@ -6,9 +6,12 @@
 #include "anyshape/any_value.h"
 #include "anyshape/session.h"
 #include "api/model_impl.h"
+#include "base/among.h"
 #include "base/error.h"
+#include "base/printable.h"
 #include "verify/boundary.h"
 #include "verify/compare.h"
+#include "verify/shape_box.h"
 
 namespace anyshape {
 namespace {
@@ -56,6 +59,8 @@ class Pair {
  public:
   static Result<Pair> make(const Model& model, const Model& other, const VerifyOptions& options);
   Result<Compared> compare(const Shapes& shapes);
+  // Shapes of the second as those of the first.
+  Shapes of_first(const Shapes& shapes) const;
 
  private:
   struct Side {
@@ -66,10 +71,13 @@ class Pair {
   Pair(Side first, Side second, const VerifyOptions& options)
       : first_(std::move(first)), second_(std::move(second)), options_(&options) {}
   static Result<Side> make_side(const Model& model, const VerifyOptions& options);
-  std::string first_difference(const std::vector<AnyValue>& got, const std::vector<AnyValue>& want,
-                               double& worst) const;
+  using Right = std::vector<std::vector<Computations>>;  // of each output of the first
+  Result<std::string> first_difference(const std::vector<AnyValue>& inputs, const std::vector<AnyValue>& got,
+                                       const std::vector<AnyValue>& want, Compared& out);
+  Result<Right> right_computations(const std::vector<AnyValue>& inputs, const std::vector<AnyValue>& want);
 
   Side first_, second_;
+  std::optional<Side> exact_;  // the first with exact kernels, once it was asked for
   const VerifyOptions* options_;
   std::vector<size_t> inputs_, outputs_;  // of the second, for each of the first
 };
@@ -103,16 +111,59 @@ Result<Pair> Pair::make(const Model& model, const Model& other, const VerifyOpti
   return out;
 }
 
-std::string Pair::first_difference(const std::vector<AnyValue>& got, const std::vector<AnyValue>& want,
-                                   double& worst) const {
+// Others that are as right as `want`, where they run.
+Result<Pair::Right> Pair::right_computations(const std::vector<AnyValue>& inputs, const std::vector<AnyValue>& want) {
+  if (!exact_) {
+    VerifyOptions exact = *options_;
+    exact.session.exact = true;
+    exact.session.optimize = exact.session.optimize && exact.session.engine == Engine::anyshape;
+    TRY(exact_, make_side(*first_.model, exact));
+  }
+  std::vector<AnyValue> near;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    TRY(AnyValue moved, inputs[i].nudged(i));
+    near.push_back(std::move(moved));
+  }
+  RunOptions run;
+  run.seed = options_->seed;
+  Right out(want.size());
+  const auto add = [&](const Result<std::vector<AnyValue>>& outputs) -> Status {
+    for (size_t i = 0; outputs && i < want.size(); ++i) {
+      TRY(AnyValue kept, (*outputs)[i].kept());
+      out[i].push_back({want[i], std::move(kept)});
+    }
+    return {};
+  };
+  TRY_OK(add(exact_->context.run(inputs, run)));
+  TRY_OK(add(exact_->context.run(near, run)));
+  return out;
+}
+
+Result<std::string> Pair::first_difference(const std::vector<AnyValue>& inputs, const std::vector<AnyValue>& got,
+                                           const std::vector<AnyValue>& want, Compared& out) {
+  const Tolerance tolerance{options_->relative, options_->absolute};
+  std::optional<Right> right;
   for (size_t i = 0; i < want.size(); ++i) {
     const AnyValue& other = got[outputs_[i]];
-    if (const std::string found = difference(other, want[i], Tolerance{options_->relative, options_->absolute});
-        !found.empty())
-      return fmt::format("output {:?} differs: {}", first_.session.outputs()[i].name, found);
-    worst = std::max(worst, largest_relative_error(other, want[i]));
+    if (const std::string found = difference(other, want[i], tolerance); !found.empty()) {
+      if (!right) {
+        TRY(right, right_computations(inputs, want));
+      }
+      if (!difference(other, want[i], tolerance, (*right)[i]).empty())
+        return fmt::format("output {:?} differs: {}", first_.session.outputs()[i].name, found);
+      out.noisy = true;
+    }
+    out.worst = std::max(out.worst, largest_relative_error(other, want[i]));
   }
-  return {};
+  return std::string();
+}
+
+Shapes Pair::of_first(const Shapes& shapes) const {
+  Shapes out;
+  for (size_t i = 0; i < inputs_.size(); ++i)
+    if (const auto found = shapes.find(second_.session.inputs()[inputs_[i]].name); found != shapes.end())
+      out[first_.session.inputs()[i].name] = found->second;
+  return out;
 }
 
 Result<Compared> Pair::compare(const Shapes& shapes) {
@@ -133,10 +184,10 @@ Result<Compared> Pair::compare(const Shapes& shapes) {
     out.kind = Compared::Kind::both_refuse;
     out.sentence = want.error().message;
   } else if (!want || !got) {
-    const Side& refuses = want ? second_ : first_;
-    out.sentence = fmt::format("only {} refuses it: {}", refuses.model->name(), (want ? got : want).error().message);
+    out.kind = want ? Compared::Kind::only_first : Compared::Kind::only_second;
+    out.sentence = (want ? got : want).error().message;
   } else {
-    out.sentence = first_difference(*got, *want, out.worst);
+    TRY(out.sentence, first_difference(inputs, *got, *want, out));
   }
   if (out.kind == Compared::Kind::same && !out.sentence.empty()) out.kind = Compared::Kind::differs;
   return out;
@@ -145,6 +196,12 @@ Result<Compared> Pair::compare(const Shapes& shapes) {
 }  // namespace
 
 std::vector<Shapes> boundary_shapes(const Model& model) { return boundary_shapes(model.impl()); }
+
+Result<ShapeBox> shape_box(const Model& model, const std::vector<std::string>& wanted) {
+  auto box = shape_box(model.impl(), wanted);
+  if (!box && box.error().kind == Error::Kind::refused) return at(model.name(), std::move(box).error());
+  return box;
+}
 
 Result<size_t> verify_runs(const Model& model) {
   TRY(const Session session, Session::from_model(model));
@@ -184,16 +241,58 @@ Result<GoldenMatch> verify_golden(const Session& session, const std::filesystem:
   return out;
 }
 
+std::string to_text(const Compared& compared) {
+  const std::string shapes = to_text(compared.shapes);
+  const auto with_reason = [&](std::string_view word) {
+    return printable(fmt::format("{:<7}  {}  {}", word, shapes, compared.sentence));
+  };
+  switch (compared.kind) {
+    case Compared::Kind::same:
+      return fmt::format("same     {}  largest relative error {:.1e}{}", shapes, compared.worst,
+                         compared.noisy ? ", which is the noise in it" : "");
+    case Compared::Kind::differs:
+      return with_reason("differs");
+    case Compared::Kind::both_refuse:
+      return with_reason("refused");
+    case Compared::Kind::only_first:
+      return with_reason("first");
+    case Compared::Kind::only_second:
+      return with_reason("second");
+  }
+  return {};
+}
+
+Status judge(const Model& model, const Model& other, const std::vector<Compared>& compared, bool every) {
+  for (const Compared& one : compared) {
+    const bool only_one = one.kind == Compared::Kind::only_first || one.kind == Compared::Kind::only_second;
+    if (one.kind == Compared::Kind::differs || (every && only_one))
+      return at(other.name(),
+                refuse("verify.differs", "at {} it is not as {}: {}", to_text(one.shapes), model.name(), one.sentence)
+                    .value());
+  }
+  return {};
+}
+
 Result<std::vector<Compared>> verify(const Model& model, const Model& other, const VerifyOptions& options) {
   TRY(Pair pair, Pair::make(model, other, options));
   std::vector<Compared> out;
-  for (const Shapes& shapes : options.shapes.empty() ? boundary_shapes(model) : options.shapes) {
+  std::vector<Shapes> tried = options.shapes;
+  if (tried.empty()) {
+    tried = boundary_shapes(model);
+    for (const Shapes& shapes : boundary_shapes(other))
+      if (Shapes one = pair.of_first(shapes); !among(one, tried)) tried.push_back(std::move(one));
+  }
+  for (const Shapes& shapes : tried) {
     TRY(Compared one, pair.compare(completed(model.impl().typed(), shapes)));
     if (options.each) options.each(one);
     out.push_back(std::move(one));
   }
-  if (std::all_of(out.begin(), out.end(), [](const auto& one) { return one.kind == Compared::Kind::both_refuse; }))
-    return refuse("verify.nothing", "both models refuse every one of {} shapes: nothing was compared", out.size());
+  const auto compared = [](const Compared& one) {
+    return one.kind == Compared::Kind::same || one.kind == Compared::Kind::differs;
+  };
+  if (std::none_of(out.begin(), out.end(), compared))
+    return refuse("verify.nothing", "no one of {} shapes is taken by both models, nothing was compared: {}", out.size(),
+                  out.empty() ? "" : out.front().sentence);
   return out;
 }
 

@@ -28,9 +28,10 @@ std::string Error::text() const {
   return printable(out);
 }
 
-tl::unexpected<Error> make_error(Error::Kind kind, std::string_view code, fmt::string_view text,
-                                 fmt::format_args args) {
-  return tl::unexpected(Error(kind, std::string(code), {}, fmt::vformat(text, args), {}));
+tl::unexpected<Error> make_error(Error::Kind kind, RuleCode code, fmt::string_view text, fmt::format_args args) {
+  Error error(kind, std::string(code.text), {}, fmt::vformat(text, args), {});
+  error.lenient = code.lenient;
+  return tl::unexpected(std::move(error));
 }
 
 tl::unexpected<Error> at(std::string_view outer, Error error) {

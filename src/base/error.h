@@ -2,17 +2,32 @@
 
 #include <fmt/format.h>
 
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "anyshape/error.h"
 
 namespace anyshape {
 
+// The code of a rule that refuses something. `lenient`: ONNX Runtime runs it all the same, though the operator's text
+// does not promise that.
+struct RuleCode {
+  constexpr RuleCode(const char* of_text) : text(of_text) {}
+  constexpr RuleCode(std::string_view of_text) : text(of_text) {}
+  RuleCode(const std::string& of_text) : text(of_text) {}
+  constexpr RuleCode(std::string_view of_text, bool of_lenient) : text(of_text), lenient(of_lenient) {}
+
+  std::string_view text;
+  bool lenient = false;
+};
+constexpr RuleCode lenient(std::string_view code) { return {code, true}; }
+
 // The error with its formatted message; what the templates below share.
-tl::unexpected<Error> make_error(Error::Kind kind, std::string_view code, fmt::string_view text, fmt::format_args args);
+tl::unexpected<Error> make_error(Error::Kind kind, RuleCode code, fmt::string_view text, fmt::format_args args);
 
 template <class... Args>
-tl::unexpected<Error> refuse(std::string_view code, fmt::format_string<Args...> text, Args&&... args) {
+tl::unexpected<Error> refuse(RuleCode code, fmt::format_string<Args...> text, Args&&... args) {
   return make_error(Error::Kind::refused, code, text, fmt::make_format_args(args...));
 }
 

@@ -95,6 +95,12 @@ JsonWriter& JsonWriter::boolean(bool value) {
   return *this;
 }
 
+JsonWriter& JsonWriter::null() {
+  separate();
+  out_ += "null";
+  return *this;
+}
+
 std::string JsonWriter::take() { return std::move(out_) + '\n'; }
 
 }  // namespace anyshape

@@ -18,6 +18,7 @@ class JsonWriter {
   JsonWriter& text(std::string_view value);
   JsonWriter& number(int64_t value);
   JsonWriter& boolean(bool value);
+  JsonWriter& null();
   // The document so far, with a final newline.
   std::string take();
 

@@ -3,6 +3,8 @@
 #include <limits>
 #include <utility>
 
+#include "base/printable.h"
+
 namespace anyshape {
 
 thread_local constinit MemoryMeter* MemoryMeter::current_ = nullptr;
@@ -62,8 +64,11 @@ Status MemoryMeter::check() {
 
 tl::unexpected<Error> MemoryMeter::out_of_memory(int64_t bytes) {
   if (current_ && current_->refused_ != 0)
-    return system_error("run.memory", "the run needs {} bytes, the limit is {}", current_->refused_, current_->limit_);
-  if (bytes > 0) return system_error("tensor.memory", "out of memory: {} bytes are needed", bytes);
+    return system_error("run.memory", "the run needs {} ({} bytes), the limit is {} ({} bytes)",
+                        bytes_text(static_cast<uint64_t>(current_->refused_)), current_->refused_,
+                        bytes_text(static_cast<uint64_t>(current_->limit_)), current_->limit_);
+  if (bytes > 0)
+    return system_error("tensor.memory", "out of memory: {} are needed", bytes_text(static_cast<uint64_t>(bytes)));
   return system_error("tensor.memory", "out of memory");
 }
 

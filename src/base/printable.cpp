@@ -1,6 +1,7 @@
 #include "base/printable.h"
 
 #include <algorithm>
+#include <cctype>
 
 #include "base/utf8.h"
 
@@ -27,6 +28,18 @@ std::string escape(char32_t point) {
 }
 
 bool is_plain_ascii(char c) { return c >= ' ' && c <= '~'; }
+
+// The bytes as $'...'.
+std::string escaped_word(std::string_view text) {
+  std::string out = "$'";
+  for (const char c : text) {
+    if (c == '\'' || c == '\\')
+      out += {'\\', c};
+    else
+      out += is_plain_ascii(c) ? std::string(1, c) : fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+  }
+  return out + "'";
+}
 
 }  // namespace
 
@@ -57,6 +70,24 @@ std::string printable_name(std::string_view name) {
   const bool word = !name.empty() && name.find_first_of(" \"\\[],") == std::string_view::npos;
   std::string out = printable(name);
   return word && out == name ? out : printable(fmt::format("{:?}", name));
+}
+
+std::string shell_word(std::string_view text) {
+  const auto is_plain = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || std::string_view("_-./:=,+@%").find(c) != std::string::npos;
+  };
+  if (printable(text) != text) return escaped_word(text);
+  if (!text.empty() && std::all_of(text.begin(), text.end(), is_plain)) return std::string(text);
+  std::string out = "'";
+  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
+
+std::string bytes_text(uint64_t bytes) {
+  if (bytes < 10'000) return fmt::format("{} bytes", bytes);
+  const auto size = static_cast<double>(bytes);
+  if (bytes < 10'000'000) return fmt::format("{:.1f} kB", size / 1e3);
+  return bytes < 10'000'000'000 ? fmt::format("{:.1f} MB", size / 1e6) : fmt::format("{:.1f} GB", size / 1e9);
 }
 
 }  // namespace anyshape

@@ -23,13 +23,15 @@ TEST(Sleepers, EachIsWokenOnce) {
       ++awake;
     });
   wait_until_asleep(sleepers, 3);
-  EXPECT_EQ(sleepers.wake(1), 1);
-  EXPECT_EQ(sleepers.asleep(), 2);
-  while (awake != 1) std::this_thread::yield();
-  EXPECT_EQ(sleepers.wake(8), 2);
-  for (int i = 0; i < 1000; ++i) ASSERT_EQ(sleepers.wake(8), 0);
+  // One that has not looked for news yet finds it and wakes by itself.
+  int woken = sleepers.wake(1);
+  EXPECT_LE(woken, 1);
+  while (awake == 0) std::this_thread::yield();
+  for (int i = 0; i < 1000; ++i) woken += sleepers.wake(8);
   for (std::thread& thread : threads) thread.join();
+  EXPECT_LE(woken, 3);
   EXPECT_EQ(awake, 3);
+  EXPECT_EQ(sleepers.asleep(), 0);
 }
 
 // One that sleeps and another one that was woken and does not run yet: it counts among those that are wanted.

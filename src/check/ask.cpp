@@ -72,6 +72,7 @@ Shapes smallest_shapes(const CheckedModel& model, const Shapes& given) {
 Status check_batch_only(const CheckedModel& model, const std::vector<std::string>& allow, std::string_view code) {
   LintOptions policy;
   policy.batch_only = true;
+  policy.model.clear();
   for (const std::string& text : allow) {
     TRY(InputAxis axis, parse_allow(model.typed(), text));
     policy.allow.push_back(std::move(axis));

@@ -3,6 +3,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "base/printable.h"
 #include "check/rules.h"
 
 namespace anyshape::rules {
@@ -58,9 +59,10 @@ void equal_names(const LintContext& context, Findings& out) {
       if (context.world.simplify(axes[i].symbol).is_constant()) continue;
       if (!context.world.proves(Condition::eq(axes[i].symbol, axes[k].symbol))) continue;
       const Reason* demand = context.demand(axes[k].symbol);
-      out.add(demand ? demand->node : "",
-              fmt::format("{} and {} always have the same size", describe(axes[i]), describe(axes[k])),
-              "give both axes one name");
+      out.add(
+          demand ? demand->node : "",
+          fmt::format("{} and {} always have the same size", describe(axes[i]), describe(axes[k])),
+          "give both one name: " + context.command("fix", "--rename " + shell_word(axes[k].name + "=" + axes[i].name)));
     }
 }
 
@@ -81,7 +83,7 @@ void one_name_two_sizes(const LintContext& context, Findings& out) {
     out.add("",
             fmt::format("the name {} stands for {} at {}, but for {} at axis {} of {:?}", name, print(expected), first,
                         print(other->size), other->axis, other->value),
-            fmt::format("anyshape infer MODEL -o OUT writes what is true, or rename the axis of {:?}", other->value));
+            "write what is true: " + context.command("infer"));
   }
 }
 

@@ -1,10 +1,11 @@
 #include <algorithm>
 #include <cctype>
-#include <iterator>
 #include <unordered_map>
 #include <unordered_set>
 
+#include "base/printable.h"
 #include "check/rules.h"
+#include "solve/rows.h"
 
 namespace anyshape::rules {
 namespace {
@@ -93,13 +94,23 @@ std::string Effects::consequence(Dim symbol) const {
   return text + fmt::format(", outputs that do: {}", fmt::join(effect.outputs, ", "));
 }
 
-bool sounds_like_batch(std::string name) {
-  if (name == "N" || name == "B") return true;
+bool is_word_for_batch(std::string name) {
   std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
-  return name == "b" || name == "bs" || name.find("batch") != std::string::npos;
+  return name.find("batch") != std::string::npos;
 }
 
-bool called_batch(const AxisSymbol& axis) { return !axis.anonymous && sounds_like_batch(axis.name); }
+bool is_letter_for_batch(std::string_view name) { return name == "N" || name == "B" || name == "b" || name == "bs"; }
+
+// By the word, else by a letter, which stands for other things beside the word.
+std::vector<AxisSymbol> called_batch(const Typed& typed) {
+  std::vector<AxisSymbol> words, letters;
+  for (const AxisSymbol& axis : typed.axes()) {
+    if (axis.anonymous) continue;
+    if (is_word_for_batch(axis.name)) words.push_back(axis);
+    if (is_letter_for_batch(axis.name)) letters.push_back(axis);
+  }
+  return words.empty() ? letters : words;
+}
 
 bool is_first(const AxisSymbol& axis) {
   return std::any_of(axis.axes.begin(), axis.axes.end(), [](const InputAxis& place) { return place.axis == 0; });
@@ -110,12 +121,25 @@ bool is_first(const AxisSymbol& axis) {
 
 namespace anyshape {
 
+bool maybe_batch(const Typed& typed, const AxisSymbol& axis) {
+  const auto called = rules::called_batch(typed);
+  return rules::is_first(axis) ||
+         std::any_of(called.begin(), called.end(), [&](const AxisSymbol& one) { return one.symbol == axis.symbol; });
+}
+
 std::vector<AxisSymbol> batch_symbols(const Typed& typed) {
   const auto& axes = typed.axes();
-  const bool by_name = std::any_of(axes.begin(), axes.end(), rules::called_batch);
-  std::vector<AxisSymbol> out;
-  std::copy_if(axes.begin(), axes.end(), std::back_inserter(out), by_name ? rules::called_batch : rules::is_first);
-  return out;
+  std::vector<AxisSymbol> first, proved, proved_first;
+  if (auto called = rules::called_batch(typed); !called.empty()) return called;
+  const std::vector<RowsProof> proofs = prove_rows(typed);
+  for (size_t i = 0; i < axes.size(); ++i) {
+    if (rules::is_first(axes[i])) first.push_back(axes[i]);
+    if (!proofs[i].independent) continue;
+    proved.push_back(axes[i]);
+    if (rules::is_first(axes[i])) proved_first.push_back(axes[i]);
+  }
+  if (first.empty() || !proved_first.empty()) return proved_first;
+  return !proved.empty() ? proved : first;
 }
 
 }  // namespace anyshape
@@ -133,10 +157,12 @@ void batch_only(const LintContext& context, Findings& out) {
       const auto waived = [&](const InputAxis& a) { return a.input == place.input && a.axis == place.axis; };
       if (std::any_of(context.options.allow.begin(), context.options.allow.end(), waived)) continue;
       const Reason* demand = context.demand(axis.symbol);
-      out.add(demand ? demand->node : "",
-              fmt::format("axis {} of {:?} ({}) is dynamic outside the batch axis: {}", place.axis, place.input,
-                          axis.name, effects.consequence(axis.symbol)),
-              fmt::format("--freeze {}=N, or allow it: --allow {}:{}", axis.name, place.input, place.axis));
+      out.add(
+          demand ? demand->node : "",
+          fmt::format("axis {} of {:?} ({}) is dynamic outside the batch axis: {}", place.axis, place.input, axis.name,
+                      effects.consequence(axis.symbol)),
+          fmt::format("{}, or allow it: --allow {}", context.command("fix", "--freeze " + shell_word(axis.name + "=N")),
+                      shell_word(fmt::format("{}:{}", place.input, place.axis))));
     }
   }
 }

@@ -63,8 +63,7 @@ Result<CheckedModel> CheckedModel::make(onnx::ModelFile file, std::vector<std::s
 }
 
 Result<CheckedModel> CheckedModel::with(onnx::ModelProto proto, std::shared_ptr<const void> owner) const {
-  onnx::ModelFile changed = file;
-  changed.proto = std::move(proto);
+  onnx::ModelFile changed{file.file, std::move(proto), file.path, file.external};
   auto all = owners;
   all.push_back(std::move(owner));
   return make(std::move(changed), std::move(all));

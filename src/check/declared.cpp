@@ -31,8 +31,8 @@ bool comparable(const Claim& claim) {
   return claim.fact.dims && claim.value.declared->dims && claim.fact.rank() == claim.value.declared->dims->size();
 }
 
-// What is wrong with a claim at every shape; empty when nothing is.
-std::string contradiction(const LintContext& context, const Claim& claim) {
+// Which type it does not have; empty when nothing is wrong.
+std::string wrong_type(const Claim& claim) {
   const Declared& declared = *claim.value.declared;
   const Fact& fact = claim.fact;
   const std::string& value = claim.value.name;
@@ -40,6 +40,15 @@ std::string contradiction(const LintContext& context, const Claim& claim) {
   if (fact.kind != declared.kind) return fmt::format("{:?} is declared as another kind of value", value);
   if (fact.dtype != DType::undefined && declared.dtype != DType::undefined && fact.dtype != declared.dtype)
     return fmt::format("{:?} is declared as {}, but is {}", value, name(declared.dtype), name(fact.dtype));
+  return {};
+}
+
+// Which size it has at no shape; empty when nothing is wrong, or its type is.
+std::string wrong_size(const LintContext& context, const Claim& claim) {
+  const Declared& declared = *claim.value.declared;
+  const Fact& fact = claim.fact;
+  const std::string& value = claim.value.name;
+  if (fact.kind != declared.kind || !wrong_type(claim).empty()) return {};
   if (fact.dims && declared.dims && fact.rank() != declared.dims->size())
     return fmt::format("{:?} is declared with {} axes, but has {}", value, declared.dims->size(), fact.rank());
   if (!comparable(claim)) return {};
@@ -52,19 +61,30 @@ std::string contradiction(const LintContext& context, const Claim& claim) {
   return {};
 }
 
-const std::string kCorrect = "correct the declaration: anyshape infer MODEL -o OUT writes what is true";
+std::string correction(const LintContext& context) { return "write what is true: " + context.command("infer"); }
 
-void mismatch(const LintContext& context, Findings& out, bool outputs) {
+// What `wrong` says of each declared value.
+template <class Wrong>
+void mismatches(const LintContext& context, Findings& out, bool outputs, Wrong wrong) {
   for_each_claim(context.typed, outputs, [&](const Claim& claim) {
-    if (std::string text = contradiction(context, claim); !text.empty())
-      out.add(claim.node(), std::move(text), kCorrect);
+    if (std::string text = wrong(claim); !text.empty()) out.add(claim.node(), std::move(text), correction(context));
   });
 }
 
 }  // namespace
 
-void declared_output_mismatch(const LintContext& context, Findings& out) { mismatch(context, out, true); }
-void declared_inner_mismatch(const LintContext& context, Findings& out) { mismatch(context, out, false); }
+void declared_output_mismatch(const LintContext& context, Findings& out) {
+  mismatches(context, out, true, [&](const Claim& claim) { return wrong_size(context, claim); });
+}
+
+void declared_output_type(const LintContext& context, Findings& out) { mismatches(context, out, true, wrong_type); }
+
+void declared_inner_mismatch(const LintContext& context, Findings& out) {
+  mismatches(context, out, false, [&](const Claim& claim) {
+    std::string text = wrong_type(claim);
+    return text.empty() ? wrong_size(context, claim) : text;
+  });
+}
 
 void dynamic_output_declared_static(const LintContext& context, Findings& out) {
   for_each_claim(context.typed, true, [&](const Claim& claim) {
@@ -78,7 +98,7 @@ void dynamic_output_declared_static(const LintContext& context, Findings& out) {
       out.add(
           claim.node(),
           fmt::format("axis {} of {:?} is declared as {}, but changes: {}", i, claim.value.name, *number, print(size)),
-          kCorrect);
+          correction(context));
     }
   });
 }
@@ -93,7 +113,7 @@ void static_output_declared_dynamic(const LintContext& context, Findings& out) {
       out.add(claim.node(),
               fmt::format("axis {} of {:?} is declared dynamic ({}), but is always {}", i, claim.value.name, dim.name,
                           *size),
-              kCorrect);
+              correction(context));
     }
   });
 }

@@ -7,7 +7,10 @@ namespace {
 
 void write(JsonWriter& out, const ConditionText& condition);
 void write(JsonWriter& out, const AssumedCondition& condition);
+void write(JsonWriter& out, const RowsOf& rows);
+void write(JsonWriter& out, const RowsOf::Output& output);
 void write(JsonWriter& out, const Finding& finding);
+void write(JsonWriter& out, const OtherSymbol& symbol);
 void write(JsonWriter& out, const ShapeAnswer& entry);
 
 void write(JsonWriter& out, const Reason& reason) {
@@ -53,6 +56,13 @@ void write(JsonWriter& out, const ConditionText& condition) {
   out.end_object();
 }
 
+void write(JsonWriter& out, const OtherSymbol& symbol) {
+  out.begin_object();
+  out.key("name").text(symbol.name).key("node").text(symbol.node).key("op").text(symbol.op);
+  out.key("on_data").boolean(symbol.on_data);
+  out.end_object();
+}
+
 void write(JsonWriter& out, const Accepted& accepted) {
   out.begin_object();
   out.key("exact").boolean(accepted.exact).key("never").boolean(accepted.never);
@@ -60,6 +70,7 @@ void write(JsonWriter& out, const Accepted& accepted) {
   write_list(out, "conditions", accepted.conditions);
   write_list(out, "not_exact_because", accepted.not_exact_because);
   write_list(out, "on_data", accepted.on_data);
+  write_list(out, "other_symbols", accepted.others);
   out.end_object();
 }
 
@@ -68,6 +79,23 @@ void write(JsonWriter& out, const AssumedCondition& condition) {
   out.key("text").text(condition.text).key("symbols").begin_object();
   for (const auto& [symbol, place] : condition.symbols) out.key(symbol).text(place);
   out.end_object().key("origin").text(condition.origin).key("binding").boolean(condition.binding);
+  out.end_object();
+}
+
+void write(JsonWriter& out, const RowsOf& rows) {
+  out.begin_object();
+  out.key("symbol").text(rows.symbol).key("independent").boolean(rows.independent);
+  if (rows.independent)
+    write_list(out, "outputs", rows.outputs);
+  else
+    write(out.key("mixed_by"), rows.mixed_by);
+  out.end_object();
+}
+
+void write(JsonWriter& out, const RowsOf::Output& output) {
+  out.begin_object();
+  out.key("name").text(output.name).key("axis").number(static_cast<int64_t>(output.axis));
+  write_dim(out.key("entries"), output.entries);
   out.end_object();
 }
 
@@ -102,6 +130,7 @@ void write(JsonWriter& out, const Answer& answer) {
   if (answer.kind == Answer::Kind::accept) {
     write_list(out, "outputs", answer.outputs);
     write_list(out, "data_conditions", answer.data_conditions);
+    if (!answer.leniencies.empty()) write_list(out, "leniencies", answer.leniencies);
   } else {
     out.key("code").text(answer.code).key("place").text(answer.place).key("sentence").text(answer.sentence);
   }
@@ -140,10 +169,16 @@ void write(JsonWriter& out, const Report& report) {
   write_list(out, "inputs", report.inputs);
   write_list(out, "outputs", report.outputs);
   if (!report.optional_inputs.empty()) write_list(out, "optional_inputs", report.optional_inputs);
-  write(out.key("accepted"), report.accepted);
+  out.key("accepted");
+  if (report.readable)
+    write(out, report.accepted);
+  else
+    out.null();
   write_list(out, "data_conditions", report.data_conditions);
   write_list(out, "assumed", report.assumed);
+  write_list(out, "rows", report.rows);
   write_list(out, "findings", report.findings);
+  if (report.known_findings > 0) out.key("known_findings").number(report.known_findings);
   if (report.error) write(out.key("error"), *report.error);
   if (!report.answers.empty()) write_list(out, "answers", report.answers);
   if (report.require) write(out.key("require"), *report.require);

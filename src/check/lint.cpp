@@ -13,13 +13,6 @@ namespace {
 
 constexpr int kSamples = 400;
 
-std::unique_ptr<Assumptions> accepted_world(const Typed& typed, const AcceptedSet& accepted) {
-  auto world = typed.ground();
-  for (const AxisSymbol& axis : typed.axes()) world->assume(Condition::ge(axis.symbol, 1));
-  for (const AcceptedCondition& c : accepted.conditions) world->assume(c.condition);
-  return world;
-}
-
 std::unordered_map<Dim, const Reason*> demands_of(const AcceptedSet& accepted) {
   std::unordered_map<Dim, const Reason*> out;
   for (const AcceptedCondition& c : accepted.conditions)
@@ -83,6 +76,12 @@ const LintRule* find_rule(std::string_view id) {
   const auto& rules = lint_rules();
   const auto it = std::find_if(rules.begin(), rules.end(), [&](const LintRule& rule) { return rule.info.id == id; });
   return it == rules.end() ? nullptr : &*it;
+}
+
+std::string command(const LintOptions& options, std::string_view verb, std::string_view arguments) {
+  if (options.model.empty()) return std::string(arguments);
+  return fmt::format("anyshape {} {} -o {}{}{}", verb, options.model, options.fixed, arguments.empty() ? "" : " ",
+                     arguments);
 }
 
 Result<InputAxis> parse_allow(const Typed& typed, std::string_view text) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -27,8 +28,18 @@ struct LintOptions {
   bool batch_only = false;
   std::vector<InputAxis> allow;  // axes that may be dynamic under batch_only
   std::vector<Ignored> ignore;
+  // Words of a shell: the file, and where a command is to write another.
+  std::string model = "MODEL.onnx", fixed = "FIXED.onnx";
+  // Does `anyshape fix --dynamic` make the axis dynamic under this name?
+  std::function<bool(const InputAxis&, const std::string&)> frees = [](const InputAxis&, const std::string&) {
+    return false;
+  };
   std::vector<Finding> of_target;  // by the rules target.*, which look at more than a LintContext has
 };
+
+// The command line that makes another file of the model: "anyshape infer model.onnx -o model.fixed.onnx". Without a
+// model the arguments, to be added to the command that is running.
+std::string command(const LintOptions& options, std::string_view verb, std::string_view arguments = {});
 
 // What a lint rule may look at.
 struct LintContext {
@@ -41,6 +52,10 @@ struct LintContext {
   // The node that makes the conditions on a symbol as narrow as they are.
   std::unordered_map<Dim, const Reason*> demands;
 
+  std::string command(std::string_view verb, std::string_view arguments = {}) const {
+    return anyshape::command(options, verb, arguments);
+  }
+
   // Null when none does.
   const Reason* demand(Dim symbol) const;
 };
@@ -50,6 +65,7 @@ class Findings {
  public:
   Findings(std::string_view rule, Severity severity, std::vector<Finding>& out)
       : rule_(rule), severity_(severity), out_(out) {}
+  std::string_view rule() const { return rule_; }
   void add(std::string node, std::string message, std::string fix) {
     out_.push_back({std::string(rule_), severity_, std::move(node), std::move(message), std::move(fix)});
   }
@@ -75,7 +91,10 @@ inline constexpr std::string_view kBatchOnlyRule = "policy.batch-only";
 std::vector<Finding> lint(const Typed& typed, const AcceptedSet& accepted, const Assumed& assumed,
                           const LintOptions& options);
 
-// The symbols that are the batch: those called so, or, where none is, those of every axis 0.
+// Called the batch, or the size of an axis 0.
+bool maybe_batch(const Typed& typed, const AxisSymbol& axis);
+// The symbols that are the batch: those called so. Where none is: those of an axis 0 along which rows are proved to be
+// independent, else any such, else those of every axis 0; none where no axis 0 is dynamic.
 std::vector<AxisSymbol> batch_symbols(const Typed& typed);
 
 // Those of these rules, in their order.

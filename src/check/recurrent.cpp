@@ -62,11 +62,12 @@ void find_loops(const Graph& graph, Findings& out) {
   for (const Node& node : graph.nodes) {
     if (node.domain.empty() && (node.type == "Loop" || node.type == "Scan"))
       if (const Graph* body = body_of(node); body && is_recurrence(node, *body))
-        out.add(graph.label(node),
-                fmt::format("{:?} is a recurrent layer written as {}: each step is run by itself, far slower than one "
-                            "LSTM, GRU or RNN node",
-                            graph.label(node), node.type),
-                "export the layer as torch.nn.LSTM, GRU or RNN, not as a Python loop");
+        out.add(
+            graph.label(node),
+            fmt::format("{:?} is a recurrent layer written as {}: most runtimes run each step by itself, far slower "
+                        "than one LSTM, GRU or RNN node",
+                        graph.label(node), node.type),
+            "export the layer as torch.nn.LSTM, GRU or RNN, in Keras without a mask, not as a loop");
     for_each_body(node, [&](const Graph& body) { find_loops(body, out); });
     if (node.body) find_loops(*node.body, out);
   }

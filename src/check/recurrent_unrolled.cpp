@@ -89,7 +89,7 @@ void recurrent_unrolled(const LintContext& context, Findings& out) {
           fmt::format("a recurrent layer is unrolled into {} steps, the last at {:?}: the length is fixed, and each "
                       "step is run by itself",
                       longest, graph.label(graph.nodes[last])),
-          "export the layer as torch.nn.LSTM, GRU or RNN, not as a Python loop");
+          "export the layer as torch.nn.LSTM, GRU or RNN, not as a loop");
 }
 
 }  // namespace anyshape::rules

@@ -5,6 +5,7 @@
 
 #include "base/effort.h"
 #include "solve/budget.h"
+#include "solve/rows.h"
 
 namespace anyshape {
 namespace {
@@ -28,6 +29,86 @@ std::vector<ConditionText> to_conditions(const Typed& typed, const std::vector<A
   return out;
 }
 
+bool mentions(const Fact& fact, Dim symbol) {
+  const auto in = [&](Dim dim) {
+    const auto symbols = dim.symbols();
+    return std::find(symbols.begin(), symbols.end(), symbol) != symbols.end();
+  };
+  return (fact.dims && std::any_of(fact.dims->begin(), fact.dims->end(), in)) ||
+         (fact.elements && std::any_of(fact.elements->begin(), fact.elements->end(), in));
+}
+
+// The first node with the symbol in a size or an entry of an output, in the graph or a body; null: none has it.
+const Node* maker(const Typed& typed, const Graph& graph, const Facts& facts, Dim symbol) {
+  for (const Node& node : graph.nodes) {
+    const Node* inside = nullptr;
+    for_each_body(node, [&](const Graph& body) {
+      const auto known = typed.bodies().find(&body);
+      if (!inside && known != typed.bodies().end()) inside = maker(typed, body, known->second, symbol);
+    });
+    if (inside) return inside;
+    for (ValueId id : node.out)
+      if (id != kNoValue && id < facts.size() && mentions(facts[id], symbol)) return &node;
+  }
+  return nullptr;
+}
+
+bool has_label(const Graph& graph, const std::string& label) {
+  const auto inside = [&](const Node& node) {
+    bool found = graph.label(node) == label;
+    for_each_body(node, [&](const Graph& body) { found = found || has_label(body, label); });
+    return found;
+  };
+  return std::any_of(graph.nodes.begin(), graph.nodes.end(), inside);
+}
+
+// The nodes with a body that has all of these nodes, the outer ones first.
+void find_around(const Graph& graph, const std::set<std::string>& labels,
+                 std::vector<std::pair<std::string, std::string>>& out) {
+  for (const Node& node : graph.nodes)
+    if (node.has_graph_attribute()) {
+      std::set<std::string> left = labels;
+      for_each_body(node, [&](const Graph& body) {
+        std::erase_if(left, [&](const std::string& label) { return has_label(body, label); });
+      });
+      if (!left.empty()) continue;
+      out.emplace_back(graph.label(node), node.type);
+      for_each_body(node, [&](const Graph& body) { find_around(body, labels, out); });
+    }
+}
+
+// The node whose branch or loop a symbol decides that is in no value: the only one around all that is asked under it.
+std::optional<std::pair<std::string, std::string>> decided_by(const Typed& typed, Dim symbol) {
+  std::set<std::string> asking;
+  for (const Requirement& r : typed.requirements())
+    if (r.path.mentions(symbol)) asking.insert(r.node);
+  std::vector<std::pair<std::string, std::string>> around;
+  if (!asking.empty()) find_around(typed.graph(), asking, around);
+  return around.size() == 1 ? std::optional(around.front()) : std::nullopt;
+}
+
+// What conditions speak of beside axes, each once.
+std::vector<OtherSymbol> other_symbols(const Typed& typed, const std::vector<AcceptedCondition>& conditions) {
+  std::vector<OtherSymbol> out;
+  std::set<std::string> seen;
+  for (const AcceptedCondition& one : conditions)
+    for (Dim symbol : one.condition.symbols()) {
+      const SymbolKind kind = typed.kind(symbol);
+      std::string name(typed.symbols().name(symbol));
+      if (kind == SymbolKind::axis || !seen.insert(name).second) continue;
+      OtherSymbol& other = out.emplace_back();
+      other.name = std::move(name);
+      other.on_data = kind == SymbolKind::data;
+      if (const Node* node = maker(typed, typed.graph(), typed.facts(), symbol)) {
+        other.node = typed.graph().label(*node);
+        other.op = node->type;
+      } else if (const auto decided = decided_by(typed, symbol)) {
+        std::tie(other.node, other.op) = *decided;
+      }
+    }
+  return out;
+}
+
 Accepted to_accepted(const Typed& typed, const AcceptedSet& set) {
   Accepted out;
   const auto never = [](const AcceptedCondition& c) { return c.condition.is_never(); };
@@ -39,6 +120,7 @@ Accepted to_accepted(const Typed& typed, const AcceptedSet& set) {
   out.not_exact_because = distinct(set.not_exact_because);
   if (typed.largest_axis()) out.largest_axis = typed.largest_axis();
   out.on_data = to_conditions(typed, set.on_data);
+  out.others = other_symbols(typed, set.on_data);
   return out;
 }
 
@@ -58,6 +140,24 @@ std::optional<Error> never_error(const Typed& typed, const AcceptedSet& accepted
   return std::nullopt;
 }
 
+std::vector<RowsOf> to_rows(const Typed& typed) {
+  std::vector<RowsOf> out;
+  const std::vector<RowsProof> proofs = prove_rows(typed);
+  for (size_t i = 0; i < proofs.size(); ++i) {
+    const AxisSymbol& axis = typed.axes()[i];
+    RowsOf& one = out.emplace_back();
+    one.symbol = axis.name;
+    one.independent = proofs[i].independent;
+    one.mixed_by = proofs[i].mixed_by;
+    one.maybe_batch = maybe_batch(typed, axis);
+    for (size_t k = 0; k < proofs[i].outputs.size(); ++k)
+      if (const auto& layout = proofs[i].outputs[k])
+        one.outputs.push_back(
+            {typed.graph().values[typed.graph().outputs[k]].name, layout->axis, print(layout->inner)});
+  }
+  return out;
+}
+
 // The shortest way to write a size that the assumptions allow.
 Dim simplest(const Assumptions& known, Dim dim) {
   if (dim.is_constant() || dim.is_symbol()) return dim;
@@ -67,12 +167,32 @@ Dim simplest(const Assumptions& known, Dim dim) {
   return print(simpler).size() < print(dim).size() ? simpler : dim;
 }
 
+ValueType::Kind kind_of(Fact::Kind kind) {
+  using Kind = ValueType::Kind;
+  switch (kind) {
+    case Fact::Kind::tensor:
+      return Kind::tensor;
+    case Fact::Kind::sparse_tensor:
+      return Kind::sparse_tensor;
+    case Fact::Kind::sequence:
+      return Kind::sequence;
+    case Fact::Kind::optional:
+      return Kind::optional;
+    case Fact::Kind::map:
+      return Kind::map;
+    case Fact::Kind::unknown:
+      break;
+  }
+  return Kind::unknown;
+}
+
 }  // namespace
 
 ValueType value_type(std::string_view value_name, const Fact& fact) {
   ValueType out;
   out.name = std::string(value_name);
   out.type = print(fact.type_only());
+  out.kind = kind_of(fact.kind);
   if (!fact.is_tensor()) return out;
   if (fact.dtype != DType::undefined) out.dtype = std::string(name(fact.dtype));
   if (!fact.dims) return out;
@@ -88,6 +208,7 @@ ValueType declared_type(const Value& value) {
   out.type = print(fact);
   if (!value.declared) return out;
   fact.kind = value.declared->kind;
+  out.kind = kind_of(fact.kind);
   fact.dtype = value.declared->dtype;
   if (value.declared->item) {
     Value item;
@@ -137,6 +258,7 @@ std::vector<ValueType> output_types(const Typed& typed, const AcceptedSet& accep
 Answer to_answer(const Graph& graph, Walked walked) {
   Answer answer = std::move(walked.answer);
   answer.data_conditions = distinct(answer.data_conditions);
+  answer.leniencies = distinct(answer.leniencies);
   for (size_t i = 0; i < walked.outputs.size() && i < graph.outputs.size(); ++i)
     answer.outputs.push_back(value_type(graph.values[graph.outputs[i]].name, walked.outputs[i]));
   return answer;
@@ -151,6 +273,7 @@ Report make_report(const Typed& typed, const AcceptedSet& accepted, const Assume
   report.accepted = to_accepted(typed, accepted);
   report.data_conditions = distinct(typed.data_conditions());
   for (const Assumed::Entry& entry : assumed.entries) report.assumed.push_back(entry.text);
+  report.rows = to_rows(typed);
   report.error = never_error(typed, accepted);
   if (options.wanted) report.findings = lint(typed, accepted, assumed, options);
   return report;

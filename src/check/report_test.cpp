@@ -43,8 +43,8 @@ TEST(ReportText, ShowsSetReasonsAndFindings) {
 }
 
 TEST(ReportText, ColoursOnlyWhenAsked) {
-  EXPECT_EQ(to_text(baked(), false).find('\x1b'), std::string::npos);
-  const std::string coloured = to_text(baked(), true);
+  EXPECT_EQ(to_text(baked()).find('\x1b'), std::string::npos);
+  const std::string coloured = to_text(baked(), {true, true});
   EXPECT_NE(coloured.find("\x1b[1;33mwarning[pinned-axis]\x1b[0m"), std::string::npos);
 }
 
@@ -107,13 +107,16 @@ TEST(Rules, IgnoreNamesARule) {
 
 TEST(ShapeText, Rows) {
   const std::pair<const char*, const char*> good[] = {
-      {"x=1x120x1", "x=1x120x1"}, {"input:0=3", "input:0=3"}, {"a=b=0x2", "a=b=0x2"}, {"x=scalar", "x=scalar"}};
+      {"x=1x120x1", "x=1x120x1"},     {"input:0=3", "input:0=3"}, {"a=b=0x2", "a=b=0x2"},
+      {"x=scalar", "x=scalar"},       {"x=1,120,1", "x=1x120x1"}, {"a,b=1,2", "a,b=1x2"},
+      {"x=[1, 120,1 ]", "x=1x120x1"}, {"x=[7]", "x=7"},           {"x=[]", "x=scalar"}};
   for (const auto& [text, printed] : good) {
     const auto shape = parse_shape_text(text);
     ASSERT_TRUE(shape) << text;
     EXPECT_EQ(to_text(Shapes{*shape}), printed);
   }
-  for (const char* text : {"", "x", "x=", "=1", "x=1x", "x=xx", "x=-1", "x=1.5", "x=1X2", "x=99999999999999999999"}) {
+  for (const char* text : {"", "x", "x=", "=1", "x=1x", "x=xx", "x=-1", "x=1.5", "x=1X2", "x=99999999999999999999",
+                           "x=[1", "x=1]", "x=[1x2]", "x=1,2x3", "x=1, 2", "x=[1,]", "x=[ ]"}) {
     const auto shape = parse_shape_text(text);
     ASSERT_FALSE(shape) << text;
     EXPECT_EQ(shape.error().kind, Error::Kind::usage);

@@ -12,8 +12,12 @@ void batch_only(const LintContext& context, Findings& out);
 void data_dependent_size(const LintContext& context, Findings& out);
 void declared_inner_mismatch(const LintContext& context, Findings& out);
 void declared_output_mismatch(const LintContext& context, Findings& out);
+void declared_output_type(const LintContext& context, Findings& out);
 void dynamic_output_declared_static(const LintContext& context, Findings& out);
 void equal_names(const LintContext& context, Findings& out);
+// The rules lenient.*: each reports the leniencies of its own code.
+void lenient(const LintContext& context, Findings& out);
+void narrowed_axis(const LintContext& context, Findings& out);
 void one_name_two_sizes(const LintContext& context, Findings& out);
 void pinned_axis(const LintContext& context, Findings& out);
 void recurrent_loop(const LintContext& context, Findings& out);

@@ -41,7 +41,9 @@ void write_result(JsonWriter& out, std::string_view file, std::string_view rule,
   out.key("message").begin_object().key("text").text(printable(message)).end_object();
   out.key("locations").begin_array().begin_object();
   out.key("physicalLocation").begin_object().key("artifactLocation").begin_object();
-  out.key("uri").text(uri(file)).end_object().end_object();
+  out.key("uri").text(uri(file)).end_object();
+  // A binary file has no lines, but code hosts show nothing without one.
+  out.key("region").begin_object().key("startLine").number(1).end_object().end_object();
   if (!node.empty()) {
     out.key("logicalLocations").begin_array().begin_object();
     out.key("name").text(node).key("kind").text("member").end_object().end_array();

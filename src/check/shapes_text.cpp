@@ -16,6 +16,11 @@ std::optional<int64_t> parse_size(std::string_view text) {
   return error == std::errc() && stop == end && value >= 0 ? std::optional(value) : std::nullopt;
 }
 
+std::string_view trimmed(std::string_view text) {
+  const size_t begin = text.find_first_not_of(' ');
+  return begin == std::string_view::npos ? "" : text.substr(begin, text.find_last_not_of(' ') + 1 - begin);
+}
+
 Error bad_shape(std::string_view text, std::string_view why) {
   Error error = usage("shape.syntax", "{:?} is no shape: {}", text, why).value();
   error.hint = "--shape NAME=1x120x1, or NAME=scalar";
@@ -54,16 +59,19 @@ Result<std::pair<std::string, std::vector<int64_t>>> parse_shape_text(std::strin
     return tl::unexpected(bad_shape(text, "there is no NAME= before the sizes"));
   std::pair<std::string, std::vector<int64_t>> out(std::string(text.substr(0, equals)), {});
   std::string_view rest = text.substr(equals + 1);
-  if (rest == "scalar") return out;
+  if (rest == "scalar" || rest == "[]") return out;
+  const bool brackets = rest.size() > 2 && rest.front() == '[' && rest.back() == ']';
+  if (brackets) rest = rest.substr(1, rest.size() - 2);
+  const char between = brackets || rest.find(',') != std::string_view::npos ? ',' : 'x';
   while (true) {
-    const size_t cross = rest.find('x');
-    const std::string_view word = rest.substr(0, cross);
+    const size_t end = rest.find(between);
+    const std::string_view word = brackets ? trimmed(rest.substr(0, end)) : rest.substr(0, end);
     const auto size = parse_size(word);
     if (!size) return tl::unexpected(bad_shape(text, fmt::format("{:?} is no size", word)));
     if (out.second.size() == kMostAxes) return tl::unexpected(bad_shape(text, "it has too many axes"));
     out.second.push_back(*size);
-    if (cross == std::string_view::npos) return out;
-    rest.remove_prefix(cross + 1);
+    if (end == std::string_view::npos) return out;
+    rest.remove_prefix(end + 1);
   }
 }
 

@@ -5,6 +5,8 @@
 
 #include "base/effort.h"
 #include "base/work.h"
+#include "check/lint.h"
+#include "check/narrowed_axis.h"
 #include "fix/repair.h"
 #include "fix/simplify.h"
 #include "fix/value_info.h"
@@ -63,6 +65,20 @@ Status check_complete(const CheckedModel& model) {
             unknown(kBudgetCode, "the work budget is spent before all conditions on the axes are known").value());
 }
 
+// A target of Reshape that leaves a named axis some of its sizes only.
+Status check_literals(const CheckedModel& model, const std::vector<Freed>& named) {
+  for (const Narrowed& one : narrowed_axes(model.typed(), model.accepted())) {
+    const Reason& because = one.condition->because.front();
+    const auto is_it = [&](const Freed& freed) { return symbol_at(model.typed(), freed.axis) == one.axis; };
+    if (because.code != "reshape.count" || std::none_of(named.begin(), named.end(), is_it)) continue;
+    return tl::unexpected(Error{Error::Kind::refused, "fix.narrowed", fmt::format("node {:?}", because.node),
+                                fmt::format("{} would take only {}: {}", describe(*one.axis),
+                                            print(one.condition->condition), because.sentence),
+                                fmt::format("{}, and export it again", one.advice)});
+  }
+  return {};
+}
+
 }  // namespace
 
 // The recorded conditions with every symbol in them as an axis, which keeps its meaning when symbols change.
@@ -79,15 +95,17 @@ std::vector<AssumedCondition> Fixer::assumed_by_axis() const {
 }
 
 template <class Change>
-Status Fixer::edited(Change change) {
-  const CheckedModel& before = model_;
-  Edit edit(before.file.proto);
-  record(before, assumed_by_axis(), edit);
+Result<CheckedModel> Fixer::edited(Change change) {
+  const std::vector<AssumedCondition> recorded = assumed_by_axis();
+  CheckedModel before = std::move(model_);
+  Edit edit(std::move(before.file.proto));
+  record(before, recorded, edit);
   const Effort effort(budget::with_nodes(budget::kSolve, before.graph->nodes.size()));
   TRY_OK(change(before, edit));
   TRY(model_, before.with(std::move(edit.proto), edit.owner()));
   if (const auto& refusal = model_.typed().refusal()) return tl::unexpected(*refusal);
-  return Work::check();
+  TRY_OK(Work::check());
+  return before;
 }
 
 Status Fixer::freeze(const std::string& symbol, int64_t size) {
@@ -116,7 +134,9 @@ Status Fixer::make_dynamic(const std::vector<DynamicAxis>& axes) {
   const auto declare = [&](const CheckedModel& model, Edit& edit) -> Status {
     for (const DynamicAxis& wanted : axes) {
       TRY(Freed one, declare_dynamic(model.typed(), model.accepted(), wanted, edit));
-      changes_.push_back(fmt::format("axis {} of {:?} is {}", one.axis.axis, one.axis.input, one.name));
+      const AxisSymbol* had = symbol_at(model.typed(), one.axis);
+      if (!had || had->anonymous || had->name != one.name)
+        changes_.push_back(fmt::format("axis {} of {:?} is {}", one.axis.axis, one.axis.input, one.name));
       named.push_back(std::move(one));
     }
     return check_ties(model.typed(), named);
@@ -134,13 +154,13 @@ Status Fixer::make_dynamic(const std::vector<DynamicAxis>& axes) {
     return {};
   };
   while (again) TRY_OK(edited(repair));
-  return {};
+  return check_literals(model_, named);
 }
 
 Status Fixer::rename(const std::string& from, const std::string& to) {
+  auto assumed = assumed_by_axis();
   const auto change = [&](const CheckedModel& model, Edit& edit) -> Status {
-    TRY_OK(fixes::rename(model.typed(), from, to, edit));
-    auto assumed = assumed_by_axis();
+    TRY_OK(fixes::rename(model.typed(), model.accepted(), from, to, edit));
     for (AssumedCondition& condition : assumed) rename_input(condition, from, to);
     record(model, assumed, edit);
     return {};
@@ -151,8 +171,8 @@ Status Fixer::rename(const std::string& from, const std::string& to) {
 }
 
 Status Fixer::simplify() {
-  const CheckedModel before = model_;
-  TRY_OK(edited([](const CheckedModel& model, Edit& edit) { return fixes::simplify(model.graph, edit); }));
+  TRY(const CheckedModel before,
+      edited([](const CheckedModel& model, Edit& edit) { return fixes::simplify(model.graph, edit); }));
   TRY(const Proof proof, prove_covers(model_.typed(), model_.accepted(), before.typed(), before.accepted()));
   TRY_OK(Work::check());
   if (proof.kind == Proof::Kind::refuted)
@@ -165,9 +185,8 @@ Status Fixer::simplify() {
 Status Fixer::write_types(DimText dims) {
   if (const auto& refusal = model_.typed().refusal()) return tl::unexpected(*refusal);
   auto texts = std::make_shared<TextPool>();
-  onnx::ModelProto proto = model_.file.proto;
-  const Typed certain = certain_facts(model_.graph, proto);
-  write_value_info(model_.typed(), certain, dims, *texts, proto);
+  onnx::ModelProto proto = std::move(model_.file.proto);
+  write_value_info(model_.typed(), certain_facts(model_.graph, proto), dims, *texts, proto);
   TRY(model_, model_.with(std::move(proto), std::move(texts)));
   return {};
 }

@@ -15,7 +15,8 @@ class Fixer {
  public:
   explicit Fixer(CheckedModel model) : model_(std::move(model)) {}
 
-  const CheckedModel& model() const { return model_; }
+  const CheckedModel& model() const& { return model_; }
+  CheckedModel model() && { return std::move(model_); }
   // A sentence for each change.
   const std::vector<std::string>& changes() const { return changes_; }
 
@@ -33,9 +34,9 @@ class Fixer {
   void replace(CheckedModel model, const std::vector<std::string>& changes);
 
  private:
-  // What `change` makes of the model, checked.
+  // What `change` makes of the model, checked. Gives back the model as it was, without its message.
   template <class Change>
-  Status edited(Change change);
+  Result<CheckedModel> edited(Change change);
   Status check_recorded(const std::vector<Freed>& freed) const;
   std::vector<AssumedCondition> assumed_by_axis() const;
 

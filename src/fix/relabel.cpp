@@ -32,6 +32,10 @@ std::vector<std::string> symbol_names(const Typed& typed) {
   return out;
 }
 
+bool always_equal(const Typed& typed, const AcceptedSet& accepted, const AxisSymbol& one, const AxisSymbol& other) {
+  return accepted_world(typed, accepted)->proves(Condition::eq(one.symbol, other.symbol));
+}
+
 void rename_dims(onnx::TypeProto& type, std::string_view from, std::string_view to) {
   if (type.sequence_type && type.sequence_type->elem_type) rename_dims(*type.sequence_type->elem_type, from, to);
   if (type.optional_type && type.optional_type->elem_type) rename_dims(*type.optional_type->elem_type, from, to);
@@ -115,11 +119,12 @@ void rename_value(std::string_view from, std::string_view to, Edit& edit) {
   onnx::for_each_graph(edit.graph(), [&](onnx::GraphProto& graph) { rename_value(graph, from, kept); });
 }
 
-Status rename(const Typed& typed, const std::string& old_name, const std::string& new_name, Edit& edit) {
+Status rename(const Typed& typed, const AcceptedSet& accepted, const std::string& old_name, const std::string& new_name,
+              Edit& edit) {
   const std::string_view kept = edit.keep(new_name);
   const AxisSymbol* axis = find_symbol(typed, old_name);
   if (axis) {
-    if (find_symbol(typed, new_name))
+    if (const AxisSymbol* other = find_symbol(typed, new_name); other && !always_equal(typed, accepted, *axis, *other))
       return usage("rename.taken", "another axis is called {:?} already: the two would become one size", new_name);
     if (!axis->anonymous)
       onnx::for_each_graph(edit.graph(), [&](onnx::GraphProto& graph) { rename_dims(graph, old_name, kept); });

@@ -27,7 +27,9 @@ Result<Freed> declare_dynamic(const Typed& typed, const AcceptedSet& accepted, c
 // The value has this name wherever it stands, in bodies, too. REQUIRES: no value has it.
 void rename_value(std::string_view from, std::string_view to, Edit& edit);
 
-// A symbol, an input or an output gets another name. Usage errors: rename.unknown, rename.taken.
-Status rename(const Typed& typed, const std::string& old_name, const std::string& new_name, Edit& edit);
+// A symbol, an input or an output gets another name; that of another symbol only where the two are one size at every
+// accepted shape. Usage errors: rename.unknown, rename.taken.
+Status rename(const Typed& typed, const AcceptedSet& accepted, const std::string& old_name, const std::string& new_name,
+              Edit& edit);
 
 }  // namespace anyshape::fixes

@@ -4,6 +4,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "fix/resize_sizes.h"
 #include "solve/axes.h"
 
 namespace anyshape::fixes {
@@ -121,7 +122,10 @@ bool contradicts(const Fact& fact, const Value& value) {
   return false;
 }
 
-void ValueInfoWriter::write_outputs(const Graph& graph, const Facts& facts, onnx::GraphProto& proto, bool repeated) {
+void ValueInfoWriter::write_outputs(const Graph& graph, const Facts& known_facts, onnx::GraphProto& proto,
+                                    bool repeated) {
+  const auto counted = with_counted_sizes(graph, known_facts);
+  const Facts& facts = counted ? *counted : known_facts;
   for (size_t i = 0; i < graph.outputs.size() && i < proto.output.size(); ++i) {
     const Fact& fact = facts[graph.outputs[i]];
     const Value& value = graph.values[graph.outputs[i]];
@@ -130,7 +134,9 @@ void ValueInfoWriter::write_outputs(const Graph& graph, const Facts& facts, onnx
   }
 }
 
-void ValueInfoWriter::write_inner(const Graph& graph, const Facts& facts, onnx::GraphProto& proto) {
+void ValueInfoWriter::write_inner(const Graph& graph, const Facts& known_facts, onnx::GraphProto& proto) {
+  const auto counted = with_counted_sizes(graph, known_facts);
+  const Facts& facts = counted ? *counted : known_facts;
   std::unordered_map<std::string_view, size_t> known;
   for (size_t i = 0; i < proto.value_info.size(); ++i) known.emplace(proto.value_info[i].name, i);
   std::unordered_set<ValueId> outputs(graph.outputs.begin(), graph.outputs.end());
@@ -202,11 +208,13 @@ Facts only_certain_numbers(Facts facts, const Facts& certain) {
 }  // namespace
 
 void write_value_info(const Typed& typed, DimText dims, TextPool& texts, onnx::ModelProto& model) {
+  if (has_uncounted_sizes(typed)) return;
   ValueInfoWriter(typed, dims, texts).write(typed.graph(), typed.facts(), *model.graph, false);
 }
 
 void write_value_info(const Typed& typed, const Typed& certain, DimText dims, TextPool& texts,
                       onnx::ModelProto& model) {
+  if (has_uncounted_sizes(certain)) return;
   ValueInfoWriter outputs(typed, dims, texts);
   // Such a model runs only where ONNX Runtime does not know the sizes: told what they are, it refuses the file.
   if (certain.refusal()) return outputs.write_outputs(typed.graph(), typed.facts(), *model.graph, false);

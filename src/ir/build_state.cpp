@@ -33,4 +33,11 @@ void BuildState::claim(Ref ref, const Dims& dims) {
   scopes_.note_sizes(ref);
 }
 
+void BuildState::forget_entries(Ref ref) {
+  Scopes::Scope* home = ref ? scopes_.find(ref.scope) : nullptr;
+  if (!home) return;
+  Fact& known = home->facts[ref.id];
+  if (known.is_tensor() && known.dims) known = Fact::tensor(known.dtype, *known.dims);
+}
+
 }  // namespace anyshape

@@ -40,6 +40,8 @@ class BuildState {
   Dim dim(Ref ref, size_t axis) const;  // unknown() beyond the rank
   // The value's sizes are these, said in another way than its rule does.
   void claim(Ref ref, const Dims& dims);
+  // What the entries of a value are is not used any more: what is made from it stays a node.
+  void forget_entries(Ref ref);
   // The value itself, where it is known.
   const Tensor* tensor(Ref ref) const;
   // The node that makes a value; null for inputs, initializers and values of outer scopes.

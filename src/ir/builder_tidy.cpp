@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "ir/graph.h"
+#include "ir/relevance.h"
 
 namespace anyshape {
 namespace {
@@ -169,6 +170,7 @@ void drop_dead(Graph& graph) {
 void settle(Graph& graph, Facts& facts) {
   drop_values(graph, &facts);
   finish_anew(graph, {});
+  narrow_relevance(graph);
 }
 
 void resolve(Graph& graph, const std::shared_ptr<const OpTable>& ops) {

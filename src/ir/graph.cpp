@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "ir/relevance.h"
+
 namespace anyshape {
 namespace {
 
@@ -14,7 +16,8 @@ bool reads_entries(const Node& node, size_t input) {
 
 void mark_captures(Graph& graph, const Node& node) {
   for_each_body(node, [&](const Graph& body) {
-    for (const auto& capture : body.captures) graph.values[capture.outer].shape_relevant = true;
+    for (const auto& capture : body.captures)
+      if (body.values[capture.inner].shape_relevant) graph.values[capture.outer].shape_relevant = true;
   });
 }
 
@@ -52,6 +55,16 @@ bool Node::has_graph_attribute() const {
   return any;
 }
 
+void mark_needed(Graph& graph, const Node& node) {
+  auto& values = graph.values;
+  mark_captures(graph, node);
+  const bool needed = std::any_of(node.out.begin(), node.out.end(),
+                                  [&](ValueId id) { return id != kNoValue && values[id].shape_relevant; });
+  const bool needs_entries = needed && !(node.op && node.op->reads_shapes_only);
+  for (size_t i = 0; i < node.in.size(); ++i)
+    if (node.in[i] != kNoValue && (needs_entries || reads_entries(node, i))) values[node.in[i]].shape_relevant = true;
+}
+
 std::vector<ValueId> Graph::required_inputs() const {
   std::vector<ValueId> out;
   std::copy_if(inputs.begin(), inputs.end(), std::back_inserter(out),
@@ -74,15 +87,7 @@ void Graph::finish() {
   for (uint32_t n = 0; n < nodes.size(); ++n)
     for (ValueId id : nodes[n].out)
       if (id != kNoValue) values[id].producer = n;
-  for (auto it = nodes.rbegin(); it != nodes.rend(); ++it) {
-    const Node& node = *it;
-    mark_captures(*this, node);
-    const bool needed = std::any_of(node.out.begin(), node.out.end(),
-                                    [&](ValueId id) { return id != kNoValue && values[id].shape_relevant; });
-    const bool needs_entries = needed && !(node.op && node.op->reads_shapes_only);
-    for (size_t i = 0; i < node.in.size(); ++i)
-      if (node.in[i] != kNoValue && (needs_entries || reads_entries(node, i))) values[node.in[i]].shape_relevant = true;
-  }
+  for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) mark_needed(*this, *node);
 }
 
 }  // namespace anyshape

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "anyshape/reason.h"
 #include "base/box.h"
 #include "base/special_members.h"
 #include "ir/attribute.h"
@@ -80,6 +81,10 @@ class Graph {
   std::vector<ValueId> inputs;  // those of the file that are no initialisers come first in `required_inputs`
   std::vector<ValueId> outputs;
   std::vector<Capture> captures;
+  // What ONNX Runtime runs although the operators' texts do not promise it is refused.
+  bool strict = false;
+  // Of the file, as opposed to the rules of its nodes: what only ONNX Runtime and its like take.
+  std::vector<Reason> leniencies;
   // Keeps the records that nodes point at; null: they live as long as the program.
   std::shared_ptr<const OpTable> ops;
 

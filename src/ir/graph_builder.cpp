@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 #include "base/bug.h"
 #include "ir/builder_tidy.h"
@@ -78,7 +79,7 @@ std::string GraphBuilder::node_name(std::string_view type) {
 // bfloat16 came into most operators with opset 13.
 void GraphBuilder::admit(DType dtype) {
   if (dtype == DType::bf16 && opset_ < 13)
-    refuse("export.opset", "the element type bf16 needs opset 13 or newer, here it is {}", opset_);
+    refuse(kOpsetCode, "the element type bf16 needs opset 13 or newer, here it is {}", opset_);
 }
 
 Ref GraphBuilder::input(std::string_view name, Fact fact) {
@@ -157,6 +158,7 @@ Refs GraphBuilder::append(Node node, Facts* opaque) {
   const size_t outputs = node.out.size();
   const uint32_t index = static_cast<uint32_t>(here.graph.nodes.size());
   here.graph.nodes.push_back(std::move(node));
+  const size_t asked = walk_.requirements().size();
   if (opaque) {
     for (size_t i = 0; i < outputs; ++i) here.facts[here.graph.nodes[index].out[i]] = std::move((*opaque)[i]);
   } else if (auto status = walk_.add(here.graph, here.graph.nodes[index], here.facts); !status) {
@@ -164,7 +166,9 @@ Refs GraphBuilder::append(Node node, Facts* opaque) {
     fail(std::move(status).error());
     return Refs(outputs);
   }
-  if (Refs known = folded(here.graph.nodes[index], here.facts); !known.empty()) {
+  // A node that refuses some sizes is kept, be its value known: a guard is there to refuse.
+  const bool demands = walk_.requirements().size() > asked;
+  if (Refs known = demands ? Refs() : folded(here.graph.nodes[index], here.facts); !known.empty()) {
     here.graph.nodes.pop_back();
     return known;
   }
@@ -201,12 +205,23 @@ void GraphBuilder::connect(Node& node, const Refs& in, size_t outputs) {
         scopes_.add_value(scopes_.top(), scopes_.unique(fmt::format("{}_output_{}", node.name, i)), Fact()));
 }
 
+void GraphBuilder::refuse_type(std::string_view domain, std::string_view type) {
+  int64_t first = std::numeric_limits<int64_t>::max();
+  for (const OpDef* record : ops_.records())
+    if (record->domain == domain && record->name == type && record->since > opset_)
+      first = std::min(first, static_cast<int64_t>(record->since));
+  if (first == std::numeric_limits<int64_t>::max())
+    refuse(kOpsetCode, "{} is not part of opset {}", type, opset_);
+  else
+    refuse(kOpsetCode, "{} needs opset {} or later", type, first);
+}
+
 Refs GraphBuilder::emit(std::string_view type, const Refs& in, std::vector<Attribute> attributes, size_t outputs,
                         std::string_view domain) {
   if (failed()) return Refs(outputs);
   Node node = new_node(domain, type);
   if (!node.op) {
-    refuse("export.opset", "{} is not part of opset {}", type, node.version);
+    refuse_type(domain, type);
     return Refs(outputs);
   }
   node.attributes = std::move(attributes);

@@ -12,6 +12,9 @@
 
 namespace anyshape {
 
+// Errors of what the opset in force has not; a later one may.
+inline constexpr std::string_view kOpsetCode = "export.opset";
+
 // Makes a graph node by node at one opset; the fact of every value is known as soon as it is there. Makes inputs,
 // constants, nodes and bodies and knows no operator but Identity.
 class GraphBuilder : public BuildState {
@@ -61,6 +64,7 @@ class GraphBuilder : public BuildState {
  private:
   std::string node_name(std::string_view type);
   void admit(DType dtype);
+  void refuse_type(std::string_view domain, std::string_view type);
   template <class Number>
   Ref rank_zero(Number value, DType dtype);
   Node new_node(std::string_view domain, std::string_view type);

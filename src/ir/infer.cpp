@@ -6,6 +6,7 @@
 
 #include "base/bug.h"
 #include "base/effort.h"
+#include "ir/note.h"
 
 namespace anyshape {
 namespace {
@@ -111,18 +112,24 @@ Tri InferContext::decide(const Condition& condition) const {
   return assumptions().prove(condition);
 }
 
-Status InferContext::settle(Tri answer, const Condition& condition, std::string_view code, std::string sentence) {
+Status InferContext::settle(Tri answer, const Condition& condition, RuleCode code, std::string sentence) {
   const Condition everywhere = over_iterations(condition);
   if (!(everywhere == condition)) answer = decide(everywhere);
-  if (answer == Tri::no)
-    return tl::unexpected(Error{Error::Kind::refused, std::string(code), {}, std::move(sentence), {}});
+  if (const std::string* guard = note(node_, kGuardNote)) {
+    code = "assumed.guard";
+    sentence = fmt::format("the program was captured for {} only", *guard);
+  }
+  if (answer == Tri::no) return refuse(code, "{}", sentence);
   if (answer == Tri::yes) {
     assumptions().assume(condition);
     return {};
   }
-  if (certain()) return {};
+  if (certain()) {
+    ++walk_.unproved_;
+    return {};
+  }
   Requirement r{
-      everywhere, Condition::always(),  std::string(code), std::move(sentence), graph_.label(node_), node_.type,
+      everywhere, Condition::always(),  std::string(code.text), std::move(sentence), graph_.label(node_), node_.type,
       false,      condition.is_opaque()};
   r.in_body = walk_.frames_.size() > 1;
   if (walk_.outermost_) r.site = walk_.outermost_->first_output();
@@ -149,6 +156,13 @@ void InferContext::add_data_condition(std::string_view code, std::string sentenc
   walk_.data_conditions_.push_back(reason(code, std::move(sentence)));
 }
 
+void InferContext::add_leniency(std::string_view code, std::string sentence) {
+  Reason one = reason(code, std::move(sentence));
+  const auto same = [&](const Reason& known) { return known.node == one.node && known.code == one.code; };
+  auto& all = walk_.leniencies_;
+  if (std::none_of(all.begin(), all.end(), same)) all.push_back(std::move(one));
+}
+
 void InferContext::add_undecided(std::string_view code, std::string sentence) {
   const bool has_rule = node_.op && walk_.outermost_;
   walk_.undecided_.push_back(
@@ -172,6 +186,7 @@ Result<Facts> InferContext::infer_body(const Graph& body, Facts inputs, const Co
     return refuse("body.arity", "the body takes {} inputs, {} are given", body.required_inputs().size(), inputs.size());
   const size_t kept = walk_.requirements_.size();
   const size_t conditions = walk_.data_conditions_.size(), doubts = walk_.undecided_.size();
+  const size_t leniencies = walk_.leniencies_.size();
   const size_t bounds = walk_.fresh_bounds_.size();
   std::optional<Assumptions::Scope> scope(std::in_place, assumptions());
   if (!path.is_always()) {
@@ -183,6 +198,7 @@ Result<Facts> InferContext::infer_body(const Graph& body, Facts inputs, const Co
   if (!facts) {
     walk_.requirements_.resize(kept);
     walk_.data_conditions_.resize(conditions);
+    walk_.leniencies_.resize(leniencies);
     walk_.undecided_.resize(doubts);
     return tl::unexpected(std::move(facts).error());
   }
@@ -201,12 +217,16 @@ Result<Facts> InferContext::infer_body(const Graph& body, Facts inputs, const Co
 Result<Facts> InferContext::try_body(const Graph& body, Facts inputs, const Condition& path, bool* conditional) {
   const size_t requirements = walk_.requirements_.size();
   const size_t conditions = walk_.data_conditions_.size(), doubts = walk_.undecided_.size();
+  const size_t leniencies = walk_.leniencies_.size();
   const size_t bounds = walk_.fresh_bounds_.size();
-  const int64_t largest_axis = walk_.largest_axis_;
+  const int64_t largest_axis = walk_.largest_axis_, unproved = walk_.unproved_;
   auto out = infer_body(body, std::move(inputs), path);
-  if (conditional) *conditional = walk_.requirements_.size() > requirements || walk_.undecided_.size() > doubts;
+  if (conditional)
+    *conditional =
+        walk_.requirements_.size() > requirements || walk_.undecided_.size() > doubts || walk_.unproved_ > unproved;
   walk_.requirements_.resize(requirements);
   walk_.data_conditions_.resize(conditions);
+  walk_.leniencies_.resize(leniencies);
   walk_.undecided_.resize(doubts);
   walk_.fresh_bounds_.resize(bounds);
   walk_.largest_axis_ = largest_axis;
@@ -482,7 +502,9 @@ Status Walk::fold(const Graph& graph, const Node& node, const Facts& facts, Fact
   if (node.op->kernels.empty() || !node.op->pure || node.has_graph_attribute()) return {};
   const auto relevant = [&](ValueId id) { return id != kNoValue && graph.values[id].shape_relevant; };
   // Sizes that entries tell are there once they are computed.
-  const auto sized = [](const Fact& f) { return f.numeric_dims().has_value(); };
+  const auto sized = [](const Fact& f) {
+    return f.dims && std::all_of(f.dims->begin(), f.dims->end(), [](Dim d) { return d.is_constant(); });
+  };
   if (std::none_of(node.out.begin(), node.out.end(), relevant) && std::all_of(out.begin(), out.end(), sized)) return {};
   const auto known = [](const Fact& f) { return f.constant || (f.elements && f.numbers()); };
   if (std::all_of(out.begin(), out.end(), known)) return {};

@@ -59,9 +59,19 @@ class InferContext {
   // The operator is legal only where the condition holds. Refuted: the error to return. Not decided: it becomes a
   // requirement and later rules may rely on it.
   template <class... Args>
-  Status require(const Condition& condition, std::string_view code, fmt::format_string<Args...> text, Args&&... args) {
+  Status require(const Condition& condition, RuleCode code, fmt::format_string<Args...> text, Args&&... args) {
     return require_text(condition, code, [&] { return fmt::format(text, std::forward<Args>(args)...); });
   }
+  // The operator's text asks for the condition, ONNX Runtime gives a definite result without it. A strict() graph
+  // requires it. Any other takes what ONNX Runtime takes, which is said where the condition does not hold: the rule
+  // must give its sizes, then.
+  template <class... Args>
+  Status expect(const Condition& condition, std::string_view code, fmt::format_string<Args...> text, Args&&... args) {
+    if (strict()) return require(condition, lenient(code), text, std::forward<Args>(args)...);
+    if (decide(condition) == Tri::no) add_leniency(code, fmt::format(text, std::forward<Args>(args)...));
+    return {};
+  }
+  bool strict() const { return graph_.strict; }
   bool proves(const Condition& condition) const { return assumptions().proves(condition); }
   // For rules that ask for more than ONNX Runtime does: the size they give where their condition holds. In a walk for
   // what is certain it is one nothing is known of, unless the condition is proved.
@@ -130,16 +140,17 @@ class InferContext {
 
  private:
   template <class Text>
-  Status require_text(const Condition& condition, std::string_view code, Text text) {
+  Status require_text(const Condition& condition, RuleCode code, Text text) {
     const Tri answer = decide(condition);
     if (answer == Tri::yes) return {};
     return settle(answer, condition, code, text());
   }
   Tri decide(const Condition& condition) const;
-  Status settle(Tri answer, const Condition& condition, std::string_view code, std::string sentence);
+  Status settle(Tri answer, const Condition& condition, RuleCode code, std::string sentence);
   Condition over_iterations(const Condition& condition) const;
   bool can_split(const Condition& condition) const;
   void add_data_condition(std::string_view code, std::string sentence);
+  void add_leniency(std::string_view code, std::string sentence);
   void add_undecided(std::string_view code, std::string sentence);
   Reason reason(std::string_view code, std::string sentence) const;
 
@@ -190,6 +201,8 @@ class Walk {
   const std::vector<Requirement>& requirements() const { return requirements_; }
   // On the entries of inputs: "indices must be < 512".
   const std::vector<Reason>& data_conditions() const { return data_conditions_; }
+  // Nodes that ONNX Runtime runs although the operator's text does not promise it.
+  const std::vector<Reason>& leniencies() const { return leniencies_; }
   // Nodes for which no rule could answer; with any of them the verdict is unknown.
   const std::vector<Doubt>& undecided() const { return undecided_; }
   SymbolKind kind(Dim symbol) const;
@@ -237,7 +250,7 @@ class Walk {
   Assumptions& assumptions_;
   Options options_;
   std::vector<Requirement> requirements_;
-  std::vector<Reason> data_conditions_;
+  std::vector<Reason> data_conditions_, leniencies_;
   std::vector<Doubt> undecided_;
   std::unordered_map<Dim, SymbolKind> kinds_;
   // Symbols of data that a concrete shape may pin all the same, being made of sizes, too.
@@ -252,6 +265,7 @@ class Walk {
   Reveal bodies_;
   int64_t folded_bytes_ = 0, visits_ = 0;
   int64_t largest_axis_ = 0;
+  int64_t unproved_ = 0;  // conditions that a walk for what is certain went by
   size_t data_dims_ = 0;
 };
 

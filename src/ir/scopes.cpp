@@ -23,6 +23,7 @@ Scopes::Scope& Scopes::open(std::string_view name) {
   scopes_.push_back(std::make_unique<Scope>());
   top().id = next_scope_++;
   top().graph.name = std::string(name);
+  top().graph.strict = true;  // what is made here is for every runtime
   return top();
 }
 

@@ -24,7 +24,7 @@ Result<Shapes> shapes_of(const Tensor& a, const Tensor& b, const Tensor& out) {
   if (b.rank() > 1) s.n = db.back();
   const size_t matrix_axes = (a.rank() > 1) + (b.rank() > 1);
   if (s.k != (b.rank() > 1 ? db[db.size() - 2] : db[0]) || dout.size() < matrix_axes)
-    return refuse("kernel.shape", "the inner sizes of a matrix product differ");
+    return refuse("kernel.shape", "the inner sizes of a matrix product must be equal");
   if (a.rank() > 2) s.a.assign(da.begin(), da.end() - 2);
   if (b.rank() > 2) s.b.assign(db.begin(), db.end() - 2);
   s.out.assign(dout.begin(), dout.end() - static_cast<ptrdiff_t>(matrix_axes));

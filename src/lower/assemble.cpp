@@ -4,6 +4,7 @@
 
 #include "base/among.h"
 #include "ir/builder_tidy.h"
+#include "ir/note.h"
 #include "lower/naming.h"
 
 namespace anyshape::lower {
@@ -49,15 +50,41 @@ void Assembly::notes(const std::vector<std::string>& sentences) {
   for (const std::string& sentence : sentences) note(sentence);
 }
 
+void Assembly::state(NamedRefs& outputs, const std::string& name, Ref value, bool given, std::string_view how) {
+  const std::string next = name + "_next";
+  if (given || request_.training || among(next, request_.output_names))
+    outputs.emplace_back(next, value);
+  else
+    note(
+        fmt::format("the module changes its attribute {0}: the exported model begins with the archive's value each "
+                    "time; the output name \"{0}_next\" asks for what it becomes{1}",
+                    name, how));
+}
+
+Status Assembly::check_names(const NamedRefs& outputs, size_t results) const {
+  for (size_t i = results; i < request_.output_names.size(); ++i) {
+    const bool made = std::any_of(outputs.begin(), outputs.end(),
+                                  [&](const auto& one) { return one.first == request_.output_names[i]; });
+    if (!made)
+      return usage("names.outputs", "{} output names are given, the program has {} outputs",
+                   request_.output_names.size(), outputs.size());
+  }
+  return {};
+}
+
 Result<Lowered> Assembly::finish(NamedRefs outputs) {
   for (const auto& [condition, why] : lowering_.assumed()) guard(condition, why);
-  lowering_->set_place("/guard");
   if (request_.embed_guards && !outputs.empty()) {
-    for (const Guard& guard : out_.guards)
-      if (!guard.advisory && !among(guard.text, request_.forget))
-        outputs[0].second = lowering_.guarded(outputs[0].second, guard.condition);
+    for (const Guard& guard : out_.guards) {
+      if (guard.advisory || among(guard.text, request_.forget)) continue;
+      // Any runtime that fails there names the node, and so the condition.
+      lowering_->set_place(fmt::format("/guard/{}", guard.text), {{std::string(kGuardNote), guard.text}});
+      outputs[0].second = lowering_.guarded(outputs[0].second, guard.condition);
+    }
   }
+  lowering_->set_place("/guard");
   TRY(out_.graph, lowering_.finish(std::move(outputs)));
+  out_.weights = lowering_.opened();
   Facts facts = lowering_->facts();
   for (const auto& [domain, version] : lowering_->domains()) out_.opsets.emplace_back(domain, version);
   std::sort(out_.opsets.begin(), out_.opsets.end());

@@ -27,6 +27,13 @@ class Assembly {
   void note(const std::string& sentence);
   void notes(const std::vector<std::string>& sentences);
 
+  // What a buffer or attribute will be when the program is called again becomes the output `NAME_next` where that is
+  // asked for: by this name, by `given` (its present value is an input) or by the training mode; else a sentence says
+  // that it is not kept, and `how` it can be.
+  void state(NamedRefs& outputs, const std::string& name, Ref value, bool given, std::string_view how = {});
+  // Names of outputs beyond these are of nothing.
+  Status check_names(const NamedRefs& outputs, size_t results) const;
+
   // Embeds the guards where the request wants that, closes the graph, and gives the outputs the user's names of axes.
   Result<Lowered> finish(NamedRefs outputs);
 

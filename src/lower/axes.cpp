@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/nearest.h"
+#include "ir/note.h"
 
 namespace anyshape::lower {
 namespace {
@@ -147,6 +148,20 @@ Result<Axes> name_axes(const std::vector<RecordedInput>& inputs,
   return namer.run();
 }
 
+namespace {
+
+// " (model.py:12: x.view(3, -1))" of the node that makes the value.
+std::string line_of(const Graph& graph, ValueId value) {
+  for (const Node& node : graph.nodes) {
+    const std::string* source = note(node, "source");
+    if (source && std::find(node.out.begin(), node.out.end(), value) != node.out.end())
+      return fmt::format(" ({})", *source);
+  }
+  return {};
+}
+
+}  // namespace
+
 Status name_outputs(const Graph& graph, const Request& request, Assumptions& assumptions, Facts& facts,
                     std::vector<std::string>& notes) {
   for (const DynamicAxis& key : request.dynamic) {
@@ -159,8 +174,8 @@ Status name_outputs(const Graph& graph, const Request& request, Assumptions& ass
       Dim& size = dims[static_cast<size_t>(axis)];
       if (key.name.empty()) continue;
       if (size.is_constant())
-        return refuse("dynamic.output", "axis {} of output {:?} is always {}, so it cannot be called {:?}", axis,
-                      key.value, print(size), key.name);
+        return refuse("dynamic.output", "axis {} of output {:?} is always {}{}, so it cannot be called {:?}", axis,
+                      key.value, print(size), line_of(graph, id), key.name);
       const auto known = assumptions.symbols().find(key.name);
       if (!known) {
         if (size.is_symbol()) {
@@ -170,8 +185,8 @@ Status name_outputs(const Graph& graph, const Request& request, Assumptions& ass
         }
         size = assumptions.symbols().symbol(key.name);
       } else if (size != *known && assumptions.prove(Condition::eq(size, *known)) != Tri::yes) {
-        return refuse("dynamic.output", "axis {} of output {:?} is {}, not {:?}", axis, key.value, print(size),
-                      key.name);
+        return refuse("dynamic.output", "axis {} of output {:?} is {}{}, not {:?}", axis, key.value, print(size),
+                      line_of(graph, id), key.name);
       }
     }
   }

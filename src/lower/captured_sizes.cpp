@@ -13,6 +13,8 @@ namespace {
 constexpr int64_t kTelling = 5;
 // So many entries of an axis, taken one by one, are a loop over it.
 constexpr int64_t kFewestPicks = 3;
+// Larger tensors are tables, not lists of sizes.
+constexpr size_t kMostFrozen = 64;
 
 // Arguments that Python code computes from sizes and that leave no trace in the shapes of the results: factors, which
 // are also roots and logarithms of sizes, and values.
@@ -67,6 +69,10 @@ std::optional<double> known_number_in(const Arg& arg, const Parameter& parameter
   return real && is_arithmetic(parameter) ? std::optional(*real) : std::nullopt;
 }
 
+bool contains(const std::vector<int64_t>& whole, const std::vector<int64_t>& part) {
+  return std::search(whole.begin(), whole.end(), part.begin(), part.end()) != whole.end();
+}
+
 }  // namespace
 
 void CapturedSizes::watch(std::vector<std::pair<Dim, int64_t>> sizes) {
@@ -118,15 +124,63 @@ void CapturedSizes::look(Lowering& lowering, const Args& args) {
   }
 }
 
-bool CapturedSizes::is_baked(Dim given, Dim own) const {
-  const auto number = given.constant();
-  if (!number || *number < 2 || own.is_constant()) return false;
-  const auto at_example = evaluate(own, [&](Dim symbol) -> std::optional<int64_t> {
+void CapturedSizes::see(const Fact& fact) {
+  if (!fact.is_tensor() || !fact.dims) return;
+  for (Dim size : *fact.dims)
+    if (!size.is_constant()) sizes_.insert(size);
+  if (!is_integer(fact.dtype) || fact.rank() == 0) return;
+  const auto numbers = fact.numbers();
+  if (numbers && !numbers->empty() && numbers->size() <= kMostFrozen) constants_.insert(*numbers);
+}
+
+void CapturedSizes::see(Lowering& lowering, const Args& args) {
+  if (watched_.empty()) return;
+  const auto look_at = [&](const Arg& arg) {
+    if (const auto* value = arg.get<Ref>(); value && *value) see(lowering->fact(*value));
+  };
+  for (const Parameter& parameter : args.schema().parameters) {
+    const Arg& arg = args.arg(parameter.name);
+    look_at(arg);
+    if (const auto* items = arg.get<Arguments>()) std::for_each(items->begin(), items->end(), look_at);
+  }
+}
+
+std::vector<std::string> CapturedSizes::frozen() const {
+  std::set<int64_t> had, watched;
+  for (Dim size : sizes_)
+    if (const auto number = at_example(size)) had.insert(*number);
+  for (const Watched& one : watched_) watched.insert(one.size);
+  std::vector<std::vector<int64_t>> found;
+  for (const auto& numbers : constants_) {
+    const auto& of = numbers.size() == 1 ? watched : had;  // a single number is more often something else
+    const bool all = std::all_of(numbers.begin(), numbers.end(), [&](int64_t n) { return of.contains(n); });
+    if (all && *std::max_element(numbers.begin(), numbers.end()) >= kTelling) found.push_back(numbers);
+  }
+  std::vector<std::string> out;
+  for (const auto& numbers : found) {
+    const auto holds_it = [&](const auto& other) { return other.size() > numbers.size() && contains(other, numbers); };
+    if (std::any_of(found.begin(), found.end(), holds_it)) continue;  // a part of another
+    out.push_back(fmt::format(
+        "a tensor of the program holds the numbers [{}], sizes that values had when the program was captured: "
+        "what is computed from it would be right at the sizes of the example only",
+        fmt::join(numbers, ", ")));
+  }
+  return out;
+}
+
+std::optional<int64_t> CapturedSizes::at_example(Dim size) const {
+  return evaluate(size, [&](Dim symbol) -> std::optional<int64_t> {
     const auto it =
         std::find_if(watched_.begin(), watched_.end(), [&](const auto& one) { return one.symbol == symbol; });
     return it == watched_.end() ? std::nullopt : std::optional(it->size);
   });
-  return at_example && *at_example > 1 && (*at_example % *number == 0 || *number % *at_example == 0);
+}
+
+bool CapturedSizes::is_baked(Dim given, Dim own) const {
+  const auto number = given.constant();
+  if (!number || *number < 2 || own.is_constant()) return false;
+  const auto had = at_example(own);
+  return had && *had > 1 && (*had % *number == 0 || *number % *had == 0);
 }
 
 }  // namespace anyshape::lower

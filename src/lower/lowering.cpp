@@ -48,8 +48,10 @@ DType combine(DType strong, DType weak) {
 }  // namespace
 
 std::optional<DType> c10_dtype(int64_t code) {
-  static constexpr DType kTypes[] = {DType::u8,  DType::i8,  DType::i16,       DType::i32, DType::i64,  DType::f16,
-                                     DType::f32, DType::f64, DType::undefined, DType::c64, DType::c128, DType::boolean};
+  static constexpr DType kTypes[] = {DType::u8, DType::i8, DType::i16, DType::i32, DType::i64, DType::f16, DType::f32,
+                                     DType::f64, DType::undefined, DType::c64, DType::c128, DType::boolean,
+                                     // Quantised: the integers they are made of.
+                                     DType::i8, DType::u8, DType::i32};
   if (code == 15) return DType::bf16;
   if (code < 0 || code >= static_cast<int64_t>(std::size(kTypes)) || kTypes[code] == DType::undefined)
     return std::nullopt;
@@ -57,7 +59,9 @@ std::optional<DType> c10_dtype(int64_t code) {
 }
 
 Lowering::Lowering(const OpTable& ops, Assumptions& assumptions, int64_t opset, LoweringOptions options)
-    : builder_(ops, assumptions, opset), options_(options) {}
+    : builder_(ops, assumptions, opset), options_(std::move(options)) {
+  for (const auto& [domain, version] : options_.domains) builder_.import_domain(domain, version);
+}
 
 bool Lowering::knows(std::string_view name, std::string_view overload) {
   if (find_aten(name, overload)) return true;
@@ -70,6 +74,17 @@ Ref Lowering::input(std::string_view name, Fact fact) {
   fact.dtype = part_type(fact.dtype);
   fact.dims->push_back(2);
   return complex_.of_pairs(builder_.input(name, std::move(fact)));
+}
+
+Ref Lowering::weight(const Tensor& tensor, std::string_view name) {
+  // Of so few entries it is a number that rules may want to know.
+  constexpr int64_t kFewEntries = 16;
+  if (!options_.open_weights || !is_float(tensor.dtype()) || tensor.count() <= kFewEntries)
+    return builder_.constant(tensor, name);
+  const auto& dims = tensor.dims();
+  std::string input = fmt::format("weight {}", name);
+  while (!opened_.try_emplace(input, OpenedWeight{std::string(name), tensor}).second) input += '\'';
+  return builder_.input(input, Fact::tensor(tensor.dtype(), Dims(dims.begin(), dims.end())));
 }
 
 Result<std::shared_ptr<Graph>> Lowering::finish(std::vector<std::pair<std::string, Ref>> outputs) {
@@ -100,6 +115,7 @@ Dim Lowering::item(Ref tensor) {
   const Fact& known = builder_.fact(tensor);
   if (const auto single = known.single()) return *single;
   if (builder_.failed()) return 0;
+  if (const auto count = packed_.first_count(builder_, tensor)) return *count;
   const auto bounds = known.value_bounds();
   const Dim symbol = builder_.walk().data_symbol("u", bounds ? bounds->lo : Dim(INT64_MIN / 4),
                                                  bounds ? std::optional(bounds->hi) : std::nullopt);
@@ -131,13 +147,17 @@ Arg Lowering::call(std::string_view name, std::string_view overload, Arguments p
   bound->read_tensors();
   const Var self = bound->self_variable();
   const auto args = std::make_shared<const Args>(*std::move(bound));
+  captured_.see(*this, *args);
   if (!op->nested && nested_.among(*this, *args)) {
     builder_.refuse("aten.nested",
                     "aten::{} of a nested tensor cannot be exported; build the encoder with enable_nested_tensor=False",
                     name);
     return {};
   }
-  const Arg result = op->lower(*this, *args);
+  ++calls_;
+  Arg result = op->lower(*this, *args);
+  // What a record calls in turn is part of its own arithmetic.
+  if (--calls_ == 0) result = quantized_.inherited(*op, name, *args, std::move(result));
   if (builder_.failed()) return {};
   if (!in_place) return memory_.results(*op, args, self, result);
   if (!self) {
@@ -156,6 +176,7 @@ Arg Lowering::call(std::string_view name, std::string_view overload, Arguments p
 Ref Lowering::guarded(Ref x, const Condition& condition) {
   const Ref index = op("Where", {builder_.truth(condition), builder_.number(int64_t{0}), builder_.number(int64_t{1})});
   const Ref nothing = builder_.gather(builder_.ints({0}), index, 0);
+  builder_.forget_entries(nothing);
   const std::vector<int64_t> same(std::max<size_t>(1, builder_.rank(x)), builder_.rank(x) == 0 ? 1 : 0);
   const Ref out = op("Reshape", {x, op("Add", {builder_.ints(same), nothing})});
   builder_.claim(out, builder_.rank(x) == 0 ? Dims{1} : builder_.dims(x));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -8,6 +9,7 @@
 #include "ir/builder.h"
 #include "lower/captured_sizes.h"
 #include "lower/memory.h"
+#include "lower/request.h"
 #include "lower/stand_ins.h"
 
 namespace anyshape::lower {
@@ -39,7 +41,9 @@ const AtenOp* find_aten(std::string_view name, std::string_view overload);
 const std::vector<AtenOp>& all_aten();
 
 struct LoweringOptions {
-  bool training = false;  // keep dropout and batch statistics
+  bool training = false;                                      // keep dropout and batch statistics
+  std::vector<std::pair<std::string, int64_t>> domains = {};  // versions of domains of extensions
+  bool open_weights = false;  // weights become inputs, so that nothing is computed from them
 };
 
 // ATen over a Builder: calls by name with Python's meaning. `l->x()` is the Builder's and builds what it says; `l.x()`
@@ -56,6 +60,8 @@ class Lowering {
   CapturedSizes& captured() { return captured_; }
   ComplexTensors& complex() { return complex_; }
   NestedTensors& nested() { return nested_; }
+  PackedSequences& packed() { return packed_; }
+  QuantizedTensors& quantized() { return quantized_; }
   const LoweringOptions& options() const { return options_; }
 
   // As the Builder's. Where ONNX Runtime has no kernel for the type of the operands they are computed in the nearest
@@ -76,6 +82,10 @@ class Lowering {
 
   // As the Builder's, of tensors that may be complex.
   Ref input(std::string_view name, Fact fact);
+  // A parameter or buffer of the program.
+  Ref weight(const Tensor& tensor, std::string_view name);
+  // Those that became inputs, by the names of these.
+  const std::map<std::string, OpenedWeight>& opened() const { return opened_; }
   Result<std::shared_ptr<Graph>> finish(std::vector<std::pair<std::string, Ref>> outputs);
 
   // The value of a tensor argument; absent for anything else.
@@ -116,7 +126,11 @@ class Lowering {
   CapturedSizes captured_;
   ComplexTensors complex_{*this};
   NestedTensors nested_;
+  PackedSequences packed_;
+  QuantizedTensors quantized_{*this};
   std::vector<Assumed> assumed_;
+  int calls_ = 0;  // of records, under way
+  std::map<std::string, OpenedWeight> opened_;
 };
 
 }  // namespace anyshape::lower

@@ -95,13 +95,13 @@ class Calls {
   std::map<std::string, Arg> values_;
 };
 
-struct Row {
+struct ProgramRow {
   const char *program, *name, *value;
 };
 
 // x is 0 1 2 / 3 4 5.
 TEST(Lowering, WritesThroughViews) {
-  for (const Row& row : std::initializer_list<Row>{
+  for (const ProgramRow& row : std::initializer_list<ProgramRow>{
            {"add_(x, 1)", "x", "1 2 3 4 5 6"},
            {"y = slice(x, 1, 1, 3); add_(y, 10)", "x", "0 11 12 3 14 15"},
            {"y = slice(x, 1, 0, 3, 2); mul_(y, 10)", "x", "0 1 20 30 4 50"},

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "lower/schema.h"
+
 namespace anyshape::lower {
 
 std::string node_prefix(const std::vector<std::string>& module_paths) {
@@ -87,12 +89,7 @@ std::string source_line(std::string_view trace) {
 
 std::string_view aten_name_of(std::string_view space, std::string_view name) {
   if (space == "aten") return name;
-  constexpr std::string_view kTorchvision[] = {"torchvision::deform_conv2d", "torchvision::nms",
-                                               "torchvision::ps_roi_align", "torchvision::roi_align",
-                                               "torchvision::roi_pool"};
-  if (space == "torchvision")
-    for (const std::string_view known : kTorchvision)
-      if (known.substr(space.size() + 2) == name) return known;
+  if (const std::string_view known = schema_name(fmt::format("{}::{}", space, name)); !known.empty()) return known;
   return space == "transformers" && name == "grouped_mm_fallback" ? "_grouped_mm" : std::string_view();
 }
 

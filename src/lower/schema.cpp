@@ -141,6 +141,14 @@ void read_results(std::string_view text, Schema& schema) {
 
 std::string_view name_of(std::string_view text) { return text.substr(0, text.find_first_of(".(")); }
 
+// The end where no operator has the name.
+auto first_row(std::string_view name) {
+  const auto table = schema_table();
+  const auto before = [](std::string_view row, std::string_view wanted) { return name_of(row) < wanted; };
+  const auto it = std::lower_bound(table.begin(), table.end(), name, before);
+  return it != table.end() && name_of(*it) == name ? it : table.end();
+}
+
 }  // namespace
 
 std::optional<Schema> parse_schema(std::string_view text) {
@@ -165,12 +173,14 @@ std::optional<Schema> parse_schema(std::string_view text) {
   return out;
 }
 
+std::string_view schema_name(std::string_view name) {
+  const auto row = first_row(name);
+  return row == schema_table().end() ? std::string_view() : name_of(*row);
+}
+
 std::vector<Schema> schemas_of(std::string_view name) {
-  const auto table = schema_table();
-  const auto before = [](std::string_view row, std::string_view wanted) { return name_of(row) < wanted; };
   std::vector<Schema> out;
-  for (auto it = std::lower_bound(table.begin(), table.end(), name, before); it != table.end() && name_of(*it) == name;
-       ++it)
+  for (auto it = first_row(name); it != schema_table().end() && name_of(*it) == name; ++it)
     if (auto schema = parse_schema(*it)) out.push_back(*std::move(schema));
   return out;
 }

@@ -30,6 +30,8 @@ struct Schema {
   bool result_is_list = false;
 };
 
+// The name as the table holds it; empty: no operator has it.
+std::string_view schema_name(std::string_view name);
 // The schemas of `aten::name`, in PyTorch's order. Empty: PyTorch has no such operator.
 std::vector<Schema> schemas_of(std::string_view name);
 // "aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor" without the namespace. nullopt: malformed.

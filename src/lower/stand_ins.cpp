@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "lower/aten/complex.h"
+#include "lower/aten/families.h"
 #include "lower/aten/nn.h"
 
 namespace anyshape::lower {
@@ -113,6 +114,89 @@ bool NestedTensors::among(Lowering& lowering, const Args& args) const {
     if (items ? std::any_of(items->begin(), items->end(), one) : one(arg)) return true;
   }
   return false;
+}
+
+Ref QuantizedTensors::of(Ref integers, const Scheme& scheme) {
+  std::vector<Attribute> attributes;
+  if (l_->failed()) return {};
+  if (l_->rank(scheme.scale) > 0) attributes.push_back(attr("axis", scheme.axis));
+  const Ref made = l_->op("DequantizeLinear", {integers, scheme.scale, scheme.zero_point}, std::move(attributes));
+  if (made) known_[key_of(made)] = {integers, scheme};
+  return made;
+}
+
+Ref QuantizedTensors::quantize(Ref x, const Scheme& scheme) {
+  std::vector<Attribute> attributes;
+  if (l_->failed()) return {};
+  if (l_->rank(scheme.scale) > 0) attributes.push_back(attr("axis", scheme.axis));
+  return of(l_->op("QuantizeLinear", {x, scheme.scale, scheme.zero_point}, std::move(attributes)), scheme);
+}
+
+QuantizedTensors::Scheme QuantizedTensors::scheme(const Arg& scale, const Arg& zero_point, DType dtype, int64_t axis) {
+  const auto plain = [&](Ref x) { return l_->rank(x) == 1 && l_->dim(x, 0) == Dim(1) ? l_->reshape(x, {}) : x; };
+  const Ref step = l_.operand(scale, DType::f32), zero = l_.operand(zero_point, dtype);
+  return {plain(step), plain(zero), axis};
+}
+
+const QuantizedTensors::Quantized* QuantizedTensors::behind(Ref x) const {
+  const auto it = known_.find(key_of(x));
+  return it == known_.end() ? nullptr : &it->second;
+}
+
+QuantizedTensors::Quantized QuantizedTensors::parts(Ref x) {
+  const Quantized* known = behind(x);
+  if (!known) {
+    if (!l_->failed()) l_->refuse("aten.quantized", "a quantised tensor comes from where its scale is not known");
+    return {};
+  }
+  if (known->integers) return *known;
+  const Scheme scheme = known->scheme;
+  return *behind(quantize(x, scheme));
+}
+
+Ref QuantizedTensors::inherited_one(const AtenOp& op, std::string_view name, Ref result, const Scheme& scheme) {
+  static constexpr std::string_view kExact[] = {
+      "cat",        "clone",      "contiguous",          "dropout", "flip", "index", "index_select",      "max_pool1d",
+      "max_pool2d", "max_pool3d", "adaptive_max_pool2d", "relu",    "roll", "stack", "upsample_nearest2d"};
+  if (l_->failed() || l_->dtype(result) != DType::f32 || behind(result)) return result;
+  const bool exact = op.put || std::find(std::begin(kExact), std::end(kExact), name) != std::end(kExact);
+  if (!exact) return quantize(result, scheme);
+  known_[key_of(result)] = {{}, scheme};
+  return result;
+}
+
+Arg QuantizedTensors::inherited(const AtenOp& op, std::string_view name, const Args& args, Arg result) {
+  if (known_.empty() || args.size() == 0 || l_->failed()) return result;
+  if (is_of(quantize_ops(), name) || is_of(quantized_ops(), name)) return result;
+  const std::string& first = args.schema().parameters[0].name;
+  const Refs list = args.arg(first).get<Arguments>() ? args.tensors(first) : Refs();
+  const Ref self = list.empty() ? args.is_tensor(first) ? args.tensor(first) : Ref() : list[0];
+  const Quantized* given = self ? behind(self) : nullptr;
+  if (!given || l_->rank(given->scheme.scale) > 0) return result;
+  const Scheme scheme = given->scheme;
+  if (const Ref* one = result.get<Ref>()) return inherited_one(op, name, *one, scheme);
+  if (auto* many = std::get_if<Arguments>(&result.value))
+    for (Arg& item : *many)
+      if (const Ref* one = item.get<Ref>()) item = inherited_one(op, name, *one, scheme);
+  return result;
+}
+
+const PackedSequences::Steps* PackedSequences::steps(Ref counts) const {
+  const auto it = std::find_if(steps_.begin(), steps_.end(), [&](const Steps& one) { return one.counts == counts; });
+  return it == steps_.end() ? nullptr : &*it;
+}
+
+Ref PackedSequences::padded(Ref entries) const {
+  const auto it = std::find_if(padded_.begin(), padded_.end(), [&](const auto& one) { return one.first == entries; });
+  return it == padded_.end() ? Ref() : it->second;
+}
+
+std::optional<Dim> PackedSequences::first_count(const Builder& builder, Ref tensor) const {
+  const Node* made = steps_.empty() ? nullptr : builder.producer(tensor);
+  if (!made || made->type != "Gather") return std::nullopt;
+  const Steps* all = steps({tensor.scope, made->in[0]});
+  const auto place = builder.fact({tensor.scope, made->in[1]}).single();
+  return all && place == Dim(0) ? std::optional(all->batch) : std::nullopt;
 }
 
 }  // namespace anyshape::lower

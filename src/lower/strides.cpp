@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/among.h"
+#include "lower/aten/families.h"
 #include "lower/lowering.h"
 
 namespace anyshape::lower {
@@ -14,18 +15,29 @@ constexpr std::string_view kPacks[] = {
     "softmax", "gather",    "stack",    "cat",      "log_softmax", "repeat",          "index_select",
     "roll",    "new_zeros", "new_ones", "new_full", "layer_norm",  "contiguous"};
 // Theirs may not be, even where those of all arguments are.
-constexpr std::string_view kLoose[] = {"einsum",    "matmul",   "tensordot", "lstm",
-                                       "gru",       "rnn_tanh", "rnn_relu",  "scaled_dot_product_attention",
-                                       "as_strided"};
+constexpr std::string_view kLoose[] = {"_native_multi_head_attention",
+                                       "as_strided",
+                                       "einsum",
+                                       "gru",
+                                       "istft",
+                                       "linalg_cross",
+                                       "linalg_matmul",
+                                       "linalg_matrix_norm",
+                                       "linalg_multi_dot",
+                                       "linalg_norm",
+                                       "linalg_vecdot",
+                                       "linalg_vector_norm",
+                                       "lstm",
+                                       "matmul",
+                                       "rnn_relu",
+                                       "rnn_tanh",
+                                       "stft",
+                                       "tensordot"};
 
 constexpr std::string_view kExpands[] = {"broadcast_to", "expand", "expand_as"};
 
-constexpr std::string_view kLooseFamilies[] = {"fft_",    "_fft",        "stft",         "istft",
-                                               "linalg_", "_scaled_dot", "_native_multi"};
-
 bool is_loose(std::string_view name) {
-  return among(name, kLoose) || std::any_of(std::begin(kLooseFamilies), std::end(kLooseFamilies),
-                                            [&](std::string_view prefix) { return name.starts_with(prefix); });
+  return among(name, kLoose) || is_of(attention_ops(), name) || is_of(fft_ops(), name);
 }
 
 // The strides of the same memory seen under other sizes; nullopt where it has to be copied for that.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "ops/shown.h"
+
 namespace anyshape::ops {
 namespace {
 
@@ -79,8 +81,8 @@ Status require_pair(InferContext& context, Dim& out, Dim next, const Dims& a, co
   }
   const auto legal = Condition::eq(out, next) || Condition::eq(out, 1) || Condition::eq(next, 1);
   TRY_OK(context.require(legal, "broadcast",
-                         "the shapes {} and {} must broadcast: {} and {} must be equal, or one of them 1", text(a),
-                         text(b), print(out), print(next)));
+                         "the shapes {} and {} must broadcast: {} and {} must be equal, or one of them 1", shown(a),
+                         shown(b), shown(out), shown(next)));
   out = context.simplify(broadcast(out, next));
   return {};
 }
@@ -117,37 +119,37 @@ Result<Dims> broadcast_dims(InferContext& context, std::span<const Dims> shapes)
 
 Status require_broadcastable_to(InferContext& context, const Dims& from, const Dims& to, std::string_view what) {
   if (from.size() > to.size())
-    return refuse("broadcast", "{} {} has more axes than {}, to which it must broadcast", what, text(from), text(to));
+    return refuse("broadcast", "{} {} has more axes than {}, to which it must broadcast", what, shown(from), shown(to));
   const size_t shift = to.size() - from.size();
   for (size_t i = 0; i < from.size(); ++i) {
     const auto legal = Condition::eq(from[i], to[shift + i]) || Condition::eq(from[i], 1);
     TRY_OK(context.require(legal, "broadcast", "{} {} must broadcast to {}: axis {} is {}, it must be 1 or {}", what,
-                           text(from), text(to), i, print(from[i]), print(to[shift + i])));
+                           shown(from), shown(to), i, shown(from[i]), shown(to[shift + i])));
   }
   return {};
 }
 
 Status require_same_dims(InferContext& context, const Dims& a, const Dims& b, std::string_view what) {
   if (a.size() != b.size())
-    return refuse("shape.equal", "{}: the ranks of {} and {} must be equal", what, text(a), text(b));
+    return refuse("shape.equal", "{}: the ranks of {} and {} must be equal", what, shown(a), shown(b));
   for (size_t i = 0; i < a.size(); ++i)
     TRY_OK(context.require(Condition::eq(a[i], b[i]), "shape.equal",
-                           "{0}: axis {3} of {1} and {2} must be equal: {4} and {5}", what, text(a), text(b), i,
-                           print(a[i]), print(b[i])));
+                           "{0}: axis {3} of {1} and {2} must be equal: {4} and {5}", what, shown(a), shown(b), i,
+                           shown(a[i]), shown(b[i])));
   return {};
 }
 
 Status require_rank(const Call& call, size_t input, size_t rank) {
   TRY(const Dims dims, call.dims(input));
   if (dims.size() != rank)
-    return refuse("rank", "{} takes input {} of rank {}, it is {}", call.type(), input, rank, text(dims));
+    return refuse("rank", "{} takes input {} of rank {}, it is {}", call.type(), input, rank, shown(dims));
   return {};
 }
 
 Status require_min_rank(const Call& call, size_t input, size_t rank) {
   TRY(const Dims dims, call.dims(input));
   if (dims.size() < rank)
-    return refuse("rank", "{} takes input {} of rank {} or more, it is {}", call.type(), input, rank, text(dims));
+    return refuse("rank", "{} takes input {} of rank {} or more, it is {}", call.type(), input, rank, shown(dims));
   return {};
 }
 

@@ -62,6 +62,12 @@ bool knows(const OpTable& ops, const CustomRule& rule) {
   return ops.find(rule.domain, rule.name, std::numeric_limits<int64_t>::max()) != nullptr;
 }
 
+CustomKernel kernel_of(const CustomRule& rule, std::span<const NamedKernel> kernels) {
+  const std::string name = fmt::format("{}::{}", rule.domain, rule.name);
+  const auto found = std::find_if(kernels.begin(), kernels.end(), [&](const auto& one) { return one.name == name; });
+  return found == kernels.end() ? nullptr : found->kernel;
+}
+
 Result<std::vector<std::string_view>> lines_of(std::span<const std::string_view> entries) {
   std::vector<std::string_view> out;
   for (std::string_view entry : entries)
@@ -110,7 +116,8 @@ Result<std::shared_ptr<const OpTable>> ops_with(std::span<const CustomRule> rule
   return layer_over(current_ops(), std::move(ops));
 }
 
-Result<std::shared_ptr<const OpTable>> ops_of_model(std::span<const std::string_view> entries) {
+Result<std::shared_ptr<const OpTable>> ops_of_model(std::span<const std::string_view> entries,
+                                                    std::span<const NamedKernel> kernels) {
   TRY(const auto lines, lines_of(entries));
   auto below = current_ops();
   std::vector<std::unique_ptr<CustomOp>> ops;  // the first rule of an operator last, where it holds
@@ -118,7 +125,7 @@ Result<std::shared_ptr<const OpTable>> ops_of_model(std::span<const std::string_
     const auto rule = split_custom_rule(*line);
     if (!rule || knows(*below, *rule)) continue;
     // A rule that cannot be read leaves the operator unknown.
-    if (auto op = make_custom_op(*rule, nullptr)) ops.push_back(*std::move(op));
+    if (auto op = make_custom_op(*rule, kernel_of(*rule, kernels))) ops.push_back(*std::move(op));
   }
   return layer_over(std::move(below), std::move(ops));
 }

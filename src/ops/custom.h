@@ -45,6 +45,12 @@ inline constexpr std::string_view kCustomRulesKey = "anyshape.custom";
 // Those of current_ops() and, for operators it does not know, those of the rules in such entries of one model: nobody
 // else sees them. The first rule of an operator holds; lines that are no rules are passed over. Refused:
 // "custom.limit" for more than 1,000 lines, or a line longer than kLongestRule.
-Result<std::shared_ptr<const OpTable>> ops_of_model(std::span<const std::string_view> entries);
+// `kernels`: what runs them, by "domain::Name".
+struct NamedKernel {
+  std::string name;
+  CustomKernel kernel;
+};
+Result<std::shared_ptr<const OpTable>> ops_of_model(std::span<const std::string_view> entries,
+                                                    std::span<const NamedKernel> kernels = {});
 
 }  // namespace anyshape

@@ -192,6 +192,7 @@ void build_node(const Row& row, Symbols& symbols, Graph& graph) {
 Built build(const Row& row, Symbols& symbols) {
   Built built;
   Graph& graph = built.graph;
+  graph.strict = row.strict;
   build_node(row, symbols, graph);
   Node& node = graph.nodes[0];
   const auto in = trim(row.in).empty() ? std::vector<std::string_view>() : split(row.in, ';');
@@ -236,6 +237,7 @@ std::string needs_of(const Walk& walk) {
   std::vector<std::string> parts;
   for (const auto& r : walk.requirements()) parts.push_back(r.condition.is_opaque() ? "opaque" : print(r.condition));
   for (const auto& r : walk.data_conditions()) parts.push_back(fmt::format("data[{}]", r.code));
+  for (const auto& r : walk.leniencies()) parts.push_back(fmt::format("lenient[{}]", r.code));
   return join(parts);
 }
 

@@ -23,11 +23,13 @@ namespace anyshape::ops {
 // out:   the outputs in the same form, separated by "; "; constants of a float type as "f32[2] = [0.5, nan]". A node
 //        with fewer outputs than the rule gives is made by writing fewer. "error[CODE]" when the node is refused,
 //        "unknown[CODE]" when no rule could answer.
-// needs: the requirements, separated by "; ", then the codes of conditions on data as "data[CODE]".
+// needs: the requirements, separated by "; ", then the codes of conditions on data as "data[CODE]",
+//        those of leniencies as "lenient[CODE]".
 struct Row {
   std::string op;  // "Gather", "com.microsoft:Gelu"
   int64_t version = 0;
   std::string in, attributes, out, needs = "";
+  bool strict = false;  // of the graph
 };
 
 // What the rule says about the row, in the form of `out` and `needs`.

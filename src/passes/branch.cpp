@@ -91,7 +91,9 @@ class Branches {
 }  // namespace
 
 Status take_known_branches(Draft& draft) {
-  Branches(draft).run();
+  const auto& nodes = draft.graph.nodes;
+  const auto branches = [](const Node& node) { return is_op(node, "If"); };
+  if (std::any_of(nodes.begin(), nodes.end(), branches)) Branches(draft).run();
   return {};
 }
 

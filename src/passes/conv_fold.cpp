@@ -44,17 +44,26 @@ Result<Tensor> to_tensor(const std::vector<double>& values) {
   return out;
 }
 
+template <size_t kCount>
+void scale_some(const std::byte* from, double factor, float* to) {
+  float some[kCount];
+  std::memcpy(some, from, sizeof some);
+  for (float& weight : some) weight = static_cast<float>(weight * factor);
+  std::memcpy(to, some, sizeof some);
+}
+
 Result<Tensor> scaled(const Tensor& weights, const std::vector<double>& scale) {
+  constexpr size_t kVectors = 16;
   TRY(Tensor out, Tensor::allocate(DType::f32, weights.dims()));
   const size_t inner = scale.empty() ? 0 : static_cast<size_t>(weights.count()) / scale.size();
   const std::byte* from = weights.bytes().data();
   float* to = out.as_mutable<float>().data();
-  for (const double factor : scale)
-    for (size_t i = 0; i < inner; ++i, ++to, from += sizeof(float)) {
-      float weight;
-      std::memcpy(&weight, from, sizeof weight);
-      *to = static_cast<float>(weight * factor);
-    }
+  for (const double factor : scale) {
+    size_t i = 0;
+    for (; i + kVectors <= inner; i += kVectors) scale_some<kVectors>(from + i * sizeof(float), factor, to + i);
+    for (; i < inner; ++i) scale_some<1>(from + i * sizeof(float), factor, to + i);
+    from += inner * sizeof(float), to += inner;
+  }
   return out;
 }
 
@@ -229,6 +238,8 @@ Result<std::vector<Node>> spelled_out(Draft& draft, const Node& norm) {
 
 Status spell_out_batch_norm(Draft& draft) {
   if (!takes_op(draft.target, "anyshape", "Elementwise", 1)) return {};
+  const auto scales = [](const Node& node) { return is_op(node, "BatchNormalization"); };
+  if (std::none_of(draft.graph.nodes.begin(), draft.graph.nodes.end(), scales)) return {};
   std::vector<Node> nodes;
   for (Node& node : draft.graph.nodes) {
     TRY(std::vector<Node> instead, spelled_out(draft, node));

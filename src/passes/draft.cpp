@@ -79,10 +79,11 @@ const Tensor* Draft::constant(ValueId id) const {
 }
 
 void Draft::drop(const std::vector<bool>& dead) {
-  std::vector<Node> kept;
-  for (size_t i = 0; i < graph.nodes.size(); ++i)
-    if (!dead[i]) kept.push_back(std::move(graph.nodes[i]));
-  graph.nodes = std::move(kept);
+  const auto first = std::find(dead.begin(), dead.end(), true);
+  size_t kept = static_cast<size_t>(first - dead.begin());
+  for (size_t i = kept; i < graph.nodes.size(); ++i)
+    if (!dead[i]) graph.nodes[kept++] = std::move(graph.nodes[i]);
+  graph.nodes.resize(kept);
 }
 
 bool takes_op(const Target& target, std::string_view domain, std::string_view type, int64_t version) {

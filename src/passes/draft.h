@@ -83,6 +83,7 @@ Status fold_constants(Draft& draft);
 Status retype_exponents(Draft& draft);
 Status remove_no_ops(Draft& draft);
 Status share_equal_nodes(Draft& draft);
+Status find_recurrent_layers(Draft& draft);
 Status drop_zero_states(Draft& draft);
 Status put_batch_first(Draft& draft);
 Status stack_recurrent(Draft& draft);

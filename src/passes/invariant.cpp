@@ -101,7 +101,9 @@ class Invariants {
 }  // namespace
 
 Status capture_invariants(Draft& draft) {
-  Invariants(draft).run();
+  const auto& nodes = draft.graph.nodes;
+  const auto repeats = [](const Node& node) { return is_op(node, "Loop"); };
+  if (std::any_of(nodes.begin(), nodes.end(), repeats)) Invariants(draft).run();
   return {};
 }
 

@@ -58,6 +58,8 @@ class Picker {
   explicit Picker(Draft& draft) : draft_(draft), reading_(draft) {}
 
   Status run() {
+    const auto picks = [&](const Node& node) { return pick_of(reading_, node).has_value(); };
+    if (std::none_of(draft_.graph.nodes.begin(), draft_.graph.nodes.end(), picks)) return {};
     std::vector<Node> nodes;
     const std::vector<Node> before = draft_.graph.nodes;
     for (const Node& node : before) {

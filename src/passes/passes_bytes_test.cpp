@@ -109,15 +109,15 @@ constexpr std::string_view kLstm =
     "constant w i8[1, 2, 4]\n"
     "constant r i8[1, 1, 4]\n"
     "constant s f32[1]\n"
-    "constant z i8[1]\n";
+    "constant z i8[1]\n"
+    "y <- com.microsoft.DynamicQuantizeLSTM(x, w, r, -, -, -, -, -, s, z, s, z) hidden_size=1\n"
+    "output y";
 
 TEST(PassesBytes, DynamicQuantizeLSTM) {
-  check_passes("quantized-lstm",
-               {{std::string(kLstm) + "y <- com.microsoft.DynamicQuantizeLSTM(x, w, r, -, -, -, -, -, s, z, s, z) "
-                                      "hidden_size=1\noutput y",
-                 "constant y.W f32[1, 4, 2]\n"
-                 "constant y.R f32[1, 4, 1]\n"
-                 "y <- LSTM(x, y.W, y.R) hidden_size=1"}});
+  check_passes("quantized-lstm", {{kLstm,
+                                   "constant y.W f32[1, 4, 2]\n"
+                                   "constant y.R f32[1, 4, 1]\n"
+                                   "y <- LSTM(x, y.W, y.R) hidden_size=1"}});
 }
 
 }  // namespace

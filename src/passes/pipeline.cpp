@@ -23,6 +23,7 @@ constexpr Pass kPasses[] = {
     {"no-ops", "nodes that hand their input on are left out", remove_no_ops},
     {"share", "nodes that compute the same are computed once", share_equal_nodes},
     {"pad", "zeros put around the input of a convolution become its padding", fold_pads},
+    {"recurrent-loops", "loops that are an LSTM, GRU or RNN step by step become that layer", find_recurrent_layers},
     {"zero-state", "initial states of zeros are left out", drop_zero_states},
     {"batch-first", "recurrent layers write their results where they are wanted", put_batch_first},
     {"reshapes", "a Transpose between two Reshapes that split what it moves needs one at most", join_reshapes},

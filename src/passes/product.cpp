@@ -9,7 +9,7 @@ namespace {
 bool is_fused(const Node& node) {
   return node.op && node.op->domain == "anyshape" && (node.op->name == "FusedMatMul" || node.op->name == "FusedGemm");
 }
-bool is_gemm(const Node& node) { return node.op && node.op->name.ends_with("Gemm"); }
+bool is_gemm(const Node& node) { return node.op && (node.op->name == "Gemm" || node.op->name == "FusedGemm"); }
 void set_real(Node& node, std::string_view name, float value) {
   std::erase_if(node.attributes, [&](const Attribute& a) { return a.name == name; });
   node.attributes.push_back({std::string(name), value});

@@ -39,8 +39,9 @@ struct Rewrite : Chains {
     out.scale = draft.constant(out.scale_id);
     if (out.zero_id != kNoValue && !(out.zero = draft.constant(out.zero_id))) return std::nullopt;
     if (!out.scale || out.scale->dtype() != DType::f32 || !draft.facts[bytes].is_tensor()) return std::nullopt;
-    for (float s : out.scale->as<float>())
-      if (!(s >= std::numeric_limits<float>::min()) || !std::isfinite(s)) return std::nullopt;
+    for (int64_t i = 0; i < out.scale->count(); ++i)
+      if (const auto s = out.scale->at<float>(i); !(s >= std::numeric_limits<float>::min()) || !std::isfinite(s))
+        return std::nullopt;
     out.axis = node.integer("axis");
     out.dtype = draft.facts[bytes].dtype;
     if (out.axis < 0 && draft.facts[bytes].dims) out.axis += static_cast<int64_t>(draft.facts[bytes].rank());
@@ -81,7 +82,7 @@ struct Rewrite : Chains {
   std::optional<std::vector<double>> numbers(ValueId id) const {
     std::vector<double> out;
     if (const Tensor* plain = draft.constant(id); plain && plain->dtype() == DType::f32) {
-      for (float x : plain->as<float>()) out.push_back(static_cast<double>(x));
+      for (int64_t i = 0; i < plain->count(); ++i) out.push_back(static_cast<double>(plain->at<float>(i)));
       return out;
     }
     const auto q = real(id);

@@ -270,7 +270,7 @@ class BatchFirst {
 }  // namespace
 
 Status put_batch_first(Draft& draft) {
-  BatchFirst(draft).run();
+  if (std::any_of(draft.graph.nodes.begin(), draft.graph.nodes.end(), is_recurrent)) BatchFirst(draft).run();
   return {};
 }
 

@@ -68,6 +68,8 @@ struct RowOrder {
   }
 
   void run() {
+    const auto turns = [&](const Node& node) { return transpose_before(node) != nullptr; };
+    if (std::none_of(draft.graph.nodes.begin(), draft.graph.nodes.end(), turns)) return;
     std::vector<Node> nodes;
     for (const Node& node : draft.graph.nodes) {
       const Node* transpose = transpose_before(node);

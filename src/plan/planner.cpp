@@ -189,17 +189,19 @@ Status Planner::plan_node(uint32_t index) {
                   node.domain.empty() ? "" : ".", node.type, node.version);
   if (asks_its_rule(node) && !node.op->kernels.empty()) return dynamic_step(index);
   if (constant_outputs(node)) return {};
+  std::string why_not;
   if (!options_.plain) {
     const std::string label = graph_.label(node);
     if (computed_outputs(node)) return {};
     if (window_outputs(node, call_of(node, label))) return {};
-    TRY(const bool taken, planned_step(index, call_of(node, label)));
+    TRY(const bool taken, planned_step(index, call_of(node, label), why_not));
     if (taken) return {};
   }
   if (node.op->kernels.empty())
     return refuse("run.missing", "there is no kernel for operator {}{}{} (version {})", node.domain,
                   node.domain.empty() ? "" : ".", node.type, node.version);
-  if (!options_.plain && static_outputs(node) && !node.has_graph_attribute()) return reference_step(index);
+  if (!options_.plain && static_outputs(node) && !node.has_graph_attribute())
+    return reference_step(index, std::move(why_not));
   return dynamic_step(index);
 }
 

@@ -28,15 +28,16 @@ class Planner {
   bool computed_outputs(const Node& node);
   bool window_outputs(const Node& node, const Call& call);
   bool static_outputs(const Node& node) const;
-  // False: no kernel of the engine takes it.
-  Result<bool> planned_step(uint32_t index, const Call& call);
+  // False: no kernel of the engine takes it; `why_not`, where kernels were asked.
+  Result<bool> planned_step(uint32_t index, const Call& call, std::string& why_not);
   // By value: false for constants that all their readers have packed.
   std::vector<bool> read_at_run_time() const;
   // Those that are read, at addresses their type allows.
   Status align_constants();
   // Operands as the kernel wants them: dense or not, in its memory or the host's.
   Status place_operands(PlanStep& step);
-  Status reference_step(uint32_t index);
+  // `why_not`: of planned_step(), empty where none was asked.
+  Status reference_step(uint32_t index, std::string why_not);
   Status dynamic_step(uint32_t index);
   const Facts* walked(const Graph& body) const;
   Status plan_bodies(const Node& node, PlanStep& step);
@@ -48,6 +49,7 @@ class Planner {
   bool asks_its_rule(const Node& node);
   void account();
   bool is_asked(const Requirement& requirement) const;
+  std::string text_of(const Dims& dims);
   void set_sizes(uint32_t value, const Dims& dims);
   // Claims that the rule of the node makes about the sizes of its inputs and outputs as they are planned.
   void claim_sizes(uint32_t index);
@@ -89,6 +91,7 @@ class Planner {
   std::vector<Register> value_bytes_;
   std::vector<Dim> value_formula_;
   std::vector<Dims> value_dims_;
+  std::unordered_map<Dim, std::string> size_texts_;
   std::vector<const Fact*> call_facts_;
   // Rules asked about sizes by their registers, whatever the graph knows of them.
   Symbols local_symbols_;

@@ -114,6 +114,14 @@ class Printer {
       if (value != kNone) out_ += fmt::format("        -> {}  in {}\n", shape(value), place_of(plan_.values[value]));
   }
 
+  // Beyond what is read at a glance, in larger units too.
+  template <class Bytes>
+  static std::string size_text(Bytes bytes) {
+    const auto count = static_cast<uint64_t>(bytes);
+    const std::string text = bytes_text(count), exact = fmt::format("{} bytes", count);
+    return text == exact ? exact : fmt::format("{} ({})", exact, text);
+  }
+
   static std::string note_of(const PlanSlot& slot) {
     std::string note = slot.space == Space::engine ? "  (in the engine's memory)" : "";
     if (slot.stage > 0) note += fmt::format("  (stage {})", slot.stage);
@@ -126,13 +134,14 @@ class Printer {
     for (size_t i = 0; i < plan_.slots.size(); ++i) {
       const PlanSlot& slot = plan_.slots[i];
       const std::string number =
-          numbers_ && numbers_->slots[i] ? fmt::format(" = {} bytes", *numbers_->slots[i]) : std::string();
+          numbers_ && numbers_->slots[i] ? " = " + size_text(*numbers_->slots[i]) : std::string();
       out_ += fmt::format("  slot {}  {}{}{}\n", i, slot.formula, number, note_of(slot));
       sizes.push_back(fmt::format("up64({})", slot.formula));
     }
     out_ += fmt::format("peak  {}", sizes.empty() ? "0" : fmt::format("{}", fmt::join(sizes, " + ")));
     const bool staged = std::any_of(plan_.slots.begin(), plan_.slots.end(), [](const auto& s) { return s.stage > 0; });
-    if (numbers_) out_ += fmt::format(" = {} bytes{}", numbers_->peak, staged ? " and what later stages need" : "");
+    if (numbers_)
+      out_ += fmt::format(" = {}{}", size_text(numbers_->peak), staged ? " and what later stages need" : "");
     print_own_memory();
     out_ += "\n";
   }

@@ -21,5 +21,7 @@ std::string_view kernel_name(const PlanStep& step);
 // Inputs, steps with kernels and reasons, slots and the peak as formulas, and numbers where given; at the end which
 // operators run by reference kernels, in bodies, too.
 std::string print_plan(const Plan& plan, const PlanNumbers* numbers);
+// The steps, and the values in slots with their bytes and the steps they are held at: docs/picture.md.
+std::string plan_json(const Plan& plan, const PlanNumbers& numbers);
 
 }  // namespace anyshape

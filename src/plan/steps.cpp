@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "base/os/file.h"
+#include "engine/target/prepared.h"
 #include "ir/call.h"
 #include "ir/graph.h"
 #include "passes/body.h"
@@ -78,7 +79,7 @@ std::vector<bool> Planner::read_at_run_time() const {
   return out;
 }
 
-Result<bool> Planner::planned_step(uint32_t index, const Call& call) {
+Result<bool> Planner::planned_step(uint32_t index, const Call& call, std::string& why_not) {
   const Node& node = graph_.nodes[index];
   if (!target_.has_kernel(*node.op) || !static_outputs(node)) return false;
   settle_sizes();
@@ -86,30 +87,34 @@ Result<bool> Planner::planned_step(uint32_t index, const Call& call) {
   const auto view_type = [&](ValueId id) { return id == kNoValue || fits_view(facts_[id].dtype); };
   if (!std::all_of(node.in.begin(), node.in.end(), viewable)) return false;
   if (!std::all_of(node.out.begin(), node.out.end(), view_type)) return false;
-  Target::Choice choice = target_.choose(call);
-  if (!choice.kernel) return false;
+  TRY(PreparedKernel choice, prepare_kernel(target_, call));
+  if (!choice.kernel) {
+    why_not = std::move(choice.reason);
+    return false;
+  }
   PlanStep step = step_for(index);
   step.kind = PlanStep::Kind::planned;
   step.kernel = choice.kernel;
   step.reason = std::move(choice.reason);
-  if (choice.kernel->prepare) {
-    TRY(step.prepared, choice.kernel->prepare(call));
-    let_go_of_packed(*choice.kernel, call);
-  }
+  step.prepared = std::move(choice.prepared);
+  if (choice.kernel->prepare) let_go_of_packed(*choice.kernel, call);
   TRY_OK(place_operands(step));
   make_static_outputs(node, step, target_.space());
   return true;
 }
 
-Status Planner::reference_step(uint32_t index) {
+Status Planner::reference_step(uint32_t index, std::string why_not) {
   settle_sizes();
   const Node& node = graph_.nodes[index];
   PlanStep step = step_for(index);
   step.kind = PlanStep::Kind::reference;
-  const std::string label = graph_.label(node);
-  Target::Choice choice = target_.choose(call_of(node, label));
-  // It would take the node, but something in it is no view.
-  step.reason = choice.kernel ? "no faster kernel takes it" : std::move(choice.reason);
+  if (why_not.empty()) {
+    const std::string label = graph_.label(node);
+    Target::Choice choice = target_.choose(call_of(node, label));
+    // It would take the node, but something in it is no view.
+    why_not = choice.kernel ? "no faster kernel takes it" : std::move(choice.reason);
+  }
+  step.reason = std::move(why_not);
   TRY_OK(on_host(step.in));
   make_static_outputs(node, step, Space::host);
   return {};

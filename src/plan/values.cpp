@@ -21,6 +21,18 @@ void Planner::add_constants() {
   }
 }
 
+// As print(dims); values of one model have few different sizes.
+std::string Planner::text_of(const Dims& dims) {
+  std::string out;
+  for (Dim d : dims) {
+    const auto [text, first] = size_texts_.try_emplace(d);
+    if (first) text->second = print(d);
+    out += out.empty() ? "[" : ", ";
+    out += text->second;
+  }
+  return out.empty() ? "[]" : out + "]";
+}
+
 void Planner::set_sizes(uint32_t value, const Dims& dims) {
   PlanValue& planned = plan_->values[value];
   planned.dims.clear();
@@ -30,7 +42,7 @@ void Planner::set_sizes(uint32_t value, const Dims& dims) {
   value_bytes_[value] = bytes_of(planned);
   value_formula_[value] = formula_of(dims, planned.dtype);
   value_dims_[value] = dims;
-  planned.text = print(dims);
+  planned.text = text_of(dims);
   plan_->stages.back().values.push_back(value);
 }
 

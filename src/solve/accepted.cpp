@@ -4,6 +4,7 @@
 #include <iterator>
 #include <unordered_map>
 
+#include "base/among.h"
 #include "base/effort.h"
 #include "solve/budget.h"
 #include "solve/fresh_sizes.h"
@@ -22,6 +23,52 @@ struct Candidate {
 using Candidates = std::vector<Candidate>;
 
 Reason reason_of(const Requirement& r) { return {r.node, r.op, r.code, r.sentence}; }
+
+bool mentions_any(const Condition& condition, const std::vector<Dim>& symbols) {
+  return std::any_of(symbols.begin(), symbols.end(), [&](Dim symbol) { return condition.mentions(symbol); });
+}
+
+// Does `b` follow from `a`, alternative by alternative?
+bool implies(const Typed& typed, const Condition& a, const Condition& b) {
+  if (a.is_opaque() || b.is_opaque()) return false;
+  return std::all_of(a.any_of().begin(), a.any_of().end(), [&](const Condition::Conjunction& all) {
+    const auto known = typed.ground();
+    for (const Relation& relation : all) known->assume(Condition::of(relation));
+    return known->proves(b);
+  });
+}
+
+// Of conditions on data those that say more than others; which nodes ask for the others is not lost.
+void merge_implied(const Typed& typed, std::vector<AcceptedCondition>& all) {
+  if (all.size() > kMinimiseLimit) return;
+  for (size_t i = all.size(); i-- > 0;)
+    for (size_t k = 0; k < all.size(); ++k) {
+      if (k == i || !implies(typed, all[k].condition, all[i].condition)) continue;
+      all[k].because.insert(all[k].because.begin(), all[i].because.begin(), all[i].because.end());
+      all.erase(all.begin() + static_cast<ptrdiff_t>(i));
+      break;
+    }
+}
+
+// Conditions that hold together where this one does: what all of its alternatives have in common, and the rest.
+std::vector<Condition> parts_of(const Condition& condition) {
+  std::vector<Condition> parts;
+  if (condition.is_always() || condition.is_never()) return {condition};
+  const auto& any_of = condition.any_of();
+  for (const Relation& relation : any_of.front())
+    if (std::all_of(any_of.begin(), any_of.end(), [&](const auto& all) { return among(relation, all); }))
+      parts.push_back(Condition::of(relation));
+  if (any_of.size() > 1) parts.push_back(condition);
+  return parts;
+}
+
+// What conditions on data still say of accepted shapes.
+void leave_out_accepted(const Typed& typed, AcceptedSet& set) {
+  const auto known = typed.ground();
+  for (const AcceptedCondition& one : set.conditions) known->assume(one.condition);
+  for (AcceptedCondition& one : set.on_data) one.condition = known->simplify(one.condition);
+  std::erase_if(set.on_data, [](const AcceptedCondition& one) { return one.condition.is_always(); });
+}
 
 // What is asked of data-dependent sizes, all of it together, as a condition on axes.
 void project_data(const Typed& typed, const std::vector<const Requirement*>& on_data, AcceptedSet& set,
@@ -43,7 +90,14 @@ void project_data(const Typed& typed, const std::vector<const Requirement*>& on_
     set.exact = false;
     set.not_exact_because.push_back(because.front());
   }
-  if (!projection.condition.is_opaque()) candidates.push_back({projection.condition, because});
+  if (projection.condition.is_opaque()) return;
+  for (const Condition& part : parts_of(projection.condition)) {
+    // Those of the same axes say more than those of sizes in between.
+    std::vector<Reason> direct;
+    for (const Requirement* r : on_data)
+      if (mentions_any(r->condition, part.symbols())) direct.push_back(reason_of(*r));
+    candidates.push_back({part, direct.empty() ? because : direct});
+  }
 }
 
 // s*q == 0 as `q == 0 or s == 0`, s*q >= 1 as `q >= 1 and s >= 1`: sizes are never negative.
@@ -193,16 +247,25 @@ AcceptedSet accepted_set(const Typed& typed) {
   }
   candidates = combine_single_symbols(typed, std::move(candidates));
   drop_implied(typed, candidates);
+  merge_implied(typed, set.on_data);
   set.minimal = !Effort::tired();
   for (Candidate& c : candidates) {
     const bool never = c.condition.is_never();
     set.conditions.push_back({std::move(c.condition), std::move(c.because)});
     if (never) {
       set.conditions = {set.conditions.back()};
-      break;
+      return set;
     }
   }
+  leave_out_accepted(typed, set);
   return set;
+}
+
+std::unique_ptr<Assumptions> accepted_world(const Typed& typed, const AcceptedSet& accepted) {
+  auto world = typed.ground();
+  for (const AxisSymbol& axis : typed.axes()) world->assume(Condition::ge(axis.symbol, 1));
+  for (const AcceptedCondition& c : accepted.conditions) world->assume(c.condition);
+  return world;
 }
 
 }  // namespace anyshape

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -23,5 +24,8 @@ struct AcceptedSet {
 };
 
 AcceptedSet accepted_set(const Typed& typed);
+
+// The model at accepted shapes without empty axes.
+std::unique_ptr<Assumptions> accepted_world(const Typed& typed, const AcceptedSet& accepted);
 
 }  // namespace anyshape

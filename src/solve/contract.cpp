@@ -105,6 +105,21 @@ Status add_box(const Typed& typed, std::string_view text, size_t begin, SetClaim
   return {};
 }
 
+// The symbols that the domain says may be 0: it bounds them by 0 or less, or gives 0 as a value.
+std::unordered_set<Dim> named_empty(const std::vector<Condition>& domain) {
+  std::unordered_set<Dim> out;
+  for (const Condition& condition : domain)
+    for (const Condition::Conjunction& all : condition.any_of())
+      for (const Relation& relation : all) {
+        const auto symbols = relation.expr.symbols();
+        if (symbols.size() != 1) continue;
+        const auto more = (relation.expr - symbols[0]).constant();
+        const bool bound = relation.kind == Relation::Kind::ge && more && *more >= 0;
+        if (bound || (relation.kind == Relation::Kind::eq && more == 0)) out.insert(symbols[0]);
+      }
+  return out;
+}
+
 Status add_condition(const Typed& typed, std::string_view text, SetClaim& claim) {
   std::string error;
   const auto condition = parse_condition(text, *claim.symbols, &error);
@@ -115,6 +130,19 @@ Status add_condition(const Typed& typed, std::string_view text, SetClaim& claim)
       return tl::unexpected(unknown_symbol(typed, claim.symbols->name(symbol)));
   }
   claim.domain.push_back(*condition);
+  return {};
+}
+
+Status add_wanted(const Typed& typed, const std::vector<std::string>& wanted, SetClaim& claim) {
+  for (const std::string& raw : wanted) {
+    const std::string_view text = trim(raw);
+    const size_t box = text.find(kBox);
+    if (box != std::string_view::npos) {
+      TRY_OK(add_box(typed, text, box + kBox.size(), claim));
+    } else {
+      TRY_OK(add_condition(typed, text, claim));
+    }
+  }
   return {};
 }
 
@@ -162,20 +190,10 @@ std::string_view wanted_input(std::string_view text) {
 Result<Proof> prove_accepts(const Typed& typed, const AcceptedSet& accepted, const std::vector<std::string>& wanted,
                             const AlsoRefused& also) {
   SetClaim claim = claim_of(typed, accepted);
-  for (const std::string& raw : wanted) {
-    const std::string_view text = trim(raw);
-    const size_t box = text.find(kBox);
-    if (box != std::string_view::npos) {
-      TRY_OK(add_box(typed, text, box + kBox.size(), claim));
-    } else {
-      TRY_OK(add_condition(typed, text, claim));
-    }
-  }
-  std::unordered_set<Dim> mentioned;
-  for (const Condition& c : claim.domain)
-    for (Dim symbol : c.symbols()) mentioned.insert(symbol);
+  TRY_OK(add_wanted(typed, wanted, claim));
+  const auto may_be_empty = named_empty(claim.domain);
   for (Dim variable : claim.variables)
-    claim.domain.push_back(Condition::ge(variable, mentioned.contains(variable) ? 0 : 1));
+    claim.domain.push_back(Condition::ge(variable, may_be_empty.contains(variable) ? 0 : 1));
   claim.judge = [&](const Binding& binding) {
     Shapes shapes = shapes_at(typed, binding);
     for (const auto& fixed : claim.fixed_axes) shapes[fixed.input][fixed.axis] = binding(fixed.variable).value_or(1);
@@ -187,7 +205,18 @@ Result<Proof> prove_accepts(const Typed& typed, const AcceptedSet& accepted, con
   return settle(claim);
 }
 
-Shapes smallest_accepted(const Typed& typed, const AcceptedSet& accepted, const Shapes& given) {
+Result<std::vector<Condition>> wanted_conditions(const Typed& typed, const std::vector<std::string>& wanted) {
+  SetClaim claim;
+  claim.symbols = &typed.symbols();
+  TRY_OK(add_wanted(typed, wanted, claim));
+  std::erase_if(claim.domain, [&](const Condition& condition) {
+    return std::any_of(claim.variables.begin(), claim.variables.end(), [&](Dim d) { return condition.mentions(d); });
+  });
+  return std::move(claim.domain);
+}
+
+Shapes smallest_accepted_where(const Typed& typed, const AcceptedSet& accepted,
+                               const std::vector<Condition>& conditions) {
   // As the counterexample to "no shape is accepted".
   SetClaim claim = claim_of(typed, accepted);
   claim.exact = true;
@@ -199,11 +228,7 @@ Shapes smallest_accepted(const Typed& typed, const AcceptedSet& accepted, const 
     if (symbols.size() < 2) continue;
     for (Dim symbol : symbols) entangled = entangled + symbol;
   }
-  for (const auto& [name, sizes] : given) {
-    const Fact* fact = input_fact(typed, name);
-    for (size_t i = 0; fact && fact->dims && i < std::min(sizes.size(), fact->dims->size()); ++i)
-      claim.domain.push_back(Condition::eq((*fact->dims)[i], sizes[i]));
-  }
+  claim.domain.insert(claim.domain.end(), conditions.begin(), conditions.end());
   for (Dim variable : claim.variables) claim.domain.push_back(Condition::ge(variable, 1));
   claim.judge = [&](const Binding& binding) {
     Shapes shapes = shapes_at(typed, binding);
@@ -217,6 +242,25 @@ Shapes smallest_accepted(const Typed& typed, const AcceptedSet& accepted, const 
     if (proof && proof->kind == Proof::Kind::refuted) return std::move(proof->shapes);
   }
   return shapes_at(typed, [](Dim) { return std::optional<int64_t>(1); });
+}
+
+Shapes smallest_accepted(const Typed& typed, const AcceptedSet& accepted, const Shapes& given) {
+  std::vector<Condition> conditions;
+  for (const auto& [name, sizes] : given) {
+    const Fact* fact = input_fact(typed, name);
+    for (size_t i = 0; fact && fact->dims && i < std::min(sizes.size(), fact->dims->size()); ++i)
+      conditions.push_back(Condition::eq((*fact->dims)[i], sizes[i]));
+  }
+  return smallest_accepted_where(typed, accepted, conditions);
+}
+
+Shapes smallest_accepted_from(const Typed& typed, const AcceptedSet& accepted,
+                              const std::unordered_map<Dim, int64_t>& least) {
+  std::vector<Condition> conditions;
+  for (const AxisSymbol& axis : typed.axes())
+    if (const auto found = least.find(axis.symbol); found != least.end())
+      conditions.push_back(Condition::ge(axis.symbol, found->second));
+  return smallest_accepted_where(typed, accepted, conditions);
 }
 
 namespace {

@@ -10,18 +10,8 @@ namespace {
 
 constexpr size_t kMostSteps = 200;
 
-struct Scope {
-  const Graph* graph = nullptr;
-  const Facts* facts = nullptr;
-};
-
-// Either an axis of a value or, in a chain of shape arithmetic, one of its entries.
-struct Spot {
-  Scope scope;
-  ValueId value = kNoValue;
-  size_t index = 0;
-  bool entry = false;
-};
+using Scope = Spot::Scope;
+using Next = ExplainStep;
 
 class Explainer {
  public:
@@ -29,17 +19,12 @@ class Explainer {
 
   std::optional<std::pair<Scope, ValueId>> find(std::string_view name) const;
   AxisStory run(Spot spot);
+  Next next(const Spot& spot) const;
 
  private:
-  struct Next {
-    std::string reason;
-    std::optional<Spot> spot;  // absent: the chain ends here
-  };
-
   const Fact& fact(const Spot& spot) const { return (*spot.scope.facts)[spot.value]; }
   const Value& value(const Spot& spot) const { return spot.scope.graph->values[spot.value]; }
   Dim size(const Spot& spot) const;
-  Next next(const Spot& spot) const;
   Next next_of_source(const Spot& spot) const;
   Next next_of_axis(const Spot& spot, const Node& node) const;
   Next next_of_entry(const Spot& spot, const Node& node) const;
@@ -56,6 +41,13 @@ class Explainer {
 std::string words(const Spot& spot) {
   return fmt::format("{} {} of {:?}", spot.entry ? "entry" : "axis", spot.index,
                      spot.scope.graph->values[spot.value].name);
+}
+
+Next ends(std::string reason) { return {std::move(reason), "", false, std::nullopt}; }
+
+// `before`, the words of the next spot, `after`.
+Next leads_to(std::string before, const Spot& next, std::string after = "") {
+  return {std::move(before), std::move(after), true, next};
 }
 
 bool share_symbol(Dim a, Dim b) {
@@ -107,16 +99,17 @@ std::optional<Scope> Explainer::outer_scope(const Scope& inner) const {
 }
 
 // A value no node of its graph makes.
-Explainer::Next Explainer::next_of_source(const Spot& spot) const {
+Next Explainer::next_of_source(const Spot& spot) const {
   const Dim here = size(spot);
   if (value(spot).is_initializer)
-    return {spot.entry ? fmt::format("the constant {} in the file", print(here)) : "a constant of the file", {}};
+    return ends(spot.entry ? fmt::format("the constant {} in the file", print(here)) : "a constant of the file");
   for (const Graph::Capture& capture : spot.scope.graph->captures) {
     const auto outer = capture.inner == spot.value ? outer_scope(spot.scope) : std::nullopt;
-    if (outer) return {"taken from the graph around this body", Spot{*outer, capture.outer, spot.index, spot.entry}};
+    if (outer)
+      return {"taken from the graph around this body", "", false, Spot{*outer, capture.outer, spot.index, spot.entry}};
   }
-  if (spot.scope.graph != &typed_.graph()) return {"an input of the body", {}};
-  return {here.is_constant() ? fmt::format("input axis, declared as {}", print(here)) : "input axis, dynamic", {}};
+  if (spot.scope.graph != &typed_.graph()) return ends("an input of the body");
+  return ends(here.is_constant() ? fmt::format("input axis, declared as {}", print(here)) : "input axis, dynamic");
 }
 
 // The axis of an input whose size is this one, or is part of it.
@@ -163,14 +156,14 @@ std::optional<Spot> Explainer::related_entry(const Spot& spot, const Node& node)
 }
 
 // Operators whose output dims are the entries of one input.
-std::optional<Explainer::Next> Explainer::from_target(const Spot& spot, const Node& node) const {
+std::optional<Next> Explainer::from_target(const Spot& spot, const Node& node) const {
   const bool reshape = node.type == "Reshape", expand = node.type == "Expand", made = node.type == "ConstantOfShape";
   if (!node.domain.empty() || (!reshape && !expand && !made)) return std::nullopt;
   const size_t port = made ? 0 : 1;
   if (node.in.size() <= port || node.in[port] == kNoValue) return std::nullopt;
   const Fact& target = (*spot.scope.facts)[node.in[port]];
   const size_t rank = fact(spot).dims->size();
-  if (!target.elements) return Next{"the target shape is not known before the model runs", {}};
+  if (!target.elements) return ends("the target shape is not known before the model runs");
   const size_t missing = rank - std::min(rank, target.elements->size());
   if (spot.index < missing) return std::nullopt;
   const Spot entry{spot.scope, node.in[port], spot.index - missing, true};
@@ -181,13 +174,13 @@ std::optional<Explainer::Next> Explainer::from_target(const Spot& spot, const No
     if (related && related->value != node.in[0]) related.reset();
     return Next{fmt::format("the target's -1: what is left of the {} elements of {:?}", print(product(in)),
                             spot.scope.graph->values[node.in[0]].name),
-                related};
+                "", false, related};
   }
   if (reshape && number == 0) return std::nullopt;
   if (expand && number == 1) return std::nullopt;
   if (number && (target.constant || target.from_shapes))
-    return Next{fmt::format("the target's literal {}", *number), entry};
-  return Next{fmt::format("the target's {}", words(entry)), entry};
+    return Next{fmt::format("the target's literal {}", *number), "", false, entry};
+  return leads_to("the target's ", entry);
 }
 
 // A value made by a body: the body's own output.
@@ -201,9 +194,9 @@ std::optional<Spot> Explainer::body_result(const Spot& spot, const Node& node) c
   return std::nullopt;
 }
 
-Explainer::Next Explainer::next_of_axis(const Spot& spot, const Node& node) const {
+Next Explainer::next_of_axis(const Spot& spot, const Node& node) const {
   const Dim here = size(spot);
-  if (auto inside = body_result(spot, node)) return {"made inside the function", inside};
+  if (auto inside = body_result(spot, node)) return {"made inside the function", "", false, inside};
   if (auto target = from_target(spot, node)) return *std::move(target);
   for (Dim symbol : here.symbols()) {
     if (typed_.kind(symbol) == SymbolKind::axis) continue;
@@ -213,37 +206,36 @@ Explainer::Next Explainer::next_of_axis(const Spot& spot, const Node& node) cons
       return std::any_of(dims.begin(), dims.end(), [&](Dim d) { return d.mentions(symbol); });
     };
     if (std::none_of(node.in.begin(), node.in.end(), knows))
-      return {typed_.kind(symbol) == SymbolKind::data ? "its size depends on the data" : "its size cannot be written",
-              {}};
+      return ends(typed_.kind(symbol) == SymbolKind::data ? "its size depends on the data"
+                                                          : "its size cannot be written");
   }
   if (const auto related = related_axis(spot, node)) {
     const bool same = size(*related) == here;
-    return {same ? fmt::format("the same as {}", words(*related))
-                 : fmt::format("made from {}, which is {}{}", words(*related), print(size(*related)), window(node)),
-            related};
+    if (same) return leads_to("the same as ", *related);
+    return leads_to("made from ", *related, fmt::format(", which is {}{}", print(size(*related)), window(node)));
   }
-  if (const auto entry = related_entry(spot, node)) return {fmt::format("given by {}", words(*entry)), entry};
-  return {fmt::format("made by this node{}", window(node)), {}};
+  if (const auto entry = related_entry(spot, node)) return leads_to("given by ", *entry);
+  return ends(fmt::format("made by this node{}", window(node)));
 }
 
-Explainer::Next Explainer::next_of_entry(const Spot& spot, const Node& node) const {
-  if (auto inside = body_result(spot, node)) return {"made inside the function", inside};
-  if (node.type == "Constant") return {fmt::format("the constant {} in the file", print(size(spot))), {}};
+Next Explainer::next_of_entry(const Spot& spot, const Node& node) const {
+  if (auto inside = body_result(spot, node)) return {"made inside the function", "", false, inside};
+  if (node.type == "Constant") return ends(fmt::format("the constant {} in the file", print(size(spot))));
   if (node.type == "Shape" && node.domain.empty() && !node.in.empty() && node.in[0] != kNoValue) {
     const auto& dims = (*spot.scope.facts)[node.in[0]].dims;
     const int64_t rank = dims ? static_cast<int64_t>(dims->size()) : 0, first = node.integer("start");
     const int64_t skipped = std::clamp<int64_t>(first < 0 ? first + rank : first, 0, rank);
     const Spot axis{spot.scope, node.in[0], spot.index + static_cast<size_t>(skipped), false};
-    if (dims && axis.index < dims->size()) return {fmt::format("reads {}", words(axis)), axis};
+    if (dims && axis.index < dims->size()) return leads_to("reads ", axis);
   }
   if (const auto entry = related_entry(spot, node)) {
     const bool same = size(*entry) == size(spot);
-    return {fmt::format("{} {}", same ? "the same as" : "computed from", words(*entry)), entry};
+    return leads_to(same ? "the same as " : "computed from ", *entry);
   }
-  return {"computed by this node", {}};
+  return ends("computed by this node");
 }
 
-Explainer::Next Explainer::next(const Spot& spot) const {
+Next Explainer::next(const Spot& spot) const {
   const uint32_t producer = value(spot).producer;
   if (producer == kNoValue) return next_of_source(spot);
   const Node& node = spot.scope.graph->nodes[producer];
@@ -277,13 +269,13 @@ AxisStory Explainer::run(Spot spot) {
   AxisStory out;
   const Dim asked = size(spot);
   while (true) {
-    Next step = next(spot);
+    const Next step = next(spot);
     const uint32_t producer = value(spot).producer;
     const Node* node = producer == kNoValue ? nullptr : &spot.scope.graph->nodes[producer];
     out.steps.push_back({value(spot).name, spot.index, spot.entry, print(size(spot)),
-                         node ? spot.scope.graph->label(*node) : "", node ? node->type : "", std::move(step.reason)});
-    if (!step.spot || out.steps.size() == kMostSteps) break;
-    spot = *step.spot;
+                         node ? spot.scope.graph->label(*node) : "", node ? node->type : "", step.reason()});
+    if (!step.next || out.steps.size() == kMostSteps) break;
+    spot = *step.next;
   }
   out.conclusion = conclude(asked, spot);
   return out;
@@ -305,6 +297,10 @@ Result<std::pair<Scope, ValueId>> find_value(const Typed& typed, std::string_vie
 }
 
 }  // namespace
+
+std::string ExplainStep::reason() const { return names_next ? before + words(*next) + after : before; }
+
+ExplainStep explain_step(const Typed& typed, const Spot& spot) { return Explainer(typed).next(spot); }
 
 Result<size_t> rank_of(const Typed& typed, std::string_view value) {
   TRY(const auto found, find_value(typed, value));

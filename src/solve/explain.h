@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -9,6 +10,31 @@
 #include "solve/solve.h"
 
 namespace anyshape {
+
+// An axis of a value or, in a chain of shape arithmetic, one of its entries.
+struct Spot {
+  // A graph or a body, and what is known of its values.
+  struct Scope {
+    const Graph* graph = nullptr;
+    const Facts* facts = nullptr;
+  };
+  Scope scope;
+  ValueId value = kNoValue;
+  size_t index = 0;
+  bool entry = false;
+};
+
+// Why a size is what it is: `before`, and where it names the spot the size comes from, its words and `after`.
+struct ExplainStep {
+  std::string before, after;
+  bool names_next = false;
+  std::optional<Spot> next;  // absent: the chain ends here
+
+  std::string reason() const;
+};
+
+// One step of a chain. REQUIRES: the graph is that of `typed` or one of its bodies(), the spot is there.
+ExplainStep explain_step(const Typed& typed, const Spot& spot);
 
 // The chain from `value` axis `axis` back to inputs and constants. Usage errors explain.value, explain.axis.
 Result<AxisStory> explain_axis(const Typed& typed, std::string_view value, int64_t axis);

@@ -13,6 +13,7 @@ std::shared_ptr<const Graph> backward_slice(const Graph& graph, const std::vecto
   }
   auto slice = std::make_shared<Graph>();
   slice->name = graph.name;
+  slice->strict = graph.strict;
   slice->values = graph.values;
   slice->inputs = graph.inputs;
   slice->outputs = wanted;

@@ -138,6 +138,7 @@ class Solver {
     for (size_t i = 0; i < yes.facts_.size(); ++i)
       yes.facts_[i] = anyshape::either(condition, yes.facts_[i], no.facts_[i], yes);
     add_new(no.data_conditions_, yes.data_conditions_);
+    add_new(no.leniencies_, yes.leniencies_);
     add_new(no.undecided_, yes.undecided_);
     yes.unanswered_.insert(no.unanswered_.begin(), no.unanswered_.end());
     const auto [least, most] = std::minmax(yes.largest_axis_, no.largest_axis_);
@@ -180,6 +181,8 @@ class Solver {
     typed.bodies_ = walk.bodies();
     typed.requirements_ = walk.requirements();
     typed.data_conditions_ = walk.data_conditions();
+    typed.leniencies_ = typed.graph_->leniencies;
+    add_new(walk.leniencies(), typed.leniencies_);
     for (const Doubt& doubt : walk.undecided()) {
       typed.undecided_.push_back(doubt.why);
       if (doubt.site != kNoValue) typed.unanswered_.insert(doubt.site);

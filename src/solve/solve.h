@@ -42,6 +42,8 @@ class Typed {
   const std::vector<Requirement>& requirements() const { return requirements_; }
   // On the entries of inputs: "indices must be < 512".
   const std::vector<Reason>& data_conditions() const { return data_conditions_; }
+  // What ONNX Runtime runs although the format or an operator's text does not promise it.
+  const std::vector<Reason>& leniencies() const { return leniencies_; }
   // Nodes for which no rule could answer.
   const std::vector<Reason>& undecided() const { return undecided_; }
   // First outputs of the nodes of the graph that are such, or have such in a body: their rules are left to every run.
@@ -72,7 +74,7 @@ class Typed {
   Facts input_facts_, facts_;
   Walk::Reveal bodies_;
   std::vector<Requirement> requirements_;
-  std::vector<Reason> data_conditions_, undecided_;
+  std::vector<Reason> data_conditions_, leniencies_, undecided_;
   std::unordered_set<ValueId> unanswered_;
   std::vector<Condition> fresh_bounds_;
   std::unordered_map<Dim, SymbolKind> kinds_;

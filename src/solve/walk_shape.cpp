@@ -141,6 +141,8 @@ Walked walk_shape(const Graph& graph, const Shapes& shapes) {
   if (!out.accepts()) return out;
   out.on_data = walk.requirements().size();
   out.answer.data_conditions = walk.data_conditions();
+  out.answer.leniencies = graph.leniencies;
+  out.answer.leniencies.insert(out.answer.leniencies.end(), walk.leniencies().begin(), walk.leniencies().end());
   for (ValueId id : graph.outputs) out.outputs.push_back((*facts)[id]);
   return out;
 }

@@ -55,6 +55,8 @@ constexpr ProofRow kFacts[] = {
     {"b >= 1", "t*b % b == 0", "yes"},
     {"a % b == 0 and b >= 1", "3*a % b == 0", "yes"},
     {"never", "a == b", "yes"},
+    {"n >= 2 and max(a, 1) <= 0", "n//max(a, 1) >= 1", "yes"},
+    {"n >= 2 and a + b >= 2 and max(a + b, 1) <= 0", "n//max(a + b, 1) >= 1", "yes"},
 };
 INSTANTIATE_TEST_SUITE_P(Facts, ProofRows, testing::ValuesIn(kFacts));
 
@@ -109,8 +111,12 @@ constexpr ProofRow kCases[] = {
     {"a >= 0 and b >= 0", "min(a, b) >= 0", "yes"},
     {"a == b", "broadcast(a, b) == a", "yes"},
     {"b == 1", "broadcast(a, b) == a", "yes"},
-    {"a >= 1 and b >= 1", "broadcast(a, b) >= a", "yes"},
-    {"a >= 2 and b >= 1", "broadcast(a, b) == a", "yes"},
+    {"a == b or a == 1 and b >= 1 or b == 1 and a >= 1", "broadcast(a, b) >= a", "yes"},
+    {"a >= 2 and a == b or a >= 2 and b == 1", "broadcast(a, b) == a", "yes"},
+    // That the sizes broadcast does not follow from their being named together.
+    {"a >= 1 and b >= 1", "broadcast(a, b) >= a", "unknown"},
+    {"a >= 2 and b >= 1", "broadcast(a, b) == a", "unknown"},
+    {"always", "a >= 5 or a == b and broadcast(a, b) >= min(broadcast(a, b), 5) or a == 1 or b == 1", "unknown"},
     {"x == 1 or x == y", "broadcast(x, y) == y", "yes"},
     {"s in {1, 120}", "s <= 120", "yes"},
     {"s in {1, 120}", "s == 3", "no"},

@@ -6,12 +6,12 @@
 namespace anyshape {
 namespace {
 
-struct Row {
+struct ConditionRow {
   const char* text;
   const char* canonical;
 };
 
-class ConditionRows : public testing::TestWithParam<Row> {};
+class ConditionRows : public testing::TestWithParam<ConditionRow> {};
 TEST_P(ConditionRows, Canonical) {
   Symbols symbols;
   for (char c = 'a'; c <= 'z'; ++c) symbols.symbol(std::string(1, c));
@@ -20,7 +20,7 @@ TEST_P(ConditionRows, Canonical) {
   EXPECT_EQ(condition_of_text(print(condition), symbols), condition) << GetParam().text;
 }
 
-constexpr Row kSingle[] = {
+constexpr ConditionRow kSingle[] = {
     {"1 == 1", "always"},
     {"1 >= 2", "never"},
     {"always", "always"},
@@ -82,7 +82,7 @@ constexpr Row kSingle[] = {
 };
 INSTANTIATE_TEST_SUITE_P(Single, ConditionRows, testing::ValuesIn(kSingle));
 
-constexpr Row kJoined[] = {
+constexpr ConditionRow kJoined[] = {
     {"s >= 1 and s <= 512", "1 <= s <= 512"},
     {"1 <= s <= 512", "1 <= s <= 512"},
     {"s in 1..512", "1 <= s <= 512"},

@@ -10,13 +10,13 @@
 namespace anyshape {
 namespace {
 
-struct Row {
+struct DimRow {
   const char* text;
   const char* canonical;
 };
 
 // Symbols exist in the order of the alphabet, so that the order of terms does not depend on the row.
-void run(const Row& row) {
+void run(const DimRow& row) {
   Symbols symbols;
   for (char c = 'a'; c <= 'z'; ++c) symbols.symbol(std::string(1, c));
   Dim dim = dim_of_text(row.text, symbols);
@@ -24,10 +24,10 @@ void run(const Row& row) {
   EXPECT_EQ(dim_of_text(print(dim), symbols), dim) << row.text;
 }
 
-class DimRows : public testing::TestWithParam<Row> {};
+class DimRows : public testing::TestWithParam<DimRow> {};
 TEST_P(DimRows, Canonical) { run(GetParam()); }
 
-constexpr Row kSums[] = {
+constexpr DimRow kSums[] = {
     {"0", "0"},
     {"-5", "-5"},
     {"a", "a"},
@@ -60,7 +60,7 @@ constexpr Row kSums[] = {
 };
 INSTANTIATE_TEST_SUITE_P(Sums, DimRows, testing::ValuesIn(kSums));
 
-constexpr Row kQuotients[] = {
+constexpr DimRow kQuotients[] = {
     {"7//2", "3"},
     {"-7//2", "-4"},
     {"(-7)//2", "-4"},
@@ -108,7 +108,7 @@ constexpr Row kQuotients[] = {
 };
 INSTANTIATE_TEST_SUITE_P(Quotients, DimRows, testing::ValuesIn(kQuotients));
 
-constexpr Row kRemainders[] = {
+constexpr DimRow kRemainders[] = {
     {"7 % 4", "3"},
     {"(-7) % 4", "1"},
     {"h % 1", "0"},
@@ -133,7 +133,7 @@ constexpr Row kRemainders[] = {
 };
 INSTANTIATE_TEST_SUITE_P(Remainders, DimRows, testing::ValuesIn(kRemainders));
 
-constexpr Row kChoices[] = {
+constexpr DimRow kChoices[] = {
     {"min(3, 5)", "3"},
     {"max(3, 5)", "5"},
     {"min(a, a)", "a"},
@@ -169,7 +169,7 @@ constexpr Row kChoices[] = {
 };
 INSTANTIATE_TEST_SUITE_P(Choices, DimRows, testing::ValuesIn(kChoices));
 
-constexpr Row kNames[] = {
+constexpr DimRow kNames[] = {
     {"x.0 + x.1", "x.0 + x.1"},
     {"'input:0'*2", "2*'input:0'"},
     {"'it\\'s'", "'it\\'s'"},

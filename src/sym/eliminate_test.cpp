@@ -3,16 +3,16 @@
 namespace anyshape {
 namespace {
 
-struct Row {
+struct EliminateRow {
   const char* known;
   const char* condition;  // u is eliminated
   const char* result;
   bool exact = true;
 };
 
-class EliminateRows : public testing::TestWithParam<Row> {};
+class EliminateRows : public testing::TestWithParam<EliminateRow> {};
 TEST_P(EliminateRows, Project) {
-  const Row& row = GetParam();
+  const EliminateRow& row = GetParam();
   Symbols symbols;
   for (char c = 'a'; c <= 'z'; ++c) symbols.symbol(std::string(1, c));
   Assumptions known(symbols);
@@ -22,7 +22,7 @@ TEST_P(EliminateRows, Project) {
   EXPECT_EQ(projection.exact, row.exact) << row.condition;
 }
 
-constexpr Row kRows[] = {
+constexpr EliminateRow kEliminated[] = {
     {"u >= 0", "a == 3", "a == 3"},
     {"u >= 0", "always", "always"},
     {"u >= 0", "u == 5", "always"},
@@ -53,7 +53,7 @@ constexpr Row kRows[] = {
     {"u >= 0", "u == a or b == 3", "a >= 0 or b == 3"},
     {"u >= 3", "u <= 2 and a == 1", "never"},
 };
-INSTANTIATE_TEST_SUITE_P(Rows, EliminateRows, testing::ValuesIn(kRows));
+INSTANTIATE_TEST_SUITE_P(Rows, EliminateRows, testing::ValuesIn(kEliminated));
 
 }  // namespace
 }  // namespace anyshape

@@ -7,13 +7,15 @@ namespace anyshape {
 namespace {
 
 void trim(Polynomial& p) {
-  while (!p.c.empty() && p.c.back() == 0) p.c.pop_back();
+  size_t size = p.c.size();
+  while (size > 0 && p.c[size - 1] == 0) --size;
+  p.c.resize(size);
 }
 
 Polynomial combine(const Polynomial& a, const Polynomial& b, Wide factor) {
   Polynomial out;
   out.overflow = a.overflow || b.overflow;
-  out.c.resize(std::max(a.c.size(), b.c.size()), 0);
+  out.c.resize(std::max(a.c.size(), b.c.size()));
   for (size_t i = 0; i < out.c.size(); ++i) {
     Wide part = 0;
     if (i < b.c.size() && __builtin_mul_overflow(b.c[i], factor, &part)) out.overflow = true;
@@ -54,9 +56,34 @@ Change bisect(const Polynomial& p, int64_t from, int64_t to, int s) {
   return {to, false};
 }
 
+// first_change() of a straight line: where it meets 0, or leaves it.
+Change first_change_of_line(const Polynomial& p, int64_t from, int64_t to) {
+  const auto start = p.at(from);
+  if (!start) return {std::nullopt, true};
+  if (*start == 0) return {from + 1, false};
+  if ((*start > 0) == (p.c[1] > 0)) return {};
+  using Size = unsigned __int128;
+  const auto size = [](Wide v) { return v > 0 ? static_cast<Size>(v) : -static_cast<Size>(v); };
+  // The least step at which the start is used up.
+  const Size steps = (size(*start) - 1) / size(p.c[1]) + 1;
+  if (steps > static_cast<Size>(Wide{to} - from)) return {};
+  return {static_cast<int64_t>(from + static_cast<Wide>(steps)), false};
+}
+
 }  // namespace
 
-Polynomial::Polynomial(Wide constant, Wide slope) : c{constant, slope} { trim(*this); }
+// To or from more than kFew.
+void Coefficients::resize_many(size_t size) {
+  if (size > kFew) {
+    if (size_ <= kFew) many_.assign(few_, few_ + size_);
+    many_.resize(size, 0);
+    std::fill(few_, few_ + kFew, 0);
+  } else {
+    std::copy_n(many_.begin(), size, few_);
+    many_.clear();
+  }
+  size_ = size;
+}
 
 std::optional<Wide> Polynomial::at(int64_t k) const {
   Wide value = 0;
@@ -83,7 +110,7 @@ Polynomial operator*(const Polynomial& a, const Polynomial& b) {
   Polynomial out;
   out.overflow = a.overflow || b.overflow;
   if (a.c.empty() || b.c.empty()) return out;
-  out.c.resize(a.c.size() + b.c.size() - 1, 0);
+  out.c.resize(a.c.size() + b.c.size() - 1);
   for (size_t i = 0; i < a.c.size(); ++i)
     for (size_t j = 0; j < b.c.size(); ++j) {
       Wide part;
@@ -97,6 +124,7 @@ Polynomial operator*(const Polynomial& a, const Polynomial& b) {
 Change first_change(const Polynomial& p, int64_t from, int64_t to) {
   if (p.overflow) return {std::nullopt, true};
   if (p.is_constant() || from >= to) return {};
+  if (p.degree() == 1) return first_change_of_line(p, from, to);
   to = std::min(to, std::max(from, root_bound(p)));
   auto start = p.at(from);
   if (!start) return {std::nullopt, true};

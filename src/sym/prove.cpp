@@ -81,6 +81,17 @@ std::vector<Case> cases_of(const Atom& atom) {
   return out;
 }
 
+// Where the cases of an atom are all there are: sizes that do not broadcast have none.
+Condition has_value(const Atom& atom) {
+  Condition all = Condition::always();
+  if (atom.kind != AtomKind::broadcast) return all;
+  for (size_t i = 0; i < atom.args.size(); ++i)
+    for (size_t j = 0; j < i; ++j)
+      all = all && (Condition::eq(atom.args[i], atom.args[j]) || Condition::eq(atom.args[i], 1) ||
+                    Condition::eq(atom.args[j], 1));
+  return all;
+}
+
 // Joins the answers of cases that together cover everything.
 struct Joined {
   std::optional<Tri> answer;
@@ -174,6 +185,7 @@ Tri Assumptions::Impl::decide_by_cases(const Condition& condition, int depth) {
   if (depth >= limits::kSplitDepth) return Tri::unknown;
   size_t start = all.size();
   if (const Atom* atom = splittable(condition)) {
+    if (prove(has_value(*atom), depth + 1) != Tri::yes) return Tri::unknown;
     Joined joined;
     for (const Case& c : cases_of(*atom)) {
       assume(c.when);

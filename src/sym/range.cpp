@@ -7,7 +7,8 @@ namespace anyshape {
 namespace {
 
 Interval divided(const Interval& n, const Interval& d) {
-  if (!d.lo || *d.lo < 1) return {};
+  // The facts of a case that cannot be may contradict each other, and then there is no divisor at all.
+  if (!d.lo || *d.lo < 1 || (d.hi && *d.hi < *d.lo)) return {};
   Interval out;
   // The quotient is monotone in n, and in d with the sign of n.
   if (n.lo) {

@@ -144,7 +144,7 @@ class ResidueWalk {
     Polynomial whole;
     while (!n.c.empty() && n.degree() >= d.degree()) {
       Polynomial step;
-      step.c.assign(n.degree() - d.degree() + 1, 0);
+      step.c.resize(n.degree() - d.degree() + 1);
       step.c.back() = n.c.back() / d.c.back();
       if (n.c.back() % d.c.back() != 0) break;
       whole = whole + step;

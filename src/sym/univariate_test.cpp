@@ -6,7 +6,7 @@
 namespace anyshape {
 namespace {
 
-struct Row {
+struct PeriodicRow {
   int64_t lo;
   std::optional<int64_t> hi;
   const char* condition;  // of s
@@ -14,9 +14,9 @@ struct Row {
 };
 constexpr std::nullopt_t kNone = std::nullopt;
 
-class PeriodicRows : public testing::TestWithParam<Row> {};
+class PeriodicRows : public testing::TestWithParam<PeriodicRow> {};
 TEST_P(PeriodicRows, Solve) {
-  const Row& row = GetParam();
+  const PeriodicRow& row = GetParam();
   Symbols symbols;
   Dim s = symbols.symbol("s");
   auto set = PeriodicSet::solve(condition_of_text(row.condition, symbols), s, row.lo, row.hi);
@@ -26,7 +26,7 @@ TEST_P(PeriodicRows, Solve) {
 constexpr const char* kFive =
     "2*((s + 31)//32) == (s + 15)//16 and 2*((s + 15)//16) == (s + 7)//8 and 2*((s + 7)//8) == (s + 3)//4";
 
-const Row kRows[] = {
+const PeriodicRow kPeriodic[] = {
     {0, kNone, "s == 120", "s == 120"},
     {0, kNone, "s >= 0", "always"},
     {1, kNone, "s <= 0", "never"},
@@ -84,7 +84,7 @@ const Row kRows[] = {
     {0, kNone, "s % 8191 == 3", "none"},
     {0, 100, "s % 8191 == 3", "s == 3"},
 };
-INSTANTIATE_TEST_SUITE_P(Rows, PeriodicRows, testing::ValuesIn(kRows));
+INSTANTIATE_TEST_SUITE_P(Rows, PeriodicRows, testing::ValuesIn(kPeriodic));
 
 TEST(PeriodicSet, Members) {
   Symbols symbols;
@@ -99,6 +99,32 @@ TEST(PeriodicSet, Members) {
   EXPECT_TRUE(PeriodicSet::solve(Condition::never(), s, 0, std::nullopt)->empty());
 }
 
+TEST(Polynomial, LinesChangeSignWhereTheirValuesDo) {
+  for (int64_t a = -7; a <= 7; ++a)
+    for (int64_t b = -3; b <= 3; ++b)
+      for (int64_t from = 0; from <= 4; ++from) {
+        const auto at = [&](int64_t k) { return sign(a + b * k); };
+        std::optional<int64_t> expected;
+        for (int64_t k = 9; k > from; --k)
+          if (at(k) != at(from)) expected = k;
+        EXPECT_EQ(first_change(Polynomial(a, b), from, 9).k, expected) << a << " + " << b << " k from " << from;
+      }
+}
+
+TEST(Polynomial, ManyCoefficients) {
+  Polynomial p(1);
+  for (int root = 1; root <= 9; ++root) p = p * Polynomial(-root, 1);
+  EXPECT_EQ(p.degree(), 9u);
+  const Polynomial copy = p;
+  EXPECT_EQ(static_cast<int64_t>(copy.at(10).value()), 362880);
+  EXPECT_EQ(static_cast<int64_t>(copy.at(7).value()), 0);
+  EXPECT_EQ(static_cast<int64_t>((copy - Polynomial(1)).at(7).value()), -1);
+  p = p - copy;
+  EXPECT_TRUE(p.c.empty());
+  EXPECT_EQ((copy + Polynomial(0, 3) - copy).degree(), 1u) << "nine coefficients become two";
+  EXPECT_EQ(static_cast<int64_t>((copy + Polynomial(4, 3) - copy).at(2).value()), 10);
+}
+
 TEST(Polynomial, FirstChangeOfSign) {
   Polynomial p = Polynomial(-20, 1) * Polynomial(-50, 1);  // (k - 20)(k - 50)
   EXPECT_EQ(first_change(p, 0, 1000).k, 20);
@@ -108,6 +134,8 @@ TEST(Polynomial, FirstChangeOfSign) {
   EXPECT_EQ(first_change(p, 0, 19).k, std::nullopt);
   EXPECT_EQ(first_change(Polynomial(7), 0, INT64_MAX).k, std::nullopt);
   EXPECT_EQ(first_change(Polynomial(-1000000, 1), 0, INT64_MAX).k, 1000000);
+  EXPECT_EQ(first_change(Polynomial(INT64_MIN, 1), 0, INT64_MAX).k, std::nullopt);
+  EXPECT_EQ(first_change(Polynomial(INT64_MIN, 2), 0, INT64_MAX).k, int64_t{1} << 62);
 }
 
 }  // namespace

@@ -36,7 +36,7 @@ Result<Brought> bring(const Profile& profile, const CheckedModel& model) {
   if (joined) lowered.changes.push_back("all weights are in the file itself");
   TRY(CheckedModel made, model.with(std::move(edit.proto), edit.owner()));
   if (const auto& refusal = made.typed().refusal()) return tl::unexpected(*refusal);
-  TRY_OK(refusal_of(findings(profile, made.typed(), made.file)));
+  TRY_OK(refusal_of(findings(profile, made.typed(), made.file, "")));
   TRY_OK(Work::check());
   return Brought{std::move(made), std::move(lowered.changes)};
 }

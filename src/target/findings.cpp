@@ -11,8 +11,8 @@ namespace {
 
 class Finder {
  public:
-  Finder(const Profile& profile, const Typed& typed, const onnx::ModelFile& file)
-      : profile_(profile), typed_(typed), file_(file) {}
+  Finder(const Profile& profile, const Typed& typed, const onnx::ModelFile& file, std::string_view fix_command)
+      : profile_(profile), typed_(typed), file_(file), fix_command_(fix_command) {}
   std::vector<Finding> run();
 
  private:
@@ -22,7 +22,7 @@ class Finder {
   void warn(std::string_view rule, std::string message, std::string fix) {
     out_.push_back({std::string(rule), Severity::warning, "", std::move(message), std::move(fix)});
   }
-  std::string fix_command() const { return fmt::format("anyshape fix MODEL --target {} -o OUT", profile_.name); }
+  std::string fix_command() const { return std::string(fix_command_); }
   void versions();
   void operators();
   void value(std::string_view role, const Value& value, const Fact& fact);
@@ -32,6 +32,7 @@ class Finder {
   const Profile& profile_;
   const Typed& typed_;
   const onnx::ModelFile& file_;
+  std::string_view fix_command_;
   std::vector<Finding> out_;
 };
 
@@ -64,8 +65,9 @@ void Finder::value(std::string_view role, const Value& value, const Fact& fact) 
     error("target.container", "",
           fmt::format("the {} {:?} is no tensor ({}), {} takes tensors only", role, value.name, print(fact),
                       profile_.host),
-          role == "output" ? fix_command() + " where it is a ZipMap, else export without it"
-                           : "export with tensors as inputs");
+          role == "input"        ? "export with tensors as inputs"
+          : fix_command_.empty() ? "export with tensors as outputs"
+                                 : fmt::format("where it is a ZipMap: {}, or export without it", fix_command_));
     return;
   }
   if (fact.dtype == DType::undefined || profile_.held.contains(fact.dtype)) return;
@@ -137,8 +139,9 @@ std::vector<Finding> Finder::run() {
 
 }  // namespace
 
-std::vector<Finding> findings(const Profile& profile, const Typed& typed, const onnx::ModelFile& file) {
-  return Finder(profile, typed, file).run();
+std::vector<Finding> findings(const Profile& profile, const Typed& typed, const onnx::ModelFile& file,
+                              std::string_view fix_command) {
+  return Finder(profile, typed, file, fix_command).run();
 }
 
 }  // namespace anyshape::target

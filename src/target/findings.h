@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string_view>
 #include <vector>
 
 #include "anyshape/report.h"
@@ -10,7 +11,8 @@
 namespace anyshape::target {
 
 // What of the file the target does not take, by rules of the table in check/rules.cpp. The policy on axes is not part
-// of it. `typed` is the model of `file`.
-std::vector<Finding> findings(const Profile& profile, const Typed& typed, const onnx::ModelFile& file);
+// of it. `typed` is the model of `file`; `fix_command` brings it to the target.
+std::vector<Finding> findings(const Profile& profile, const Typed& typed, const onnx::ModelFile& file,
+                              std::string_view fix_command);
 
 }  // namespace anyshape::target

@@ -57,10 +57,10 @@ struct BlockMemory {
   void operator()(void* memory) const { os::free_block(memory, bytes); }
 };
 
-// Null: there is none.
+// Of zeros. Null: there is none.
 void* take_block(size_t bytes) {
   try {
-    return os::allocate_block(bytes);
+    return os::allocate_zero_block(bytes);
   } catch (const std::bad_alloc&) {
     return nullptr;
   }
@@ -147,6 +147,7 @@ Tensor::~Tensor() { TemporaryMemory::give_sizes(std::move(dims_)); }
 Status Tensor::take_memory(size_t bytes) {
   const size_t padded = (bytes + kAlignment) / kAlignment * kAlignment;
   void* memory = nullptr;
+  bool zero = false;
   if (TemporaryMemory::in_scope()) {
     try {
       memory = TemporaryMemory::take(padded);
@@ -158,6 +159,7 @@ Status Tensor::take_memory(size_t bytes) {
     auto share = MemoryMeter::share();
     if (!share.take(static_cast<int64_t>(padded + kBeside))) return MemoryMeter::out_of_memory();
     const bool in_block = padded >= kLeastBlock && os::BlockScope::open();
+    zero = in_block;
     memory = in_block ? take_block(padded) : std::aligned_alloc(kAlignment, padded);
     if (!memory) return MemoryMeter::out_of_memory(static_cast<int64_t>(bytes));
     if (!MemoryMeter::counts()) share = {};
@@ -168,7 +170,7 @@ Status Tensor::take_memory(size_t bytes) {
     else
       owner_ = std::shared_ptr<void>(memory, std::free);
   }
-  std::memset(memory, 0, padded);
+  if (!zero) std::memset(memory, 0, padded);
   bytes_ = {static_cast<const std::byte*>(memory), bytes};
   return {};
 }

@@ -5,6 +5,8 @@
 #include "base/among.h"
 #include "base/work.h"
 #include "check/ask.h"
+#include "solve/contract.h"
+#include "verify/typical.h"
 
 namespace anyshape {
 namespace {
@@ -42,10 +44,10 @@ Shapes with_size(const Typed& typed, Shapes shapes, Dim symbol, int64_t size) {
 // between are not taken either, it need not be the largest.
 Shapes at_limit(const Typed& typed, Shapes shapes, Dim symbol, const std::function<bool(const Shapes&)>& taken) {
   const auto takes = [&](int64_t size) { return taken(with_size(typed, shapes, symbol, size)); };
-  if (takes(kLargestTried)) return shapes;
+  if (Work::stopped() || takes(kLargestTried)) return shapes;
   int64_t low = 0, high = kLargestTried;
   for_each_symbol(typed, shapes, [&](int64_t size, Dim one) { low = one == symbol ? size : low; });
-  while (high - low > 1) {
+  while (high - low > 1 && !Work::stopped()) {
     const int64_t middle = low + (high - low) / 2;
     (takes(middle) ? low : high) = middle;
   }
@@ -68,6 +70,7 @@ std::vector<Shapes> shapes_around(const Typed& typed, const Shapes& smallest,
   for (const auto& [factor, more] : kSteps) {
     const auto grow = [factor = factor, more = more](int64_t& size) { size = size * factor + more; };
     for (Dim symbol : symbols) {
+      if (Work::stopped()) return out;
       Shapes one = smallest;
       for_each_symbol(typed, one, [&](int64_t& size, Dim its) { its == symbol ? grow(size) : void(); });
       try_shapes(one);
@@ -76,13 +79,24 @@ std::vector<Shapes> shapes_around(const Typed& typed, const Shapes& smallest,
     for_each_symbol(typed, all, [&](int64_t& size, Dim) { grow(size); });
     try_shapes(all);
   }
-  for (Dim symbol : symbols) try_shapes(at_limit(typed, smallest, symbol, taken));
+  for (Dim symbol : symbols) {
+    if (Work::stopped()) return out;
+    try_shapes(at_limit(typed, smallest, symbol, taken));
+  }
   return out;
 }
 
 std::vector<Shapes> boundary_shapes(const CheckedModel& model) {
-  return shapes_around(model.typed(), smallest_shapes(model),
-                       [&](const Shapes& shapes) { return ask(model, shapes).kind == Answer::Kind::accept; });
+  const Typed& typed = model.typed();
+  const auto accepted = [&](const Shapes& shapes) { return ask(model, shapes).kind == Answer::Kind::accept; };
+  const std::vector<Condition> meant = meant_conditions(model);
+  const auto taken = [&](const Shapes& shapes) { return all_hold(typed, meant, shapes) && accepted(shapes); };
+  const Shapes smallest = smallest_accepted_where(typed, model.accepted(), meant);
+  if (!taken(smallest)) return shapes_around(typed, smallest_shapes(model), accepted);
+  std::vector<Shapes> out = shapes_around(typed, smallest, taken);
+  for (Shapes& one : typical_shapes(model, smallest, taken))
+    if (!among(one, out)) out.push_back(std::move(one));
+  return out;
 }
 
 Shapes completed(const Typed& typed, Shapes shapes) {

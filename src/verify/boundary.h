@@ -13,7 +13,7 @@ namespace anyshape {
 std::vector<Shapes> shapes_around(const Typed& typed, const Shapes& smallest,
                                   const std::function<bool(const Shapes&)>& taken);
 
-// Around the smallest shape the model takes.
+// Around the smallest shape the model takes that is no accident (meant_conditions), and typical ones.
 std::vector<Shapes> boundary_shapes(const CheckedModel& model);
 
 // The shapes with those of inputs left out whose sizes are all numbers.

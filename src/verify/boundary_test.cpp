@@ -4,6 +4,7 @@
 
 #include "ops/all.h"
 #include "solve/contract.h"
+#include "verify/typical.h"
 
 namespace anyshape {
 namespace {
@@ -86,6 +87,25 @@ TEST(Boundary, ShapesOfASet) {
       {{{"x", {kFour, kFour}}}, "always", "x=4x4"},
   };
   for (const Row& row : rows) EXPECT_EQ(chosen(row.inputs, row.condition), row.shapes) << row.condition;
+}
+
+TEST(Boundary, WhatIsMeantIsNotWhatBroadcasts) {
+  const Typed typed = typed_of({{"x", {kBatch, kSeq}}});
+  const std::pair<std::string_view, std::string_view> rows[] = {
+      {"s == 1 or s % 32 == 0", "s % 32 == 0"},
+      {"s == 1 or s == 120", "s == 1 or s == 120"},
+      {"s >= 16 or s == 1", "s >= 16"},
+      {"b == 1 or b == s", "b == s"},
+      {"s >= 2", "s >= 2"},
+  };
+  for (const auto& [condition, meant] : rows) {
+    AcceptedSet accepted;
+    accepted.conditions = {{*parse_condition(condition, typed.symbols()), {{}}}};
+    const auto found = meant_conditions(accepted);
+    ASSERT_EQ(found.size(), 1u);
+    EXPECT_EQ(found[0], *parse_condition(meant, typed.symbols())) << print(found[0]);
+    EXPECT_FALSE(all_hold(typed, found, {{"x", {2, 1}}}) && meant != condition) << condition;
+  }
 }
 
 TEST(Boundary, InputsOfOneShapeNeedNotBeGiven) {

@@ -77,6 +77,36 @@ TEST(Compare, LargestRelativeError) {
   EXPECT_EQ(largest_relative_error(ints({1}, {1}), ints({1}, {2})), 0);
 }
 
+TEST(Compare, NoiseIsNoDifference) {
+  const Datum want = floats({1, 2, 3, 4});
+  const std::vector<Computed> right = {{want, floats({1, 2, 3, 4.1f})}};
+  const Tolerance tight{1e-6, 1e-6};
+  EXPECT_EQ(difference(floats({1.2f, 2, 3, 4}), want, tight, right), "");
+  // Further than the noise, in one entry or in all of them together.
+  EXPECT_NE(difference(floats({1.5f, 2, 3, 4}), want, tight, right), "");
+  EXPECT_NE(difference(floats({1.3f, 2.3f, 3.3f, 4}), want, tight, right), "");
+  EXPECT_NE(difference(floats({1.2f, 2, 3, 4}), want, tight, {}), "");
+  EXPECT_NE(difference(floats({1.2f, 2, 3, 4}), want, tight, {{want, want}}), "");
+  // What is not finite says nothing of the noise, and is never noise itself.
+  EXPECT_NE(difference(floats({9, 2, 3, 4}), want, tight, {{want, floats({kNan, 2, 3, 4})}}), "");
+  EXPECT_NE(difference(floats({kNan, 2, 3, 4}), want, tight, right), "");
+  EXPECT_EQ(difference(ints({2}, {1, 3}), ints({2}, {1, 2}), tight, {{ints({2}, {1, 2}), ints({2}, {2, 2})}}), "");
+  const auto pair = [](const Datum& a, const Datum& b) { return Datum::sequence(DType::f32, {a, b}); };
+  EXPECT_EQ(difference(pair(want, floats({1.1f})), pair(want, floats({1})), tight,
+                       {{pair(want, floats({1})), pair(want, floats({1.05f}))}}),
+            "");
+}
+
+TEST(Compare, NudgesByOneStep) {
+  const Datum moved = *nudged(floats({1, -2, 0}), 3);
+  const float want[] = {1, -2, 0};
+  for (int i = 0; i < 3; ++i) {
+    const float got = moved.tensor().at<float>(i);
+    EXPECT_TRUE(got == std::nextafter(want[i], kInf) || got == std::nextafter(want[i], -kInf)) << got;
+  }
+  EXPECT_EQ(nudged(ints({1}, {7}), 0)->tensor().int_at(0), 7);
+}
+
 TEST(Compare, Finite) {
   EXPECT_TRUE(all_finite(floats({1, -2})));
   EXPECT_TRUE(all_finite(floats({})));

@@ -5,23 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int failures = 0;
-
-#define EXPECT(condition)                                             \
-  do {                                                                \
-    if (!(condition)) {                                               \
-      fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition); \
-      ++failures;                                                     \
-    }                                                                 \
-  } while (0)
-
-/* Ends the program where there is an error. */
-static void must(anyshape_error* error) {
-  if (!error) return;
-  fprintf(stderr, "%s\n", anyshape_error_text(error));
-  anyshape_error_free(error);
-  exit(1);
-}
+#include "c_expect.h"
 
 static void expect_error(anyshape_error* error, enum anyshape_error_kind kind, const char* code) {
   EXPECT(error != NULL);
@@ -308,7 +292,7 @@ static void test_pool(void) {
 }
 
 static void test_session_options(void) {
-  anyshape_session_options options = {sizeof options, 1, 1};
+  anyshape_session_options options = {sizeof options, 1, 1, 0};
   anyshape_session *usual = load("tests/fixtures/run/cnn.onnx"), *plain = NULL, *wrong = NULL;
   anyshape_context *first = NULL, *second = NULL;
   const int64_t dims[] = {1, 1, 6, 5};

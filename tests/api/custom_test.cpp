@@ -253,11 +253,12 @@ TEST(Custom, FixAndVerify) {
 
   const auto compared = verify(frozen->model, *model);
   ASSERT_TRUE(compared) << compared.error().text();
-  EXPECT_FALSE(compared->empty());
-  for (const Compared& one : *compared) EXPECT_EQ(one.kind, Compared::Kind::same) << one.sentence;
+  EXPECT_EQ(compared->front().kind, Compared::Kind::same);
+  for (const Compared& one : *compared) EXPECT_NE(one.kind, Compared::Kind::differs) << one.sentence;
   const auto wider = verify(*model, frozen->model);
   ASSERT_TRUE(wider) << wider.error().text();
-  EXPECT_EQ(wider->front().kind, Compared::Kind::differs);
+  EXPECT_EQ(wider->front().kind, Compared::Kind::only_first);
+  EXPECT_EQ(wider->back().kind, Compared::Kind::same);
 }
 
 }  // namespace

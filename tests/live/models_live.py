@@ -67,6 +67,10 @@ def silero(rng, rate=16000, state=(2, 128), windows=1, with_rate=True):
     return given | ({"sr": np.asarray(rate, np.int64)} if with_rate else {})
 
 
+def silero_one(rng):
+    return {"input": audio(rng, 1, 576), "state": small(rng, 2, 1, 128)}
+
+
 def silero_any(rng):
     return silero(rng, rate=int(rng.choice([16000, 8000])))
 
@@ -134,6 +138,7 @@ CASES = {
     ("silero-vad", "silero_vad_16k_op15"): (silero, RECURRENT),
     ("silero-vad", "silero_vad_16k_sequence"): (silero_sequence, RECURRENT),
     ("silero-vad", "silero_vad_half"): (lambda rng: silero(rng, with_rate=False), RECURRENT),
+    ("silero-vad", "silero_vad_openvino_16k"): (silero_one, RECURRENT),
     ("silero-vad", "silero_vad_op18_ifless"): (silero_any, RECURRENT),
     ("rapidocr-onnxruntime", "ch_PP-OCRv4_det_infer"): (text_boxes, DEEP),
     ("rapidocr-onnxruntime", "ch_PP-OCRv4_rec_infer"): (text_line, DEEP),

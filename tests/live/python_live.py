@@ -51,9 +51,46 @@ class Branch(nn.Module):
         return x * 3 if self.matters else x + x
 
 
+class Patches(nn.Module):
+    """Positions learned for a grid of 4 by 4 patches, stretched for others; `native`: other values on that grid."""
+
+    def __init__(self, native=1.0):
+        super().__init__()
+        self.cut, self.native = nn.Conv2d(3, 6, 8, 8), native
+        self.places = nn.Parameter(torch.randn(1, 6, 4, 4))
+
+    def forward(self, x):
+        y = self.cut(x)
+        if y.shape[2] * y.shape[3] == 16 and y.shape[2] == y.shape[3]:
+            return y * self.native + self.places
+        return y + nn.functional.interpolate(self.places, y.shape[2:], mode="bilinear", align_corners=False)
+
+
+class Padded(nn.Module):
+    """Brings rows to a multiple of 4; a grid of 8 rows takes another way to the same values."""
+
+    def forward(self, x):
+        if x.shape[1] % 4:
+            x = nn.functional.pad(x, (0, 0, 0, 4 - x.shape[1] % 4))
+        grid = x.reshape(x.shape[0], x.shape[1] // 4, 4, x.shape[2])
+        return grid.sum(2) * 2 if grid.shape[1] == 8 else 2 * grid.sum(2)
+
+
 class Nested(nn.Module):
     def forward(self, pair, *, scale, bias=None):
         return {"sum": pair[0] + pair[1], "scaled": pair[0] * scale}
+
+
+class Mean(nn.Module):
+    """Of the entries a mask has."""
+
+    def forward(self, x, mask):
+        return (x * mask[..., None]).sum(1) / mask.sum(1, keepdim=True)
+
+
+class Messages(nn.Module):
+    def forward(self, x, edges):
+        return torch.zeros_like(x).index_add(0, edges[1], x[edges[0]])
 
 
 class Folded(nn.Module):
@@ -161,6 +198,27 @@ class Exported(unittest.TestCase):
         self.assertTrue(made.proved)
         self.equal(model, [(torch.randn(b, s, 3),) for b, s in ((1, 1), (2, 8), (2, 9), (4, 40))])
 
+    def test_guards_of_a_grid(self):
+        """The native size takes another way to the same values; where the values are others, it is refused or right."""
+        axes = {"x": {0: "batch", 2: "height", 3: "width"}}
+        made = anyshape.export(Patches(), (torch.randn(2, 3, 64, 96),), self.path, dynamic_axes=axes)
+        self.assertEqual((made.refused, made.assumed), ([], []))
+        self.assertTrue(anyshape.check(self.path).accepts(x=(1, 3, 32, 32)))
+        model = Patches(native=2.0)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            made = anyshape.export(model, (torch.randn(2, 3, 64, 96),), self.path, dynamic_axes=axes)
+        if anyshape.check(self.path).accepts(x=(1, 3, 32, 32)):
+            self.equal(model, [(torch.randn(1, 3, 32, 32),)])
+        else:
+            self.assertTrue(made.refused)
+
+    def test_a_guard_is_not_blamed_for_another(self):
+        """At 33 rows the capture is wrong, which is not the fault of the guard that 8 rows of a grid break."""
+        made = anyshape.export(Padded(), (torch.randn(2, 12, 3),), self.path, dynamic_axes={"x": BATCH_SEQ})
+        self.assertTrue(anyshape.check(self.path).accepts(x=(2, 32, 3)), made.details())
+        self.equal(Padded(), [(torch.randn(1, s, 3),) for s in (4, 32, 36)])
+
     def test_condition_of_the_model(self):
         made = anyshape.export(Folded(), (torch.randn(4, 3),), self.path, dynamic_axes={"x": {0: "rows"}})
         report = anyshape.check(self.path)
@@ -168,6 +226,65 @@ class Exported(unittest.TestCase):
         self.assertFalse(report.accepts(x=(5, 3)))
         self.assertEqual(made.refused, [])
         self.equal(Folded(), [(torch.randn(n, 3),) for n in (2, 4, 10)])
+
+    def test_a_size_in_the_code_is_named(self):
+        class Fixed(nn.Module):
+            def forward(self, x):
+                y = x * 2
+                return y.view(3, -1)
+
+        with self.assertWarnsRegex(UserWarning, r"export\.narrowed: .*batch % 3 == 0.*y\.view\(y\.shape\[0\], -1\)"):
+            made = anyshape.export(Fixed(), (torch.randn(3, 4),), self.path, dynamic_axes={"x": {0: "batch"}})
+        self.assertEqual([one.condition for one in made.narrowed], ["batch % 3 == 0"])
+        with self.assertRaises(anyshape.Error) as caught:
+            anyshape.export(Fixed(), (torch.randn(3, 4),), self.path, dynamic_axes={"x": {0: "batch"}}, strict_axes=True)
+        self.assertEqual(caught.exception.code, "export.narrowed")
+        self.assertIn("y.view(y.shape[0], -1)", str(caught.exception))
+
+    def test_bounds_below_are_no_news(self):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            made = anyshape.export(nn.Conv1d(2, 3, 5), (torch.randn(2, 2, 9),), self.path, strict_axes=True,
+                                   dynamic_axes={"input": {0: "batch", 2: "length"}})  # fmt: skip
+        self.assertEqual(made.narrowed, [])
+
+    def test_a_forgotten_input_is_named(self):
+        class Sum(nn.Module):
+            def forward(self, a, b):
+                return a + b
+
+        args = torch.randn(2, 4), torch.randn(2, 4)
+        with self.assertWarnsRegex(UserWarning, 'axis 0 of "b" is 2 and pins batch: add "b": {0: "batch"}'):
+            anyshape.export(Sum(), args, self.path, dynamic_axes={"a": {0: "batch"}})
+        made = anyshape.export(Sum(), args, self.path, dynamic_axes={"a": {0: "batch"}, "b": {0: "batch"}})
+        self.assertTrue(made.proved and not made.narrowed)
+
+    def test_inputs_stay_legal(self):
+        mask = torch.tensor([[1, 1, 1, 1, 1, 1], [1, 1, 1, 0, 0, 0], [1, 0, 0, 0, 0, 0]])
+        edges = torch.tensor([[0, 1, 2, 3, 4, 5, 0], [1, 2, 3, 4, 5, 0, 3]])
+        rows = [
+            (nn.EmbeddingBag(10, 4), (torch.randint(10, (9,)), torch.tensor([0, 3, 7])),
+             {"input": {0: "n"}, "offsets": {0: "bags"}}),
+            (Mean(), (torch.randn(3, 6, 4), mask), {"x": BATCH_SEQ, "mask": BATCH_SEQ}),
+            (Messages(), (torch.randn(6, 3), edges), {"x": {0: "nodes"}, "edges": {1: "edges"}}),
+        ]  # fmt: skip
+        for model, args, axes in rows:
+            with self.subTest(type(model).__name__):
+                made = anyshape.export(model, args, self.path, dynamic_axes=axes)
+                self.assertGreater(len(made.compared), 9)
+                self.assertTrue(all(np.isfinite(one.error) for one in made.compared))
+
+    def test_sampler(self):
+        asked = []
+
+        def sampler(sizes):
+            asked.append(sizes)
+            return {"edges": torch.randint(sizes["nodes"], (2, sizes["edges"]))}
+
+        axes = {"x": {0: "nodes"}, "edges": {1: "edges"}}
+        args = torch.randn(6, 3), torch.tensor([[0, 1], [2, 3]])
+        anyshape.export(Messages(), args, self.path, dynamic_axes=axes, sampler=sampler)
+        self.assertGreater(len(asked), 5)
 
     def test_nested_and_keywords(self):
         pair, scale = (torch.randn(3, 4), torch.randn(3, 4)), torch.randn(4)

@@ -159,6 +159,8 @@ class Forked(unittest.TestCase):
 
 
 if __name__ == "__main__":
+    # Shells start what runs in the background deaf to it, and children are as deaf.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     result = unittest.main(exit=False, verbosity=2).result
     failed = len(result.failures) + len(result.errors)
     print(f"{result.testsRun} tests of stopping and forking, {failed} failed, torch {torch.__version__}")

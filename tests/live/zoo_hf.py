@@ -109,7 +109,7 @@ def seq2seq(name, model, config, options):
          files=("pt2", "traced"))
 
 
-def vision(name, model, config, options, side=True, **call):
+def vision(name, model, config, options, side=True, opset=0, **call):
     sizes = "batch=2 h=64 w=96; batch=1 h=64 w=64; batch=3 h=96 w=32; batch=1 h=32 w=32"
     inputs = (lambda batch, h, w: {"pixel_values": rand(batch, 3, h, w)})
     dynamic = "pixel_values:0=batch,2=h,3=w"
@@ -117,7 +117,7 @@ def vision(name, model, config, options, side=True, **call):
         sizes, dynamic = "batch=2; batch=1; batch=3; batch=5", "pixel_values:0=batch"
         inputs = (lambda batch: {"pixel_values": rand(batch, 3, 32, 32)})
     case("hf_" + name, make(Pixels, model, config, options, **call), inputs, dynamic, sizes, rtol=1e-3, atol=1e-4,
-         files=("pt2", "traced"))
+         files=("pt2", "traced"), opset=opset)
 
 
 def sound(name, model, config, options):

@@ -1,10 +1,15 @@
 """anyshape.check on the shipped models."""
 
+import json
+import tempfile
 import unittest
+import xml.etree.ElementTree
 from pathlib import Path
 
 import anyshape
 import numpy as np
+import onnx
+from models import model
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
@@ -32,6 +37,15 @@ class CheckTest(unittest.TestCase):
             anyshape.check(EXAMPLES / "lstm_batch.onnx", target="mql4")
         self.assertEqual((caught.exception.code, caught.exception.kind), ("target.unknown", "usage"))
         self.assertIn("mql5", caught.exception.hint)
+
+    def test_page(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "report.html"
+            self.baked.save_html(path)
+            page = path.read_text(encoding="utf-8")
+        data = page.split('id="data">')[1].split("</script>")[0]
+        self.assertEqual(json.loads(data)["report"], self.baked.data)
+        self.assertIn("/r1/Reshape", [node[0] for node in json.loads(data)["picture"]["nodes"]])
 
     def test_unknown_input(self):
         with self.assertRaises(anyshape.Error) as caught:
@@ -74,6 +88,19 @@ class CheckTest(unittest.TestCase):
         self.assertIn("iff", str(self.baked))
         self.assertEqual(self.baked.smallest(), {"x": (1, 120, 1)})
         self.assertIn("120", self.baked.explain("/r1/Reshape_output_0:1"))
+
+    def test_html(self):
+        made = self.baked._repr_html_()
+        root = xml.etree.ElementTree.fromstring(f"<div>{made}</div>")
+        cells = ["".join(cell.itertext()) for cell in root.iter("td")]
+        for wanted in "f32[batch, seq, 1]", "seq == 120", "/r1/Reshape", "pinned-axis":
+            self.assertIn(wanted, cells)
+        hostile = onnx.load_from_string(model("odd (float[n] x) => (float[n] y) { y = Neg (x) }"))
+        hostile.graph.input[0].name = hostile.graph.node[0].input[0] = "<script>&\x1b[31m"
+        made = anyshape.check(hostile)._repr_html_()
+        self.assertNotIn("<script>", made)
+        self.assertNotIn("\x1b", made)
+        xml.etree.ElementTree.fromstring(f"<div>{made}</div>")
 
     def test_bytes(self):
         data = (EXAMPLES / "unet.onnx").read_bytes()

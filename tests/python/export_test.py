@@ -7,7 +7,8 @@ from pathlib import Path
 
 import anyshape
 import numpy as np
-from anyshape import _compare
+from anyshape import _compare, _decide, _expression, _guards
+from anyshape._check import Answer
 
 PROGRAMS = Path(__file__).resolve().parents[1] / "fixtures" / "pt2_reader"
 
@@ -34,6 +35,17 @@ class SavedProgramTest(unittest.TestCase):
         made = anyshape.export(PROGRAMS / "linear.pt2", dynamic_axes={"x": [0]}, opset_version=13)
         self.assertEqual(made.check().inputs, {"x": "f32[x.0, 3]"})
         self.assertEqual(made.check().data["opset"], 13)
+
+    def test_the_opset_follows_the_program(self):
+        program = PROGRAMS.parent / "export" / "deformed" / "deformed.traced.pt"
+        made = anyshape.export(program)
+        self.assertEqual((made.opset, made.check().data["opset"]), (19, 19))
+        self.assertIn("opset 19", " ".join(made.notes))
+        self.assertEqual(anyshape.export(PROGRAMS / "linear.pt2").opset, 17)
+        with self.assertRaises(anyshape.Error) as caught:
+            anyshape.export(program, opset_version=17)
+        self.assertEqual(caught.exception.code, "export.opset")
+        self.assertIn("deform_conv2d needs opset 19", caught.exception.message)
 
     def test_static(self):
         made = anyshape.export(PROGRAMS / "linear.pt2", static=True)
@@ -76,7 +88,7 @@ class SavedProgramTest(unittest.TestCase):
 
 
 def guard(text, **symbols):
-    return _compare.Guard(text, symbols, "")
+    return _guards.Guard(text, symbols, "")
 
 
 class GuardsTest(unittest.TestCase):
@@ -87,7 +99,7 @@ class GuardsTest(unittest.TestCase):
             (guard("h % 4 == 0 or h == 2", h="x:2"), {"h": 6}, False),
             (guard("(h + 1)//2 != 3", h="x:2"), {"h": 4}, True),
             (guard("min(a, b) >= 2", a="x:0", b="y:0"), {"a": 5, "b": 1}, False),
-            (_compare.Guard("x.0 == 'y:z'", {"x.0": "x:0", "y:z": "y:0"}, ""), {"x.0": 3, "y:z": 3}, True),
+            (_guards.Guard("x.0 == 'y:z'", {"x.0": "x:0", "y:z": "y:0"}, ""), {"x.0": 3, "y:z": 3}, True),
             (guard("broadcast(a, 2) == 2", a="x:0"), {"a": 2}, None),
             (guard("seq >= 9", seq="x:1"), {}, None),
             (guard("().__class__ == 1", a="x:0"), {"a": 1}, None),
@@ -96,14 +108,102 @@ class GuardsTest(unittest.TestCase):
             self.assertIs(one.holds(sizes), holds, one.text)
 
     def test_both_sides(self):
-        for text, example in ("seq >= 9", 12), ("seq <= 100", 12), ("seq % 8 == 0", 16), ("seq != 25", 7):
+        for text, example in ("seq >= 9", 12), ("seq <= 100", 12), ("seq % 8 == 0", 16), ("seq != 25", 7), ("seq != 997", 7):
             one = guard(text, seq="x:1")
-            outside, border = _compare.both_sides(one, {"seq": example, "batch": 2})
+            outside, border = _guards.both_sides(one, {"seq": example, "batch": 2})
             self.assertTrue(outside and border, text)
             self.assertTrue(all(one.holds(sizes) is False for sizes in outside), text)
             self.assertTrue(all(one.holds(sizes) is True for sizes in border), text)
-        nearest = _compare.both_sides(guard("seq >= 9", seq="x:1"), {"seq": 12})
-        self.assertEqual((nearest[0][0], nearest[1][0]), ({"seq": 8}, {"seq": 9}))
+        found = _guards.both_sides(guard("seq >= 9", seq="x:1"), {"seq": 12})
+        self.assertEqual((found[0][:2], found[1][0]), ([{"seq": 1}, {"seq": 8}], {"seq": 9}))
+
+    def test_far_sides_are_solved(self):
+        rows = [
+            ("(h//8)*(w//8) != 16", {"h": 64, "w": 96}, {"h": 32, "w": 32}),
+            ("(h//14)*(w//14) != 256", {"h": 336, "w": 448}, {"h": 224, "w": 224}),
+            ("h*w != 289", {"h": 20, "w": 30}, {"h": 17, "w": 17}),
+            ("h <= 1500", {"h": 100, "w": 3}, {"h": 1501, "w": 3}),
+            ("(h + 1)//2 - (w + 1)//2 != 7", {"h": 9, "w": 9}, {"h": 15, "w": 1}),
+            ("a + b + c != 40", {"a": 2, "b": 3, "c": 4}, {"a": 33, "b": 3, "c": 4}),
+        ]
+        for text, example, want in rows:
+            one = _guards.Guard(text, {name: "x:0" for name in example if name in text}, "")
+            outside = _guards.both_sides(one, example)[0]
+            self.assertTrue(all(one.holds(sizes) is False for sizes in outside), text)
+            self.assertIn(want, outside, text)
+
+    def test_free_sizes_are_varied(self):
+        one = guard("seq != 25", seq="x:1")
+        example = {"seq": 7, "batch": 2}
+        points = _guards.varied(_guards.both_sides(one, example)[0], one, example)
+        self.assertEqual(points, [{"seq": 25, "batch": 2}, {"seq": 25, "batch": 1}, {"seq": 25, "batch": 3}])
+
+
+class ColumnsTest(unittest.TestCase):
+    def test_many_sizes_at_once(self):
+        """As one by one; what has to do with a division by 0 or is beyond doubles is not told."""
+        texts = ["h % 4 == 0 or h == 2", "h//(w - 3) == 2", "h == 7 and 12//(h - 7) == 1", "h != 7 and 12//(h - 7) == 1",
+                 "min(h, w, 5) >= 2", "not h > w", "1 < h <= w", "-h // 4 < -1", "-h % 3 == 1", "h*w != 6 or h//(w - w) == 1",
+                 "h*w*9007199254740993 > 0", "lcm(h, w) == 2"]  # fmt: skip
+        rows = [(h, w) for h in range(1, 14) for w in range(1, 6)]
+        columns = {"h": np.array([h for h, _ in rows]), "w": np.array([w for _, w in rows])}
+        for text in texts:
+            one = _expression.Expression(text, ["h", "w"])
+            values = one.values(columns)
+            self.assertEqual(len(values), len(rows), text)
+            for (h, w), value in zip(rows, values):
+                want = one.value({"h": h, "w": w})
+                unknown = want is None or "9007199254740993" in text
+                self.assertTrue(np.isnan(value) if unknown else value == want, (text, h, w, value, want))
+
+
+class Oracle:
+    """Stands for a file and its model: the file takes what `takes` says and is the model where `agrees` says so."""
+
+    def __init__(self, takes, agrees):
+        self._takes, self._agrees = takes, agrees
+
+    def takes(self, sizes):
+        return self._takes(**sizes)
+
+    def at(self, sizes):
+        if not self.takes(sizes):
+            return Answer({"kind": "refuse", "code": "", "place": "", "sentence": "it does not", "outputs": [], "data_conditions": []})
+        return _compare.Compared({}, difference="" if self._agrees(**sizes) else "differs")
+
+
+class DecisionsTest(unittest.TestCase):
+    def decided(self, texts, takes, agrees, example=None):
+        example = example or {"b": 2, "h": 64, "w": 96}
+        guards = [_guards.Guard(text, {name: "x:0" for name in example if name in text}, "", binding)
+                  for text, binding in texts]  # fmt: skip
+        kept = [False] * len(guards)
+        return [one.matters for one in _decide.decide(guards, kept, example, Oracle(takes, agrees))]
+
+    def test_another_guard_is_to_blame(self):
+        """Beyond "h//4 != 8" the file is right but at 33, 34 and 35, where the first guard does not hold either."""
+        texts = [("h % 4 == 0", True), ("h//4 != 8", False), ("(h//4)*(w//4) != 64", False)]
+        for some in texts, texts[::-1]:
+            found = self.decided(some, lambda b, h, w: True, lambda b, h, w: h % 4 == 0)
+            self.assertEqual(dict(zip(some, found)), dict(zip(texts, (True, False, False))))
+
+    def test_the_only_size_beyond(self):
+        """The file takes multiples of 32, so that one size is all there is beyond the guard."""
+        agrees = takes = lambda b, h, w: h % 32 == 0 and w % 32 == 0  # noqa: E731
+        for binding, matters in (False, False), (True, None):
+            self.assertEqual(self.decided([("b*(h//32)*(w//32) != 1", binding)], takes, agrees), [matters])
+
+    def test_where_two_are_broken_together(self):
+        """Each by itself does not matter, but one of them has to stand where they both do not hold."""
+        texts = [("h >= 60", True), ("w >= 90", True)]
+        found = self.decided(texts, lambda b, h, w: True, lambda b, h, w: h >= 60 or w >= 90)
+        self.assertIn(True, found)
+        self.assertEqual(self.decided(texts, lambda b, h, w: True, lambda b, h, w: True), [False, False])
+
+    def test_what_cannot_be_tried(self):
+        rows = [("h == 64", True, None), ("h != 65", False, False), ("lcm(h, w) == 2", True, None)]
+        for text, binding, matters in rows:
+            self.assertEqual(self.decided([(text, binding)], lambda b, h, w: h == 64, lambda b, h, w: True), [matters])
 
 
 class DifferenceTest(unittest.TestCase):

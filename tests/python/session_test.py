@@ -132,6 +132,8 @@ class ErrorsTest(unittest.TestCase):
     def test_feeds(self):
         x = np.zeros((2, 8), np.float32)
         self.assertEqual(self.refusal({}), "input.missing")
+        with self.assertRaisesRegex(anyshape.Error, 'input "x": nothing is given for it; "X" is given, which the model does'):
+            session("mlp").run(None, {"X": x})
         self.assertEqual(self.refusal({"x": x, "z": x}), "input.unknown")
         self.assertEqual(self.refusal({"x": x.astype(np.float64)}), "input.dtype")
         self.assertEqual(self.refusal({"x": x[0]}), "input.rank")

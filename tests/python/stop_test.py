@@ -20,6 +20,11 @@ ROUNDS = {"rounds": np.array(10**15), "x": np.ones(3, np.float32)}
 FEW = {**ROUNDS, "rounds": np.array(4)}
 
 
+def setUpModule():
+    """Shells start what runs in the background deaf to Ctrl-C."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 class Caught(Exception):
     pass
 

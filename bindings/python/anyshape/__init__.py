@@ -5,16 +5,25 @@
     anyshape.InferenceSession("model.onnx").run(None, {"x": array})
 """
 
-from . import capture
-from ._anyshape import register_op, register_shape_rule
+from . import capture, ray
 from ._anyshape import version as _version
-from ._check import Answer, CheckReport, Proof, check
+from ._batches import Batches
+from ._change import fix, infer_shapes, simplify
+from ._check import Answer, CheckReport, Proof, Rule, check, rules
+from ._converted import from_keras, from_sklearn
+from ._dim import Condition, Dim
 from ._errors import Cancelled, Error, Stopped, Timeout
 from ._export import Exported, export
 from ._limits import RunOptions, limits
+from ._model import Model
+from ._operators import register_op, register_shape_rule
+from ._run import Timing, bench, explain, plan, run
 from ._session import InferenceSession, NodeArg, SessionOptions
+from ._verify import ComparedShape, Verified, verify
 
 __version__ = _version()
-__all__ = ["Answer", "Cancelled", "CheckReport", "Error", "Exported", "InferenceSession", "NodeArg", "Proof",
-           "RunOptions", "SessionOptions", "Stopped", "Timeout", "capture", "check", "export", "limits", "register_op",
-           "register_shape_rule"]  # fmt: skip
+__all__ = ["Answer", "Batches", "Cancelled", "CheckReport", "ComparedShape", "Condition", "Dim", "Error", "Exported",
+           "InferenceSession", "Model", "NodeArg", "Proof", "Rule", "RunOptions", "SessionOptions", "Stopped",
+           "Timeout", "Timing", "Verified", "bench", "capture", "check", "explain", "export", "fix", "from_keras",
+           "from_sklearn", "infer_shapes", "limits", "plan", "ray", "register_op", "register_shape_rule", "rules",
+           "run", "simplify", "verify"]  # fmt: skip

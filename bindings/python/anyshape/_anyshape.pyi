@@ -3,7 +3,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from typing import Any, Optional
 
-current_limits: ContextVar[Limits]
+current_limits: ContextVar[Optional[Limits]]
 
 def version() -> str: ...
 def register_op(domain: str, name: str, rule: str, kernel: Optional[Callable[..., Any]] = None) -> None:
@@ -21,6 +21,33 @@ def register_shape_rule(text: str) -> None:
 def export_program(
     path: str | os.PathLike[str], options: dict[str, Any] = ...
 ) -> tuple[Model, dict[str, Any]]: ...
+def export_rerolled(
+    captures: Sequence[tuple[str, int]], axis: str, options: dict[str, Any] = ...
+) -> tuple[Model, dict[str, Any]]: ...
+
+def rules() -> list[tuple[str, str, str]]: ...
+def fix(
+    model: Model,
+    dynamic: Sequence[tuple[str, int, str]],
+    freeze: Sequence[tuple[str, int]],
+    rename: Sequence[tuple[str, str]],
+    simplify: bool,
+    batch_only: bool,
+    allow: Sequence[str],
+    expressions: bool,
+    target: str,
+) -> tuple[Model, list[str]]: ...
+def infer_shapes(model: Model, expressions: bool) -> Model: ...
+def verify(
+    model: Model,
+    other: Model,
+    shapes: Sequence[Mapping[str, Sequence[int]]],
+    relative: float,
+    absolute: float,
+    seed: int,
+    engine: str,
+    threads: int,
+) -> list[dict[str, Any]]: ...
 
 class CustomNode:
     """The node a kernel runs for; asked after the call, it raises. Attributes that are absent are None or empty."""
@@ -45,9 +72,9 @@ def check_limits() -> None:
 
 class Model:
     @staticmethod
-    def load(path: str | os.PathLike[str]) -> Model: ...
+    def load(path: str | os.PathLike[str], strict: bool = False) -> Model: ...
     @staticmethod
-    def from_bytes(data: bytes | bytearray | memoryview, name: str = "model") -> Model: ...
+    def from_bytes(data: bytes | bytearray | memoryview, name: str = "model", strict: bool = False) -> Model: ...
     def check(
         self,
         batch_only: bool = False,
@@ -56,6 +83,14 @@ class Model:
         ignore_assumed: bool = False,
         target: str = "",
     ) -> dict[str, str]: ...
+    def page(
+        self,
+        batch_only: bool = False,
+        allow: Sequence[str] = ...,
+        ignore: Sequence[str] = ...,
+        ignore_assumed: bool = False,
+        target: str = "",
+    ) -> str: ...
     def accepts(self, shapes: Mapping[str, Sequence[int]], ignore_assumed: bool = False) -> dict[str, Any]: ...
     def require(self, wanted: Sequence[str], ignore_assumed: bool = False) -> dict[str, Any]: ...
     def against(self, old: Model) -> dict[str, Any]: ...
@@ -76,15 +111,20 @@ class Session:
         threads: int = 0,
         engine: str = "anyshape",
         ort_library: str = "",
+        profile: bool = False,
     ) -> None: ...
     def run(
         self,
         feed: dict[str, Any],
+        into: Optional[Sequence[Any]] = None,
         seed: int = 0,
         max_bytes: int = 0,
         timeout: float = 0.0,
         cancel: Optional[Limits] = None,
     ) -> list[Any]: ...
+    def time(self, feed: dict[str, Any], seconds: float) -> list[float]: ...
+    def random_feed(self, shapes: Mapping[str, Sequence[int]], seed: int = 0) -> dict[str, Any]: ...
+    def trace(self) -> str: ...
     def inputs(self) -> list[tuple[str, str, int]]: ...
     def optional_inputs(self) -> list[tuple[str, str, int]]: ...
     def outputs(self) -> list[tuple[str, str, int]]: ...

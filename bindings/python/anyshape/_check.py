@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping, Sequence
-from typing import Any, Optional, Union
+from dataclasses import dataclass
+from typing import Any, Optional
 
 from . import _anyshape
+from ._arguments import flag, mapping, text, text_or_empty, texts
 from ._errors import shown
+from ._html import report as report_html
 from ._integers import sizes
+from ._source import Source, load, write_text
 
 Shape = Sequence[int]
-Source = Union[str, "os.PathLike[str]", bytes, bytearray, memoryview]
 
 
 def _types(values: Sequence[Mapping[str, Any]]) -> dict[str, str]:
@@ -26,6 +28,10 @@ class Answer(int):
     code, place, why: of the refusal; empty for "accept".
     outputs: name -> type of each output, e.g. "f32[1, 60, 1]"; for "accept".
     data_conditions: what the entries of inputs must fulfil, as sentences; for "accept".
+
+    >>> answer = anyshape.check("lstm_baked.onnx").accepts(x=(2, 60, 1))
+    >>> bool(answer), answer.kind, answer.code
+    (False, 'refuse', 'reshape.count')
     """
 
     kind: str
@@ -55,6 +61,10 @@ class Proof(int):
 
     kind: "proved", "refuted" (`shapes` is the smallest counterexample, `answer` says why it is refused), or
     "unproved" (`why` says what stands in the way).
+
+    >>> proof = anyshape.check("lstm_baked.onnx").require("x=[1..64, 100..200, 1]")
+    >>> proof.kind, proof.shapes
+    ('refuted', {'x': (1, 100, 1)})
     """
 
     kind: str
@@ -79,11 +89,16 @@ class Proof(int):
 
 
 class CheckReport:
-    """All that check() says about one model. str() is the report for people, `data` the same as plain data."""
+    """All that check() says about one model. str() is the report for people, `data` the same as plain data.
+
+    >>> anyshape.check("lstm_baked.onnx")
+    <CheckReport of lstm_baked.onnx: batch >= 1; seq == 120>
+    """
 
     def __init__(self, model: _anyshape.Model, options: Mapping[str, Any]):
         self._model = model
         self._ignore_assumed = bool(options.get("ignore_assumed", False))
+        self._options = dict(options)
         told = model.check(**options)
         self.text: str = told["text"]
         self.data: dict[str, Any] = json.loads(told["json"])
@@ -91,20 +106,54 @@ class CheckReport:
         self._inputs, self._outputs = _types(model.inputs()), _types(model.outputs())
 
     def accepts(self, shapes: Mapping[str, Shape] | None = None, /, **named: Shape) -> Answer:
-        """The exact answer for one shape: `accepts(x=(1, 120, 1))`, or a dict for names that are no identifiers."""
-        return Answer(self._model.accepts(sizes({**(shapes or {}), **named}), self._ignore_assumed))
+        """The exact answer for one shape, or a dict for names that are no identifiers.
+
+        >>> anyshape.check("lstm_baked.onnx").accepts(x=(1, 120, 1))
+        accept
+        >>> bool(anyshape.check("lstm_baked.onnx").accepts({"x": (1, 60, 1)}))
+        False
+        """
+        return Answer(self._model.accepts(sizes({**mapping(shapes, "shapes"), **named}), self._ignore_assumed))
 
     def require(self, *wanted: str) -> Proof:
-        """Is every shape of a set taken? `require("x=[1..64, 1..512, 80]")`, `require("batch in 1..64, h % 32 == 0")`."""
-        return Proof(self._model.require(list(wanted), self._ignore_assumed))
+        """Is every shape of a set taken? `require("x=[1..64, 1..512, 80]")`, `require("batch in 1..64, h % 32 == 0")`.
+
+        >>> anyshape.check("unet.onnx").require("height % 8 == 0, height in 8..4096, width == height")
+        proved
+        """
+        return Proof(self._model.require(texts(wanted, "require"), self._ignore_assumed))
 
     def explain(self, value: str) -> str:
-        """Why the axes of a value, or one of them ("VALUE:AXIS"), are what they are."""
-        return "\n".join(self._model.explain(value))
+        """Why the axes of a value, or one of them ("VALUE:AXIS"), are what they are.
+
+        >>> print(anyshape.check("lstm_batch.onnx").explain("y:0").splitlines()[-1])
+        dynamic: batch is axis 0 of input "x"
+        """
+        return "\n".join(self._model.explain(text(value, "value")))
+
+    def against(self, old: Source) -> Proof:
+        """Does the model take every shape that `old` takes?
+
+        >>> anyshape.check("lstm_batch.onnx").against("lstm_baked.onnx")
+        proved
+        """
+        return Proof(self._model.against(load(old)))
+
+    def save_html(self, path: Union[str, "os.PathLike[str]"]) -> None:
+        """Writes the report beside the model's graph as one page, for a browser.
+
+        >>> anyshape.check("unet.onnx").save_html("unet.html")
+        """
+        page = self._model.page(**self._options)
+        write_text(page, path)
 
     def smallest(self, shapes: Mapping[str, Shape] | None = None, /, **named: Shape) -> dict[str, tuple[int, ...]]:
-        """The smallest shape the model takes, where some inputs may be given."""
-        found = self._model.smallest_shapes(sizes({**(shapes or {}), **named}))
+        """The smallest shape the model takes, where some inputs may be given.
+
+        >>> anyshape.check("lstm_baked.onnx").smallest()
+        {'x': (1, 120, 1)}
+        """
+        found = self._model.smallest_shapes(sizes({**mapping(shapes, "shapes"), **named}))
         return {name: tuple(shape) for name, shape in found.items()}
 
     @property
@@ -144,27 +193,53 @@ class CheckReport:
     def __str__(self) -> str:
         return self.text
 
+    def _repr_html_(self) -> str:
+        return report_html(self.data, self._inputs, self._outputs)
+
     def __repr__(self) -> str:
         return f"<CheckReport of {self.data['model']}: {'; '.join(self.conditions) or 'every declared shape'}>"
 
 
-def load(source: Source) -> _anyshape.Model:
-    """The model of a path or of bytes."""
-    if isinstance(source, (bytes, bytearray, memoryview)):
-        return _anyshape.Model.from_bytes(source)
-    return _anyshape.Model.load(source)
+@dataclass(frozen=True)
+class Rule:
+    """A lint rule of check(): its name for `ignore`, how severe its findings are, and what it looks for.
+
+    >>> anyshape.rules()[0].severity in ("error", "warning", "info")
+    True
+    """
+
+    name: str
+    severity: str
+    sentence: str
+
+
+def rules() -> list[Rule]:
+    """Every lint rule.
+
+    >>> [rule.severity for rule in anyshape.rules() if rule.name == "pinned-axis"]
+    ['warning']
+    """
+    return [Rule(*told) for told in _anyshape.rules()]
 
 
 def check(source: Source, *, batch_only: bool = False, allow: Sequence[str] = (), ignore: Sequence[str] = (),
-          ignore_assumed: bool = False, target: Optional[str] = None) -> CheckReport:  # fmt: skip
+          ignore_assumed: bool = False, target: Optional[str] = None, strict: bool = False) -> CheckReport:  # fmt: skip
     """Which input shapes the ONNX model takes, which node demands what, and what is wrong with its axes.
 
-    source: a path, or the bytes of a model.
+    source: a path, the bytes of a model, or an onnx.ModelProto.
     batch_only: report every dynamic axis but the batch; `allow` waives some, "NAME:AXIS".
     ignore: findings to leave out, "RULE" or "RULE@NODE".
     ignore_assumed: conditions recorded by the exporter demand nothing.
-    target: "mql5", as `anyshape check --target`: also report what that target does not take.
+    target: "mql5": also report what that target does not take.
+    strict: refuse what ONNX Runtime runs although no operator's text promises it (lenient.*).
+
+    >>> report = anyshape.check("lstm_baked.onnx")
+    >>> report.conditions
+    ['batch >= 1', 'seq == 120']
+    >>> report.accepts(x=(1, 60, 1)).code
+    'reshape.count'
     """
-    options = {"batch_only": batch_only, "allow": list(allow), "ignore": list(ignore), "ignore_assumed": ignore_assumed,
-               "target": target or ""}  # fmt: skip
-    return CheckReport(load(source), options)
+    options = {"batch_only": flag(batch_only, "batch_only"), "allow": texts(allow, "allow"),
+               "ignore": texts(ignore, "ignore"), "ignore_assumed": flag(ignore_assumed, "ignore_assumed"),
+               "target": text_or_empty(target, "target")}  # fmt: skip
+    return CheckReport(load(source, flag(strict, "strict")), options)

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import ast
 import itertools
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Optional
 
 import numpy as np
 
+from ._guards import Sizes
 from ._request import Request
-
-Sizes = dict[str, int]
+from ._sample import Given, Sampler
+from ._state import State
+from ._structure import has_objects, named_results
 
 # Relative to the largest entry; half and bfloat16 accumulate in other orders.
 _TOLERANCE = {"float64": 1e-6, "complex128": 1e-6, "float16": 2e-2, "bfloat16": 8e-2}
-_LARGEST_POINT = 4096
 
 
 @dataclass(frozen=True)
@@ -27,36 +26,60 @@ class Compared:
     shapes: dict[str, list[int]]
     error: float = 0.0
     difference: str = ""  # empty: equal
+    note: str = ""  # who says so, where it is not this engine
 
     def __str__(self) -> str:
-        shapes = " ".join(f"{name}={'x'.join(map(str, sizes)) or 'scalar'}" for name, sizes in self.shapes.items())
-        return f"{shapes}: {self.difference or f'equal, error {self.error:.1e}'}"
+        return f"{to_words(self.shapes)}: {self.difference or f'equal, error {self.error:.1e}'}{self.note}"
+
+
+def to_words(shapes: Mapping[str, Sequence[int]]) -> str:
+    """As the program takes them: "x=1x120x1 y=scalar"."""
+    return " ".join(f"{name}={'x'.join(map(str, sizes)) or 'scalar'}" for name, sizes in shapes.items())
 
 
 class LiveModel:
-    """The PyTorch module, run for its values; buffers are as before after each run."""
+    """The PyTorch module, run for its values; after each run it is as its `state` says."""
 
-    def __init__(self, module: Any, request: Request):
+    def __init__(self, module: Any, request: Request, sampler: Optional[Given] = None, state: Optional[State] = None):
         self._module = module
+        self._state = state or State(module)
         self._request = request
+        self._sampler = Sampler(request, sampler)
+        self.given = sampler is not None  # the caller says which values are inputs
         self.values_vary = False
-        first, second = (self.run(self.inputs(request.example(), 0)) for _ in range(2))
+        self.telling: list[Sizes] = []  # sizes beyond conditions of some capture, which another may get wrong
+        self.results: list[str] = []  # names of the tensors it gives, where objects hold them
+        first, second = (self.at(request.example(), 0)[1] for _ in range(2))
         if not isinstance(first, Exception) and not isinstance(second, Exception):
             self.values_vary = bool(difference(first, second)[1])
         self.failure = first if isinstance(first, Exception) else None
 
-    def inputs(self, sizes: Mapping[str, int], seed: int) -> list[Any]:
-        """Tensors like those of the example, at other sizes; the example itself for seed 0 at its sizes."""
-        import torch
+    def at(self, sizes: Mapping[str, int], seed: int) -> tuple[list[Any], Any]:
+        """Tensors at those sizes, the example itself for seed 0 at its own, and what run() gives for them."""
+        for manner in range(self._sampler.manners):
+            tensors = self._sampler.draw(sizes, seed, manner)
+            result = self.run(tensors)
+            if not isinstance(result, Exception):
+                break
+        return tensors, result
 
-        shapes = self._request.shapes(sizes)
-        generator = torch.Generator().manual_seed(seed)
-        out = []
-        for name, leaf in zip(self._request.names, self._request.leaves):
-            same = list(leaf.shape) == shapes[name]
-            leaf = leaf.detach()
-            out.append(leaf.clone() if same and seed == 0 else _drawn(leaf, shapes[name], generator))
-        return out
+    def calls(self, sizes: Mapping[str, int]) -> int:
+        """How many operators of PyTorch a run at those sizes calls; 0 where the model refuses them."""
+        from torch.utils._python_dispatch import TorchDispatchMode
+
+        class Counting(TorchDispatchMode):
+            count = 0
+
+            def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+                self.count += 1
+                return func(*args, **(kwargs or {}))
+
+        tensors, result = self.at(sizes, 1)
+        if isinstance(result, Exception):
+            return 0
+        with Counting() as counting:
+            self.run(tensors)
+        return counting.count
 
     def run(self, tensors: Sequence[Any]) -> Any:
         """Arrays of the flat outputs, or the exception."""
@@ -64,35 +87,18 @@ class LiveModel:
         from torch.utils import _pytree as pytree
 
         args, kwargs = self._request.with_tensors([tensor.clone() for tensor in tensors])
-        buffers = [(buffer, buffer.clone()) for buffer in getattr(self._module, "buffers", list)()]
         try:
             with torch.no_grad():
-                made = pytree.tree_leaves(self._module(*args, **kwargs))
-            return [array(torch.as_tensor(value)) for value in made if value is not None]
+                made = self._module(*args, **kwargs)
+            if has_objects(made):
+                named = named_results(made, self._request.names)
+                self.results = [name for name, _ in named]
+                return [array(tensor) for _, tensor in named]
+            return [array(torch.as_tensor(value)) for value in pytree.tree_leaves(made) if value is not None]
         except Exception as failure:  # noqa: BLE001 - whatever the model says about this shape
             return failure
         finally:
-            for buffer, before in buffers:
-                buffer.data.copy_(before)
-
-
-def _drawn(example: Any, shape: list[int], generator: Any) -> Any:
-    """A tensor of that shape with entries of the example's kind: integers are some of its own."""
-    import torch
-
-    count = int(np.prod(shape, dtype=np.int64))
-    flat = example.reshape(-1)
-    if flat.numel() == 0:
-        return example.new_zeros(shape)
-    picked = flat[torch.randint(flat.numel(), (count,), generator=generator).to(flat.device)]
-    if example.is_floating_point() or example.is_complex():
-        spread = flat.float().std(unbiased=False) if example.is_floating_point() else flat.abs().float().std()
-        spread = float(spread) if flat.numel() > 1 and float(spread) > 0 else 1.0
-        noise = torch.randn(count, generator=generator).to(flat.device) * 0.5 * spread
-        picked = picked + noise.to(picked.dtype)
-        if example.is_floating_point() and float(flat.min()) >= 0:
-            picked = picked.abs()
-    return picked.reshape(shape).to(example.dtype)
+            self._state.restore()
 
 
 def array(tensor: Any) -> np.ndarray:
@@ -146,7 +152,7 @@ def difference(got: Sequence[np.ndarray], want: Sequence[np.ndarray]) -> tuple[f
 
 
 def points(request: Request, accepts: Callable[[Sizes], bool], smallest: Sizes) -> Iterator[Sizes]:
-    """Boundary sizes, the example first: 1, 2, the smallest accepted, larger and odd ones, together and one by one."""
+    """Boundary sizes, the example first: 1, 2, the smallest accepted, larger and odd ones, together, one by one, in pairs."""
     example = request.example()
     yield dict(example)
     if not example:
@@ -164,87 +170,20 @@ def points(request: Request, accepts: Callable[[Sizes], bool], smallest: Sizes) 
     together += [{name: 2 * size for name, size in example.items()}]
     together += [{name: 2 * size + 1 for name, size in example.items()}]
     yield from filter(new, together)
+    tied = []
     for name, size in example.items():
         for one in (1, 2):
             if new(sizes := {**example, name: one}):
                 yield sizes
         larger = [{**example, name: n} for n in (2 * size + 1, size + 1, size + 2, 2 * size, 3 * size)]
-        for sizes in itertools.islice(filter(accepts, larger), 2):
-            if new(sizes):
-                yield sizes
-
-
-_OPERATORS = (ast.Expression, ast.BoolOp, ast.And, ast.Or, ast.UnaryOp, ast.Not, ast.USub, ast.BinOp, ast.Add, ast.Sub,
-              ast.Mult, ast.FloorDiv, ast.Mod, ast.Compare, ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE,
-              ast.Constant, ast.Name, ast.Load, ast.Call)  # fmt: skip
-
-
-@dataclass
-class Guard:
-    """A condition the program was captured under."""
-
-    text: str
-    symbols: dict[str, str]  # name in the text -> "input:axis"
-    origin: str
-    binding: bool = True  # what the command line enforces; the live model decides here
-    _code: Any = None
-
-    def __post_init__(self) -> None:
-        text, self._names = self.text, {}
-        for i, name in enumerate(sorted(self.symbols, key=len, reverse=True)):
-            self._names[f"_{i}_"] = name
-            text = re.sub(rf"'{re.escape(name)}'|(?<![\w.]){re.escape(name)}(?![\w.])", f"_{i}_", text)
-        try:
-            tree = ast.parse(text, mode="eval")
-        except SyntaxError:
-            return
-        known = {*self._names, "min", "max"}
-        if all(isinstance(node, _OPERATORS) and (not isinstance(node, ast.Name) or node.id in known)
-               for node in ast.walk(tree)):  # fmt: skip
-            self._code = compile(tree, "<guard>", "eval")
-
-    def holds(self, sizes: Mapping[str, int]) -> Optional[bool]:
-        """None where it cannot be told."""
-        if self._code is None or any(name not in sizes for name in self._names.values()):
-            return None
-        names = {key: sizes[name] for key, name in self._names.items()}
-        try:
-            return bool(eval(self._code, {"__builtins__": {}, "min": min, "max": max}, names))
-        except ZeroDivisionError:
-            return None
-
-    def numbers(self) -> list[int]:
-        return [int(number) for number in re.findall(r"(?<![\w.])\d+(?![\w.])", self.text)]
-
-
-def _candidates(example: int, numbers: Sequence[int], several: bool) -> list[int]:
-    values = {1, 2, 3, example - 1, example, example + 1, 2 * example, 2 * example + 1}
-    for number in numbers:
-        values |= {number - 1, number, number + 1}
-    if not several:
-        values |= set(range(1, 18)) | {3 * example}
-        for number in numbers:
-            values |= {2 * number, 2 * number + 1, number // 2}
-    return sorted(value for value in values if 1 <= value <= _LARGEST_POINT)
-
-
-def both_sides(guard: Guard, example: Sizes) -> tuple[list[Sizes], list[Sizes]]:
-    """Points near the example where the guard does not hold, and near its border where it does."""
-    names = [name for name in guard.symbols if name in example]
-    values = [_candidates(example[name], guard.numbers(), len(names) > 1) for name in names]
-    if len(names) > 2:
-        values = [[v for v in some if v <= 3 or abs(v - example[n]) <= 1] for n, some in zip(names, values)]
-    outside, inside = [], []
-    for choice in itertools.islice(itertools.product(*values), 4000):
-        sizes = {**example, **dict(zip(names, choice))}
-        holds = guard.holds(sizes)
-        if holds is not None:
-            (inside if holds else outside).append(sizes)
-
-    def distance(sizes: Sizes) -> int:
-        return sum(abs(sizes[name] - example[name]) for name in names)
-
-    outside.sort(key=distance)
-    border = sorted(inside, key=lambda sizes: min((sum(abs(sizes[n] - o[n]) for n in names) for o in outside[:20]),
-                                                  default=0))  # fmt: skip
-    return outside, border[:2]
+        taken = list(itertools.islice(filter(accepts, larger), 2))
+        yield from filter(new, taken)
+        if not taken:
+            tied.append(name)
+    # An axis that takes no other size alone may take one with another axis: what holds the product of two may be the
+    # number of one arrangement of theirs.
+    for one, other in itertools.permutations(tied, 2):
+        a, b = example[one], example[other]
+        pairs = [(b, a), (2 * a, b // 2), (4 * a, b // 4)]
+        together = [{**example, one: x, other: y} for x, y in pairs if y > 0]
+        yield from filter(new, filter(accepts, together))

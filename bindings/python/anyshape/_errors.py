@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from ._words import pythonic
+
 
 def shown(text: str) -> str:
     """The text on one line: what a terminal would obey or hide is escaped, bytes that were no UTF-8 as `\\xff`."""
@@ -26,11 +28,17 @@ class Error(Exception):
     code: dotted, for scripts: "reshape.count", "export.baked".
     place: the file, node, input or axis; may be empty.
     message: one sentence.
-    hint: the line or command to try; may be empty.
+    hint: the line or call to try; may be empty.
     kind: "refused" (the model, shape or request breaks a rule), "unknown" (no rule can tell), "usage" (a wrong
         argument or file), "system" (out of memory, disk full, no time left).
 
     Names in them are as the file has them; str() escapes what could mislead a reader.
+
+    >>> try:
+    ...     anyshape.fix("lstm_baked.onnx", freeze={"width": 8})
+    ... except anyshape.Error as error:
+    ...     print(error.code, error.kind)
+    freeze.symbol usage
     """
 
     def __init__(self, code: str, place: str = "", message: str = "", hint: str = "", kind: str = "refused"):
@@ -53,15 +61,32 @@ class Error(Exception):
 
 
 class Stopped(Error):
-    """The call was ended from outside before it was done. Nothing is left behind, and everything can be used again."""
+    """The call was ended from outside before it was done. Nothing is left behind, and everything can be used again.
+
+    >>> issubclass(anyshape.Timeout, anyshape.Stopped) and issubclass(anyshape.Stopped, anyshape.Error)
+    True
+    """
 
 
 class Cancelled(Stopped):
-    """By cancel() of its options or limits."""
+    """By cancel() of its options or limits.
+
+    >>> options = anyshape.RunOptions()
+    >>> options.cancel()
+    >>> try:
+    ...     anyshape.run("lstm_batch.onnx", numpy.zeros((2, 120, 1), "float32"), run_options=options)
+    ... except anyshape.Cancelled as stopped:
+    ...     print(stopped.code)
+    run.cancelled
+    """
 
 
 class Timeout(Stopped, TimeoutError):
-    """By the timeout of its options or limits."""
+    """By the timeout of its options or limits.
+
+    >>> issubclass(anyshape.Timeout, TimeoutError)
+    True
+    """
 
 
 _STOPPED = {"work.cancelled": Cancelled, "run.cancelled": Cancelled, "work.timeout": Timeout}
@@ -69,7 +94,7 @@ _STOPPED = {"work.cancelled": Cancelled, "run.cancelled": Cancelled, "work.timeo
 
 def make(code: str, place: str, message: str, hint: str, kind: str) -> Error:
     """The exception for what the library says."""
-    return _STOPPED.get(code, Error)(code, place, message, hint, kind)
+    return _STOPPED.get(code, Error)(code, place, pythonic(message), pythonic(hint), kind)
 
 
 def usage(code: str, message: str, place: str = "", hint: str = "") -> Error:

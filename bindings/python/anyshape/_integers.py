@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from typing import Any, Optional
 
+from ._arguments import mapping
 from ._errors import usage
 
 _LARGEST = 2**63 - 1
@@ -28,11 +29,11 @@ def integer(value: Any, what: str, least: int = -_LARGEST - 1, most: int = _LARG
 
 def integers(values: Any, what: str) -> list[int]:
     """A list of them. Raises Error argument.integer."""
-    if not isinstance(values, Iterable) or isinstance(values, (str, bytes)):
+    if not isinstance(values, Iterable) or isinstance(values, (str, bytes, Mapping, Set)):
         raise usage("argument.integer", f"{values!r} is no list of sizes", place=what)
     return [integer(value, f"{what} axis {axis}") for axis, value in enumerate(values)]
 
 
 def sizes(shapes: Optional[Mapping[str, Any]]) -> dict[str, list[int]]:
     """Input name -> its sizes. What is out of range for a size is the model's to refuse."""
-    return {name: integers(given, f'input "{name}"') for name, given in (shapes or {}).items()}
+    return {name: integers(given, f'input "{name}"') for name, given in mapping(shapes, "shapes").items()}

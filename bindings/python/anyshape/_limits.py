@@ -6,6 +6,7 @@ from contextvars import Token
 from typing import Any, Optional
 
 from . import _anyshape
+from ._arguments import options as options_of
 from ._errors import usage
 from ._integers import integer
 
@@ -36,6 +37,10 @@ class limits:
 
     Blocks may be nested; the strictest limit holds. They belong to the thread (or task) they are entered in. cancel()
     ends the calls of the block with Cancelled, from any thread.
+
+    >>> with anyshape.limits(timeout=60, budget=5):
+    ...     anyshape.check("unet.onnx").exact
+    True
     """
 
     def __init__(self, *, timeout: Optional[float] = None, budget: Optional[float] = None,
@@ -47,7 +52,7 @@ class limits:
     def __enter__(self) -> limits:
         if self._token is not None:
             raise usage("limits.nested", "these limits are in force already: a block of its own needs its own")
-        self._limits.start(*self._given, _anyshape.current_limits.get(None))
+        self._limits.start(*self._given, _anyshape.current_limits.get())
         self._token = _anyshape.current_limits.set(self._limits)
         return self
 
@@ -73,6 +78,10 @@ class RunOptions:
     seed: of random operators that have no seed of their own.
 
     None or 0: no limit.
+
+    >>> options = anyshape.RunOptions(timeout=60, seed=7)
+    >>> anyshape.run("lstm_batch.onnx", numpy.zeros((2, 120, 1), "float32"), run_options=options)["y"].shape
+    (2, 1)
     """
 
     def __init__(self, *, timeout: Optional[float] = None, max_bytes: Optional[int] = None, seed: int = 0):
@@ -127,7 +136,7 @@ def run_arguments(options: Any) -> dict[str, Any]:
     if options is None:
         return {}
     if not isinstance(options, RunOptions):
-        options = _translated(options)
+        options = _translated(options_of(options, "run_options", RunOptions, "terminate"))
     return {"seed": options.seed, "max_bytes": options.max_bytes, "timeout": options.timeout,
             "cancel": options._cancel}  # fmt: skip
 

@@ -3,23 +3,32 @@
 from __future__ import annotations
 
 import difflib
+import fnmatch
 import inspect
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from typing import Any, Optional
 
+from ._axes import axis_names
 from ._errors import usage
+from ._expression import Expression, sum_of
 from ._integers import integer
+from ._structure import flattened, has_objects, mapped, named_tensors
 
 
 @dataclass(frozen=True)
 class Axis:
-    """An axis of a flat input that is to be dynamic. `symbol`: its name, or INPUT.AXIS where none was given."""
+    """An axis of a flat input that is to be dynamic. `symbol`: its name, or INPUT.AXIS where none was given.
+
+    `size`: what it follows from, where the name is an expression over those of other axes ("past + seq").
+    """
 
     leaf: int
     axis: int
     name: str
     symbol: str
+    size: Optional[Expression] = None
 
 
 @dataclass
@@ -34,43 +43,55 @@ class Request:
     output_axes: list[tuple[str, int, str]] = field(default_factory=list)
     output_names: list[str] = field(default_factory=list)
     dynamic_shapes: Any = None  # as the user wrote them, strings replaced; for torch.export
+    structured: bool = False  # plain objects are among the arguments: captures get the tensors alone
+    results: list[str] = field(default_factory=list)  # names of the tensors it gives, where objects hold them
 
     def dynamic(self) -> list[tuple[str, int, str]]:
         """The axes as the exporter takes them."""
-        return [(self.names[a.leaf], a.axis, a.name) for a in self.axes] + self.output_axes
+        wanted = [(self.names[a.leaf], a.axis, a.name) for a in self.axes]
+        known = self.outputs()
+        for value, axis, name in self.output_axes:
+            wanted += [(known[i], axis, name) for i in _called(known, value)] or [(value, axis, name)]
+        return wanted
+
+    def outputs(self) -> list[str]:
+        """Names for outputs, as the exporter takes them."""
+        given = self.output_names
+        return given + [name for name in self.results[len(given) :] if name not in given]
 
     def example(self) -> dict[str, int]:
         """Symbol -> its size in the example."""
-        return {a.symbol: int(self.leaves[a.leaf].shape[a.axis]) for a in self.axes}
+        return {a.symbol: int(self.leaves[a.leaf].shape[a.axis]) for a in self.axes if a.size is None}
 
     def shapes(self, sizes: Mapping[str, int]) -> dict[str, list[int]]:
         """Input shapes where the symbols have those sizes."""
+        known = {**self.example(), **sizes}
         out = {name: list(map(int, leaf.shape)) for name, leaf in zip(self.names, self.leaves)}
         for a in self.axes:
-            out[self.names[a.leaf]][a.axis] = sizes.get(a.symbol, out[self.names[a.leaf]][a.axis])
+            size = known[a.symbol] if a.size is None else a.size.value(known)
+            out[self.names[a.leaf]][a.axis] = max(0, size)
         return out
 
     def with_tensors(self, tensors: Sequence[Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """The arguments with other tensors in place of the leaves."""
-        from torch.utils import _pytree as pytree
-
+        """The arguments with other tensors in place of the leaves; what else they hold is copied."""
         place = {id(leaf): tensor for leaf, tensor in zip(self.leaves, tensors)}
-        flat, spec = pytree.tree_flatten((self.args, self.kwargs))
-        return pytree.tree_unflatten([place.get(id(value), value) for value in flat], spec)
+        return mapped((self.args, self.kwargs), lambda _path, tensor: place.get(id(tensor), tensor))
+
+    def flat(self) -> Request:
+        """The same of a module that takes the tensors one by one."""
+        return replace(self, args=tuple(self.leaves), kwargs={}, dynamic_shapes=None)
 
 
 def _distinct(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """The arguments, a tensor that occurs twice copied: every tensor is an input of its own."""
-    import torch
-    from torch.utils import _pytree as pytree
-
-    flat, spec = pytree.tree_flatten((args, kwargs))
     seen: set[int] = set()
-    for i, value in enumerate(flat):
-        if isinstance(value, torch.Tensor) and id(value) in seen:
-            flat[i] = value.detach().clone()
-        seen.add(id(value))
-    return pytree.tree_unflatten(flat, spec)
+
+    def once(_path: Any, tensor: Any) -> Any:
+        known = id(tensor) in seen
+        seen.add(id(tensor))
+        return tensor.detach().clone() if known else tensor
+
+    return mapped((args, kwargs), once)
 
 
 def bound_arguments(module: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
@@ -93,28 +114,10 @@ def split_arguments(args: Any, kwargs: Optional[Mapping[str, Any]]) -> tuple[tup
     return args, dict(kwargs or {})
 
 
-def _path_name(parameter: str, path: Sequence[Any]) -> str:
-    words = [parameter]
-    for key in path:
-        for attribute in ("key", "idx", "name"):
-            if hasattr(key, attribute):
-                words.append(str(getattr(key, attribute)))
-                break
-    return "_".join(words)
-
-
 def flat_tensors(bound: Mapping[str, Any]) -> tuple[list[Any], list[str]]:
     """The tensors among the arguments, and names for them: that of the parameter, with the way to a nested one."""
-    import torch
-    from torch.utils import _pytree as pytree
-
-    leaves, names = [], []
-    for parameter, value in bound.items():
-        for path, leaf in pytree.tree_flatten_with_path(value)[0]:
-            if isinstance(leaf, torch.Tensor):
-                leaves.append(leaf)
-                names.append(_path_name(parameter, path))
-    return leaves, names
+    found = [pair for parameter, value in bound.items() for pair in named_tensors(parameter, value)]
+    return [tensor for _, tensor in found], [name for name, _ in found]
 
 
 def _final_names(given: Optional[Sequence[str]], defaults: list[str]) -> list[str]:
@@ -127,12 +130,6 @@ def _final_names(given: Optional[Sequence[str]], defaults: list[str]) -> list[st
             name += "_"
         out[i] = name
     return out
-
-
-def axis_names(axes: Any) -> list[tuple[int, str]]:
-    if isinstance(axes, Mapping):
-        return [(integer(axis, "dynamic_axes"), "" if name is None else str(name)) for axis, name in axes.items()]
-    return [(integer(axis, "dynamic_axes"), "") for axis in axes]
 
 
 def _checked_axis(axis: int, rank: int, value: str) -> int:
@@ -160,18 +157,44 @@ class _Axes:
         if not any((a.leaf, a.axis) == (leaf, axis) for a in request.axes):
             request.axes.append(made)
 
+    def relate(self) -> None:
+        """Finds the axes whose names are expressions over others."""
+        request = self.request
+        names = request.example()
+        for i, made in enumerate(request.axes):
+            size = sum_of(made.symbol, names)
+            if size is None:
+                continue
+            given = int(request.leaves[made.leaf].shape[made.axis])
+            if size.value(names) != given:
+                raise usage("dynamic.tied", f'"{made.name}" is {size.value(names)} in the example, the axis has {given}',
+                            place=f'input "{request.names[made.leaf]}"')  # fmt: skip
+            request.axes[i] = replace(made, size=size)
+
+
+def _called(names: Sequence[str], value: str) -> list[int]:
+    """That value; else those the pattern matches ("past_key_values.*.key"), or all that are parts of it."""
+    if value in names:
+        return [names.index(value)]
+    pattern = value if "*" in value else f"{value}.*"
+    return [i for i, name in enumerate(names) if fnmatch.fnmatchcase(name, pattern)]
+
 
 def _add_dynamic_axes(request: Request, dynamic_axes: Mapping[str, Any]) -> None:
     axes = _Axes(request)
     for value, wanted in dynamic_axes.items():
-        if value in request.names:
-            for axis, name in axis_names(wanted):
-                axes.add(request.names.index(value), axis, name)
-        elif request.output_names and value not in request.output_names:
+        leaves = _called(request.names, value)
+        for leaf in leaves:
+            for axis, name in axis_names(wanted, "dynamic_axes"):
+                axes.add(leaf, axis, name)
+        if leaves:
+            continue
+        if request.output_names and value not in request.output_names:
             near = difflib.get_close_matches(value, request.names + request.output_names, 1)
             raise usage("dynamic.value", f'there is no input or output "{value}"', hint=near[0] if near else "")
         else:
-            request.output_axes += [(value, axis, name) for axis, name in axis_names(wanted)]
+            request.output_axes += [(value, axis, name) for axis, name in axis_names(wanted, "dynamic_axes")]
+    axes.relate()
 
 
 def _dim_name(spec: Any) -> Optional[str]:
@@ -179,7 +202,7 @@ def _dim_name(spec: Any) -> Optional[str]:
     if spec is None or isinstance(spec, int):
         return None
     if isinstance(spec, str):
-        return spec
+        return str(spec)
     hint = getattr(getattr(spec, "type", None), "name", None)  # Dim.AUTO, Dim.DYNAMIC, Dim.STATIC
     if hint is not None:
         return None if hint == "STATIC" else ""
@@ -220,6 +243,7 @@ def _add_dynamic_shapes(request: Request, bound: Mapping[str, Any], dynamic_shap
     for tensor, axis, name in found:
         leaf = next(i for i, one in enumerate(request.leaves) if one is tensor)
         axes.add(leaf, axis, name)
+    axes.relate()
 
 
 def make_request(module: Any, args: Any, kwargs: Optional[Mapping[str, Any]], input_names: Optional[Sequence[str]],
@@ -230,8 +254,22 @@ def make_request(module: Any, args: Any, kwargs: Optional[Mapping[str, Any]], in
     bound = bound_arguments(module, args, kwargs)
     leaves, defaults = flat_tensors(bound)
     request = Request(args, kwargs, leaves, _final_names(input_names, defaults), output_names=list(output_names or []))
+    request.structured = has_objects(bound)
     if dynamic_axes:
         _add_dynamic_axes(request, dynamic_axes)
+    if dynamic_shapes and request.structured:
+        raise usage("dynamic.shapes", "an argument is an object, whose tensors dynamic_shapes cannot name",
+                    hint=f"dynamic_axes with names of {', '.join(request.names[:4])}")  # fmt: skip
     if dynamic_shapes:
         _add_dynamic_shapes(request, bound, dynamic_shapes)
     return request
+
+
+@contextmanager
+def as_captured(module: Any, request: Request) -> Iterator[Request]:
+    """What captures get: where objects are in their way, the module takes and gives tensors alone."""
+    if not request.structured and not request.results:
+        yield request
+        return
+    with flattened(module, request.names, request.results, request.with_tensors if request.structured else None):
+        yield request.flat() if request.structured else request

@@ -6,11 +6,13 @@ torch is imported when something is captured, not before.
 from __future__ import annotations
 
 import contextlib
+import io
 import threading
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, Optional
 
 from ._request import Request
+from ._state import State
 
 _patched = threading.RLock()
 
@@ -41,6 +43,9 @@ def whole_rnn() -> Iterator[None]:
     not decompose a program, do not call torch.onnx.export. Packed sequences are other operators and stay as they are.
     One thread at a time; what is patched is private to PyTorch (tried with 2.13), and where it is not found nothing
     is patched.
+
+    >>> with anyshape.capture.whole_rnn():                                                      # doctest: +SKIP
+    ...     program = torch.export.export(model, (x,), dynamic_shapes={"x": {1: torch.export.Dim.DYNAMIC}})
     """
     import torch
 
@@ -102,25 +107,18 @@ def _flat_module(module: Any, request: Request) -> Any:
     return Flat()
 
 
-def _is_plain(module: Any, request: Request) -> bool:
-    """Tensors in, a tensor or a tuple of tensors out: what torch.jit.trace takes as it is."""
-    import torch
-
-    if request.kwargs or not all(isinstance(value, torch.Tensor) for value in request.args):
-        return False
-    with torch.no_grad():
-        made = module(*(value.detach().clone() for value in request.args))
-    made = made if isinstance(made, tuple) else (made,)
-    return all(isinstance(value, torch.Tensor) for value in made)
-
-
 def save_traced(module: Any, request: Request, path: str) -> None:
     """torch.jit.trace; a .pt file."""
     import torch
 
-    plain = _is_plain(module, request)
-    traced = torch.jit.trace(module if plain else _flat_module(module, request), tuple(request.leaves),
-                             check_trace=False)  # fmt: skip
+    traced = None
+    if not request.kwargs and all(isinstance(value, torch.Tensor) for value in request.args):
+        state = State(module)
+        with contextlib.suppress(Exception):  # outputs that are no tensors: the other form says what is wrong
+            traced = torch.jit.trace(module, tuple(request.leaves), check_trace=False)
+        state.restore()
+    if traced is None:
+        traced = torch.jit.trace(_flat_module(module, request), tuple(request.leaves), check_trace=False)
     torch.jit.save(traced, path)
 
 
@@ -131,6 +129,16 @@ def save_scripted(module: Any, request: Request, path: str) -> None:
     torch.jit.save(module if isinstance(module, torch.jit.ScriptModule) else torch.jit.script(module), path)
 
 
+def _says_more(dynamic_shapes: Any) -> bool:
+    """Does it hold more than which axes are dynamic: ranges, relations, axes that PyTorch is to decide?"""
+    if isinstance(dynamic_shapes, dict):
+        return any(_says_more(entry) for entry in dynamic_shapes.values())
+    if isinstance(dynamic_shapes, (list, tuple)):
+        return any(_says_more(entry) for entry in dynamic_shapes)
+    hint = getattr(getattr(dynamic_shapes, "type", None), "name", None)
+    return hint not in ("DYNAMIC", "STATIC") and not (dynamic_shapes is None or isinstance(dynamic_shapes, int))
+
+
 def attempts(request: Request) -> list[tuple[str, Callable[[Any, Request, str], None]]]:
     """The captures to try, in order: a name, and what writes the file."""
 
@@ -138,7 +146,7 @@ def attempts(request: Request) -> list[tuple[str, Callable[[Any, Request, str], 
         return lambda module, wanted, path: save_exported(module, wanted, path, dim, strict)
 
     out = []
-    if request.dynamic_shapes is not None:
+    if _says_more(request.dynamic_shapes):
         out.append(("torch.export as written", exported("given", False)))
     out.append(("torch.export", exported("DYNAMIC", False)))
     if request.axes:
@@ -149,20 +157,30 @@ def attempts(request: Request) -> list[tuple[str, Callable[[Any, Request, str], 
     return [*out, ("torch.jit.trace", save_traced), ("torch.jit.script", save_scripted)]
 
 
+def load_torch() -> None:
+    """What captures import: once here, not in every child."""
+    import torch._dynamo
+    import torch._functorch.aot_autograd
+    import torch._inductor.ir
+    import torch.export._trace  # noqa: F401
+
+
 def file_ending(name: str) -> str:
     return ".pt2" if name.startswith("torch.export") else ".pt"
 
 
 @contextlib.contextmanager
-def quiet() -> Iterator[None]:
-    """Captures that fail are no news: without PyTorch's warnings and log lines."""
+def quiet(said: Optional[Callable[[str], None]] = None) -> Iterator[None]:
+    """Captures that fail are no news: PyTorch's warnings and what it prints go to `said`, its log lines nowhere."""
     import logging
     import warnings
 
     loggers = [logging.getLogger(name) for name in ("torch", "torch.export", "torch.fx", "torch._dynamo")]
     before = [logger.level for logger in loggers]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    printed = io.StringIO()
+    with warnings.catch_warnings(record=True) as warned, contextlib.redirect_stdout(printed), \
+            contextlib.redirect_stderr(printed):  # fmt: skip
+        warnings.simplefilter("default")
         try:
             for logger in loggers:
                 logger.setLevel(logging.CRITICAL)
@@ -170,6 +188,8 @@ def quiet() -> Iterator[None]:
         finally:
             for logger, level in zip(loggers, before):
                 logger.setLevel(level)
+            if said is not None:
+                said("\n".join([printed.getvalue(), *(str(one.message) for one in warned or ())]))
 
 
 @contextlib.contextmanager

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <cstring>
 #include <new>
 
 namespace anyshape::os {
@@ -109,6 +110,15 @@ void* allocate_block(size_t bytes) {
   void* taken = take_shared(all);
   if (!taken) new (taken = take_alone(all)) Header;
   return static_cast<char*>(taken) + sizeof(Header);
+}
+
+void* allocate_zero_block(size_t bytes) {
+  void* block = allocate_block(bytes);
+  const size_t all = bytes + sizeof(Header);
+  // What is mapped is used once.
+  const bool mapped = all >= kLargePage || (static_cast<Header*>(block) - 1)->chunk;
+  if (!mapped) std::memset(block, 0, bytes);
+  return block;
 }
 
 void free_block(void* block, size_t bytes) noexcept {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <new>
@@ -53,6 +54,27 @@ TEST(Block, ScopesKeepBlocksApart) {
   kept.erase(kept.begin() + 20);
   kept.push_back(take(100000, 77));
   for (const Block& b : kept) give(b);
+}
+
+TEST(Block, ZeroBlocksAreZeroWhateverWasThere) {
+  const auto all_zero = [](const unsigned char* at, size_t bytes) {
+    return std::all_of(at, at + bytes, [](unsigned char b) { return b == 0; });
+  };
+  const auto make_dirty_and_zero = [&] {
+    for (size_t bytes : {size_t{100}, size_t{5000}, size_t{20000}, size_t{300000}, size_t{3} << 20, size_t{17} << 20})
+      for (int round = 0; round < 3; ++round) {
+        void* dirty = allocate_block(bytes);
+        std::memset(dirty, 7, bytes);
+        free_block(dirty, bytes);
+        auto* block = static_cast<unsigned char*>(allocate_zero_block(bytes));
+        EXPECT_TRUE(all_zero(block, bytes)) << bytes;
+        std::memset(block, 7, bytes);
+        free_block(block, bytes);
+      }
+  };
+  make_dirty_and_zero();
+  const BlockScope scope;
+  make_dirty_and_zero();
 }
 
 TEST(Block, MoreThanThereIs) {

@@ -94,6 +94,13 @@ class Executable {
   virtual std::unique_ptr<EngineContext> make_context(const Threads& threads) const = 0;
   // Steps, kernels and buffers, also as numbers where shapes are given. Usage error "plan.engine" without a plan.
   virtual Result<std::string> plan_text(const Shapes& shapes) const = 0;
+  // The same as JSON, with the names of the steps. The same error, and "plan.numbers" where nothing follows from the
+  // shapes.
+  struct PlanData {
+    std::string json;
+    std::vector<std::string> steps;
+  };
+  virtual Result<PlanData> plan_data(const Shapes& shapes) const = 0;
 };
 
 // An engine: its name and how it loads a model.

@@ -110,17 +110,32 @@ class PlannedExecutable final : public Executable {
   Result<std::string> plan_text(const Shapes& shapes) const override {
     const Plan& plan = *model_.plan();
     if (shapes.empty()) return print_plan(plan, nullptr);
-    TRY(const auto inputs, hollow_inputs(plan, shapes));
+    TRY(const auto numbers, numbers_at(shapes));
+    return print_plan(plan, numbers ? &*numbers : nullptr);
+  }
+
+  Result<PlanData> plan_data(const Shapes& shapes) const override {
+    const Plan& plan = *model_.plan();
+    TRY(const auto numbers, numbers_at(shapes));
+    if (!numbers) return usage("plan.numbers", "these shapes are beyond what the plan is for");
+    PlanData out{plan_json(plan, *numbers), {}};
+    for (const PlanStep& step : plan.steps) out.steps.push_back(step.label);
+    return out;
+  }
+
+ private:
+  // Nothing where the source runs instead of the plan.
+  Result<std::optional<PlanNumbers>> numbers_at(const Shapes& shapes) const {
+    TRY(const auto inputs, hollow_inputs(*model_.plan(), shapes));
     const auto queue = make_queue_(1);
     Executor executor(model_.plan(), *queue, [this](std::span<const Datum> given, const PlanStage::Guard* guard) {
       return model_.judge(given, guard);
     });
-    TRY(const auto numbers, executor.plan_numbers(inputs));
+    TRY(auto numbers, executor.plan_numbers(inputs));
     TRY_OK(Work::check());
-    return print_plan(plan, numbers ? &*numbers : nullptr);
+    return numbers;
   }
 
- private:
   std::string name_;
   std::unique_ptr<Queue> (*make_queue_)(const Threads& threads);
   PlannedModel model_;

@@ -28,7 +28,8 @@ struct EngineKernel {
   // Empty: takes this node. Otherwise why not, as a clause for `anyshape plan` ("the weights are not constant").
   std::string_view (*accepts)(const Call&);
   // Attributes decoded, constant inputs packed where the kernel wants them; only the kernel looks into it. Null:
-  // nothing to prepare. Called once per plan.
+  // nothing to prepare. Called once per plan. An error of kind `unknown` is no fault: its message says, as accepts()
+  // does, why the kernel does not take the node, where only the work of preparing tells.
   Result<std::shared_ptr<const void>> (*prepare)(const Call&) = nullptr;
   // Bytes of scratch at these sizes (data pointers are null); null: none.
   int64_t (*scratch)(const ViewArgs&) = nullptr;

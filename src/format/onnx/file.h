@@ -20,6 +20,7 @@ struct ModelFile {
   ModelProto proto;
   std::filesystem::path path;               // empty: read from bytes
   std::shared_ptr<ExternalFiles> external;  // null: read from bytes
+  bool strict = false;                      // what Graph::strict says of its graphs
 
   // As tensor_bytes(); `owner` always keeps the bytes alive.
   Result<TensorBytes> tensor(const TensorProto& tensor) const;

@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <unordered_map>
 
 #include "base/work.h"
 #include "format/onnx/import_tensor.h"
 #include "format/onnx/names.h"
 #include "format/onnx/order.h"
+#include "ir/note.h"
+#include "ir/relevance.h"
 
 namespace anyshape::onnx {
 namespace {
@@ -68,7 +71,9 @@ class Importer {
   Result<std::shared_ptr<const Graph>> run() {
     if (!model_.proto.graph) return refuse("model.graph", "the file holds no graph");
     TRY(const Opsets opsets, opsets_of(model_.proto.opset_import));
-    return import_graph(*model_.proto.graph, nullptr, opsets, nullptr);
+    TRY(auto graph, import_graph(*model_.proto.graph, nullptr, opsets, nullptr));
+    graph->leniencies = std::move(leniencies_);
+    return graph;
   }
 
  private:
@@ -97,21 +102,37 @@ class Importer {
   Result<Attribute::Value> import_attribute(const AttributeProto& proto, Scope& scope, const Opsets& opsets,
                                             const Bound* bound);
   Result<std::shared_ptr<const Graph>> instantiate(const FunctionProto& function, const Node& node);
-  Status define(Scope& scope, std::string_view name);
+  Status define(Scope& scope, std::string_view name, bool by_node = false);
+  std::shared_ptr<Graph> new_graph(std::string_view name) const;
 
   const ModelFile& model_;
   std::shared_ptr<const OpTable> ops_;
   Source source_;
   std::map<FunctionKey, const FunctionProto*> functions_;
+  std::vector<Reason> leniencies_;
+  std::set<std::string_view> hidden_;
   int depth_ = 0;
   int64_t expanded_ = 0;
 };
 
-Status Importer::define(Scope& scope, std::string_view name) {
+Status Importer::define(Scope& scope, std::string_view name, bool by_node) {
   if (scope.names.contains(name)) return refuse("graph.duplicate", "the name {:?} is defined twice", name);
-  if (scope.parent && scope.parent->visible(name))
-    return refuse("graph.shadow", "the name {:?} of a body hides a value of the graph around it", name);
+  const bool hides = scope.parent && scope.parent->visible(name);
+  if (!hides) return {};
+  const std::string sentence = fmt::format("the name {:?} of a body hides a value of the graph around it", name);
+  // Of an input or initializer of a body ONNX Runtime takes the innermost, of what a node gives it takes none.
+  if (by_node) return refuse("graph.shadow", "{}", sentence);
+  if (model_.strict) return refuse(lenient("lenient.shadow"), "{}", sentence);
+  if (hidden_.insert(name).second) leniencies_.push_back({"", "", "lenient.shadow", sentence});
   return {};
+}
+
+std::shared_ptr<Graph> Importer::new_graph(std::string_view name) const {
+  auto graph = std::make_shared<Graph>();
+  graph->ops = ops_;
+  graph->name = std::string(name);
+  graph->strict = model_.strict;
+  return graph;
 }
 
 Status Importer::add_inputs(const GraphProto& proto, Scope& scope) {
@@ -180,9 +201,7 @@ void mark_results(Graph& body) {
 Result<std::shared_ptr<Graph>> Importer::import_graph(const GraphProto& proto, Scope* parent, const Opsets& opsets,
                                                       const Bound* bound) {
   if (++depth_ > kMaxBodies) return refuse("graph.depth", "bodies are nested more than {} deep", kMaxBodies);
-  auto graph = std::make_shared<Graph>();
-  graph->ops = ops_;
-  graph->name = std::string(proto.name);
+  auto graph = new_graph(proto.name);
   Scope scope{*graph, parent, {}};
   scope.reserve(proto.input.size() + proto.initializer.size() + count_outputs(proto.node));
   TRY_OK(add_inputs(proto, scope));
@@ -197,6 +216,7 @@ Result<std::shared_ptr<Graph>> Importer::import_graph(const GraphProto& proto, S
   TRY_OK(declare(proto.value_info, scope));
   if (parent) mark_results(*graph);
   graph->finish();
+  if (!parent) narrow_relevance(*graph);
   --depth_;
   return graph;
 }
@@ -205,7 +225,7 @@ Status Importer::add_nodes(const std::vector<NodeProto>& nodes, Scope& scope, co
                            const Bound* bound) {
   for (const NodeProto& node : nodes)
     for (std::string_view name : node.output)
-      if (!name.empty()) TRY_OK(define(scope, name));
+      if (!name.empty()) TRY_OK(define(scope, name, true));
   TRY(const std::vector<size_t> order, topological_order(nodes));
   scope.graph.nodes.reserve(nodes.size());
   for (size_t i : order) {
@@ -230,6 +250,8 @@ Status Importer::add_node(const NodeProto& proto, Scope& scope, const Opsets& op
     if (!id) return refuse("graph.missing", "input {:?} is defined nowhere", name);
     node.in.push_back(*id);
   }
+  for (const StringStringEntryProto& entry : proto.metadata_props)
+    if (entry.key == kGuardNote) node.metadata.emplace().emplace_back(entry.key, entry.value);
   TRY_OK(add_attributes(proto, scope, opsets, bound, node));
   const auto function = functions_.find(FunctionKey(node.domain, node.type, proto.overload));
   const auto opset = opsets.find(node.domain);
@@ -253,7 +275,7 @@ Status Importer::add_outputs(const NodeProto& proto, Scope& scope, Node& node) {
       node.out.push_back(kNoValue);
       continue;
     }
-    TRY_OK(define(scope, name));
+    TRY_OK(define(scope, name, true));
     node.out.push_back(scope.add(name));
   }
   return {};
@@ -372,9 +394,7 @@ Result<std::shared_ptr<const Graph>> Importer::instantiate(const FunctionProto& 
   if (expanded_ > kMaxExpanded)
     return refuse("model.size", "the calls of functions expand to more than {} nodes", kMaxExpanded);
   Bound bound;
-  auto graph = std::make_shared<Graph>();
-  graph->ops = ops_;
-  graph->name = std::string(function.name);
+  auto graph = new_graph(function.name);
   graph->overload = std::string(function.overload);
   Scope scope{*graph, nullptr, {}};
   TRY(const Opsets opsets,

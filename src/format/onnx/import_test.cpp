@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "ops/all.h"
 
 namespace anyshape::onnx {
@@ -110,6 +112,23 @@ TEST(Import, RefusesWhatIsNoGraph) {
   for (const auto& row : rows) EXPECT_EQ(code(model(row.graph)), row.code) << row.graph.node.size();
 }
 
+TEST(Import, TakesTheInnermostOfNames) {
+  // Loop: the second input of the body is called as the input of the graph.
+  const GraphProto body =
+      graph({"i", "go", "x"}, {node("Identity", {"go"}, {"on"}), node("Neg", {"x"}, {"z"})}, {"on", "z"});
+  ModelFile file = model(graph({"x", "c"}, {with_body(node("Loop", {"", "", "c"}, {"y"}), "body", body)}, {"y"}));
+  const auto imported = import_model(file, all_ops());
+  ASSERT_TRUE(imported) << imported.error().text();
+  ASSERT_EQ((*imported)->leniencies.size(), 1u);
+  EXPECT_EQ((*imported)->leniencies[0].code, "lenient.shadow");
+  for_each_body((*imported)->nodes[0], [](const Graph& inner) {
+    EXPECT_TRUE(inner.captures.empty());
+    EXPECT_EQ(inner.nodes[1].in[0], inner.inputs[2]);
+  });
+  file.strict = true;
+  EXPECT_EQ(code(file), "lenient.shadow");
+}
+
 TEST(Import, RefusesModelsWithoutGraphOrOpset) {
   ModelFile no_graph = model(graph({"x"}, {}, {"x"}));
   no_graph.proto.graph.reset();
@@ -119,6 +138,46 @@ TEST(Import, RefusesModelsWithoutGraphOrOpset) {
   EXPECT_EQ(code(no_opset), "model.opset");
   no_opset.proto.ir_version = 2;
   EXPECT_EQ(code(no_opset), "");
+}
+
+// The names of values whose entries may tell sizes, in bodies too.
+void collect_relevant(const Graph& graph, std::set<std::string>& names) {
+  for (const Value& value : graph.values)
+    if (value.shape_relevant) names.insert(value.name);
+  for (const Node& node : graph.nodes) for_each_body(node, [&](const Graph& body) { collect_relevant(body, names); });
+}
+
+std::string relevant(const GraphProto& proto) {
+  const auto imported = import_model(model(proto), all_ops());
+  if (!imported) return imported.error().text();
+  std::set<std::string> names;
+  collect_relevant(**imported, names);
+  return fmt::format("{}", fmt::join(names, " "));
+}
+
+TEST(Import, MarksWhatTellsSizes) {
+  const auto branch = [](NodeProto last) { return graph({}, {node("Neg", {"v"}, {"w"}), std::move(last)}, {"t"}); };
+  const auto branches = [&](const NodeProto& reader) {
+    NodeProto taken = if_node(branch(node("Add", {"x", "w"}, {"t"})), branch(node("Mul", {"x", "w"}, {"t"})));
+    return graph({"x", "c"}, {node("Abs", {"x"}, {"v"}), std::move(taken), reader}, {"z"});
+  };
+  EXPECT_EQ(relevant(branches(node("Relu", {"y"}, {"z"}))), "c");
+  EXPECT_EQ(relevant(branches(node("Shape", {"y"}, {"z"}))), "c");
+  EXPECT_EQ(relevant(branches(node("Reshape", {"x", "y"}, {"z"}))), "c t v w x y");
+  // Read as a shape in a branch, and in a branch of a branch.
+  const GraphProto reshapes = branch(node("Reshape", {"x", "w"}, {"t"})), adds = branch(node("Add", {"x", "w"}, {"t"}));
+  const auto around = [](NodeProto taken) {
+    return graph({"x", "c"}, {node("Abs", {"x"}, {"v"}), std::move(taken)}, {"y"});
+  };
+  EXPECT_EQ(relevant(around(if_node(reshapes, adds))), "c v w x");
+  NodeProto inner = if_node(reshapes, adds);
+  inner.output = {"u"};
+  EXPECT_EQ(relevant(around(if_node(graph({}, {inner}, {"u"}), graph({}, {node("Neg", {"v"}, {"u"})}, {"u"})))),
+            "c v w x");
+  // What a Loop carries may be read in its next round.
+  const GraphProto body = graph({"i", "go", "s"}, {node("Abs", {"s"}, {"r"})}, {"go", "r"});
+  const NodeProto loop = with_body(node("Loop", {"", "", "v"}, {"y"}), "body", body);
+  EXPECT_EQ(relevant(graph({"x"}, {node("Abs", {"x"}, {"v"}), loop}, {"y"})), "go r s v x");
 }
 
 TEST(Import, LocalFunctionsAreExpandedAndBounded) {

@@ -32,9 +32,9 @@ std::string content(const ModelFile& model, size_t index) {
 
 TEST_F(ModelFileTest, TellsWhatTheFileIs) {
   for (const auto& [text, code, hint] :
-       {std::tuple{"", "onnx.truncated", ""}, std::tuple{"hello world, not a model", "onnx.malformed", ""},
-        std::tuple{"version https://git-lfs.github.com/spec/v1\noid", "onnx.", "git lfs pull"},
-        std::tuple{"PK\x03\x04zip", "onnx.", "zip archive"}}) {
+       {std::tuple{"", "file.foreign", ""}, std::tuple{"hello world, not a model", "onnx.malformed", ""},
+        std::tuple{"version https://git-lfs.github.com/spec/v1\noid", "file.foreign", "git lfs pull"},
+        std::tuple{"PK\x03\x04zip", "file.foreign", "unzip -t"}}) {
     const auto model = read_model(put("m.onnx", text));
     ASSERT_FALSE(model.has_value()) << text;
     EXPECT_EQ(model.error().code.substr(0, std::string_view(code).size()), code) << model.error().text();

@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <cstring>
 #include <protozero/exception.hpp>
 #include <protozero/pbf_reader.hpp>
 #include <protozero/varint.hpp>
@@ -174,9 +176,11 @@ class Reader {
 
   bool read(pbf_reader& in, const char*, std::vector<int64_t>& member) {
     if (in.wire_type() == pbf_wire_type::varint) {
-      do {
-        if (charge(sizeof(int64_t))) member.push_back(in.get_int64());
-      } while (!error_ && goes_on(in));
+      if (charge(sizeof(int64_t))) member.push_back(in.get_int64());
+      if (!error_)
+        read_run(in, member, &varint_end, [](const char* at, const char* end) {
+          return static_cast<int64_t>(protozero::decode_varint(&at, end));
+        });
       return true;
     }
     if (in.wire_type() != pbf_wire_type::length_delimited) return false;
@@ -189,9 +193,13 @@ class Reader {
 
   bool read(pbf_reader& in, const char*, std::vector<float>& member) {
     if (in.wire_type() == pbf_wire_type::fixed32) {
-      do {
-        if (charge(sizeof(float))) member.push_back(in.get_float());
-      } while (!error_ && goes_on(in));
+      if (charge(sizeof(float))) member.push_back(in.get_float());
+      if (!error_)
+        read_run(in, member, &float_end, [](const char* at, const char*) {
+          float value;
+          std::memcpy(&value, at, sizeof(value));
+          return value;
+        });
       return true;
     }
     if (in.wire_type() != pbf_wire_type::length_delimited) return false;
@@ -200,6 +208,39 @@ class Reader {
       member.push_back(value);
     }
     return true;
+  }
+
+  // The byte behind a value; null: it does not end before `end`.
+  static const char* varint_end(const char* at, const char* end) {
+    constexpr ptrdiff_t kLongest = 10;
+    end = at + std::min(end - at, kLongest);
+    while (at < end && static_cast<uint8_t>(*at) >= 0x80) ++at;
+    return at < end ? at + 1 : nullptr;
+  }
+  static const char* float_end(const char* at, const char* end) {
+    return end - at < static_cast<ptrdiff_t>(sizeof(float)) ? nullptr : at + sizeof(float);
+  }
+
+  // The values of the same field that follow it at once, as lists that are not packed have them: they are counted, and
+  // read without a look at other fields. One that is no whole value is left to whoever reads on.
+  template <class T, class Decode>
+  void read_run(pbf_reader& in, std::vector<T>& member, const char* (*value_end)(const char*, const char*),
+                Decode decode) {
+    const uint32_t tag = in.tag() << 3 | static_cast<uint32_t>(in.wire_type());
+    if (tag >= 0x80) return;
+    const char* const first = in.data().data();
+    const char* const end = first + in.data().size();
+    const auto next = [&](const char* at) {
+      return at < end && static_cast<uint8_t>(*at) == tag ? value_end(at + 1, end) : nullptr;
+    };
+    size_t count = 0;
+    const char* last = first;
+    for (const char* at = next(first); at; at = next(at)) ++count, last = at;
+    if (count == 0 || !charge(count * sizeof(T))) return;
+    const size_t all = member.size() + count;
+    if (all > member.capacity()) member.reserve(std::max(all, 2 * member.size()));
+    for (const char* at = first; at < last; at = next(at)) member.push_back(decode(at + 1, end));
+    in = pbf_reader(last, static_cast<size_t>(end - last));
   }
 
   template <class T>

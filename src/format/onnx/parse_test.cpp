@@ -87,6 +87,7 @@ TEST(Parse, FollowsProtobufsRules) {
   const auto dim = [](const std::string& content) {
     return block(7, block(11, block(2, block(1, block(2, block(1, content))))));
   };
+  const auto attribute = [](const std::string& content) { return block(7, block(1, block(5, content))); };
   const Rewrite rows[] = {
       {"the last scalar wins", number(1, 3) + number(1, 4), number(1, 4)},
       {"messages merge", block(7, block(2, "a")) + block(7, block(10, "d")), block(7, block(2, "a") + block(10, "d"))},
@@ -98,6 +99,14 @@ TEST(Parse, FollowsProtobufsRules) {
        block(7, block(5, block(4, hex("00 00 80 3f 00 00 00 40"))))},
       {"packed dims are unpacked", block(7, block(5, block(1, hex("02 03")))),
        block(7, block(5, number(1, 2) + number(1, 3)))},
+      {"unpacked ints, another field between them",
+       attribute(hex("40 05 40 80 01 40 ff ff ff ff ff ff ff ff ff 01") + number(20, 7) + hex("40 03") +
+                 hex("42 02 04 06")),
+       attribute(number(8, 5) + number(8, 128) + number(8, -1) + number(8, 3) + number(8, 4) + number(8, 6) +
+                 number(20, 7))},
+      {"unpacked floats of an attribute",
+       attribute(hex("3d 00 00 80 3f 3d 00 00 00 40") + number(20, 7) + hex("3d 00 00 40 40")),
+       attribute(hex("3d 00 00 80 3f 3d 00 00 00 40 3d 00 00 40 40") + number(20, 7))},
       {"int32 is cut to 32 bits", block(7, block(5, number(2, (int64_t{1} << 32) + 7))),
        block(7, block(5, number(2, 7)))},
       {"an empty packed field vanishes", block(7, block(5, block(4, ""))), block(7, block(5, ""))},
@@ -138,6 +147,12 @@ TEST(Parse, RefusesBrokenBytes) {
       {block(7, block(5, block(4, "abc"))), "onnx.malformed", "graph.initializer[0]"},
       {block(7, block(5, block(1, hex("80")))), "onnx.malformed", "graph.initializer[0]"},
       {block(25, "") + block(25, block(7, hex("08"))), "onnx.malformed", "functions[1].node[0]"},
+      // Lists that are not packed, cut off in the middle of an entry, and behind a tag.
+      {block(7, block(1, block(5, hex("40 05 40 80")))), "onnx.malformed", "graph.node[0].attribute[0]"},
+      {block(7, block(1, block(5, hex("40 05 40")))), "onnx.malformed", "graph.node[0].attribute[0]"},
+      {block(7, block(1, block(5, hex("40 05 40 ff ff ff ff ff ff ff ff ff ff 01")))), "onnx.malformed",
+       "graph.node[0].attribute[0]"},
+      {block(7, block(1, block(5, hex("3d 00 00 80 3f 3d 00 00 00")))), "onnx.malformed", "graph.node[0].attribute[0]"},
   };
   for (const Refused& row : rows) {
     const wire::Exact source(row.in);

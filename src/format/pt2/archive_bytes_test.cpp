@@ -8,6 +8,13 @@
 #include "base/os/file.h"
 
 namespace anyshape::pt2 {
+
+std::string repeated(std::string_view text, size_t count) {
+  std::string out;
+  for (size_t i = 0; i < count; ++i) out += text;
+  return out;
+}
+
 namespace {
 
 uint32_t crc32(std::string_view text) {

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstddef>
+#include <filesystem>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -11,6 +13,10 @@
 namespace anyshape::pt2 {
 
 using Members = std::vector<std::pair<std::string, std::string>>;
+
+inline const std::filesystem::path kFixtures = "tests/fixtures/pt2_reader";
+
+std::string repeated(std::string_view text, size_t count);
 
 // An archive of stored members, in memory.
 std::vector<std::byte> archive_of(const Members& members);

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <random>
 
+#include "format/pt2/archive_bytes_test.h"
+
 namespace anyshape::pt2 {
 namespace {
 
@@ -17,7 +19,7 @@ Leaf leaves(Symbols& symbols) {
   };
 }
 
-struct Row {
+struct ExpressionRow {
   const char* text;
   const char* printed;  // the expression, or the error's message
   const char* dim;      // the Dim or the condition; "-" where there is none
@@ -34,12 +36,12 @@ std::string converted(const Result<Expression>& e) {
   return "-";
 }
 
-void expect(const Row& row, const Result<Expression>& e) {
+void expect(const ExpressionRow& row, const Result<Expression>& e) {
   EXPECT_EQ(printed(e), row.printed) << row.text;
   EXPECT_EQ(converted(e), row.dim) << row.text;
 }
 
-constexpr Row kSrepr[] = {
+constexpr ExpressionRow kSrepr[] = {
     {"Integer(3)", "3", "3"},
     {"Integer(-3)", "-3", "-3"},
     {"Symbol('s77', positive=True, integer=True)", "s77", "s77"},
@@ -96,10 +98,10 @@ constexpr Row kSrepr[] = {
 };
 
 TEST(Expression, Srepr) {
-  for (const Row& row : kSrepr) expect(row, parse_srepr(row.text));
+  for (const ExpressionRow& row : kSrepr) expect(row, parse_srepr(row.text));
 }
 
-constexpr Row kPython[] = {
+constexpr ExpressionRow kPython[] = {
     {"L['x'].size()[1] >= 9", "x.size(1) >= 9", "x1 >= 9"},
     {"2 <= L['x'].size()[0] <= 64", "2 <= x.size(0) and x.size(0) <= 64", "2 <= x0 <= 64"},
     {"L['d']['k'][1].size()[0] == 3", "d['k'][1].size(0) == 3", "'d[\\'k\\'][1]0' == 3"},
@@ -140,13 +142,7 @@ constexpr Row kPython[] = {
 };
 
 TEST(Expression, Python) {
-  for (const Row& row : kPython) expect(row, parse_python(row.text));
-}
-
-std::string repeated(std::string_view text, size_t count) {
-  std::string out;
-  for (size_t i = 0; i < count; ++i) out += text;
-  return out;
+  for (const ExpressionRow& row : kPython) expect(row, parse_python(row.text));
 }
 
 TEST(Expression, IsBounded) {

@@ -9,13 +9,12 @@
 namespace anyshape::pt2 {
 namespace {
 
-const std::filesystem::path kFolder = "tests/fixtures/pt2_reader";
 constexpr std::string_view kNames[] = {"linear", "weights", "cond", "nested", "counter", "sizes", "guarded_strict"};
 
 Members fixture(std::string_view name) {
   static std::map<std::string_view, Members> read;
   Members& out = read[name];
-  if (out.empty()) out = members_of(kFolder / fmt::format("{}.pt2", name));
+  if (out.empty()) out = members_of(kFixtures / fmt::format("{}.pt2", name));
   return out;
 }
 
@@ -37,13 +36,13 @@ void expect_answer(const Result<ExportedProgram>& program, const std::string& wh
   EXPECT_FALSE(e.message.empty()) << what;
 }
 
-struct Row {
+struct HostileRow {
   const char* member;  // the end of its name
   const char *old, *with;
   const char* error;  // code, place and message: how it begins
 };
 
-constexpr Row kRows[] = {
+constexpr HostileRow kRows[] = {
     {"model.json", "\"target\": \"torch.ops.aten.linear.default\"", "\"target\": 3",
      "error[pt2.schema] linear/models/model.json: graph_module.graph.nodes[0].target: text was expected, not a number"},
     {"model.json", "\"as_tensor\": {\"name\": \"x\"}", "\"as_tensor\": {\"nome\": \"x\"}",
@@ -112,7 +111,7 @@ constexpr Row kRows[] = {
 };
 
 TEST(Hostile, IsRefusedWithItsPlace) {
-  for (const Row& row : kRows) {
+  for (const HostileRow& row : kRows) {
     Members members = fixture("linear");
     replace(content(members, row.member), row.old, row.with);
     const auto program = read_members(members);
@@ -161,12 +160,6 @@ TEST(Hostile, FlippedBytes) {
     changed[at] = static_cast<std::byte>(random());
     expect_answer(read_bytes(std::move(changed)), fmt::format("byte {}: ", at));
   }
-}
-
-std::string repeated(std::string_view text, size_t count) {
-  std::string out;
-  for (size_t i = 0; i < count; ++i) out += text;
-  return out;
 }
 
 TEST(Hostile, DeepNesting) {

@@ -6,12 +6,11 @@
 #include <sstream>
 
 #include "base/zip.h"
+#include "format/pt2/archive_bytes_test.h"
 #include "format/pt2/program_dump_test.h"
 
 namespace anyshape::pt2 {
 namespace {
-
-const std::filesystem::path kFolder = "tests/fixtures/pt2_reader";
 
 std::string text_of(const std::filesystem::path& path) {
   std::ostringstream out;
@@ -20,7 +19,7 @@ std::string text_of(const std::filesystem::path& path) {
 }
 
 Result<ExportedProgram> read_file(const std::string& name) {
-  TRY(auto file, MappedFile::open(kFolder / name));
+  TRY(auto file, MappedFile::open(kFixtures / name));
   return read_program(ZipFile(std::move(file)));
 }
 
@@ -30,7 +29,7 @@ class Archive : public testing::TestWithParam<const char*> {};
 TEST_P(Archive, IsReadAsRecorded) {
   const auto program = read_file(std::string(GetParam()) + ".pt2");
   ASSERT_TRUE(program) << program.error().text();
-  EXPECT_EQ(dump(*program), text_of(kFolder / (std::string(GetParam()) + ".txt")));
+  EXPECT_EQ(dump(*program), text_of(kFixtures / (std::string(GetParam()) + ".txt")));
 }
 
 INSTANTIATE_TEST_SUITE_P(Pt2, Archive,

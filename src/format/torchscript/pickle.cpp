@@ -220,7 +220,7 @@ class Machine {
   Status persistent() {
     TRY(const Pickled* id, pop());
     TRY(StorageView view, storage_of(*id));
-    push(Kind::storage).tensor = std::make_shared<PickledTensor>(PickledTensor{std::move(view), {}, false});
+    push(Kind::storage).tensor = std::make_shared<PickledTensor>(PickledTensor{std::move(view), nullptr, {}, false});
     return {};
   }
 

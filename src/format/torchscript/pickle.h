@@ -24,9 +24,16 @@ struct StorageView {
   std::vector<int64_t> sizes, strides;
 };
 
+// What the integers of a quantised tensor mean: (i - zero_point) * scale.
+struct Quantizer {
+  Tensor scale, zero_point;  // f64 and i64, of rank 0 or one for each entry of `axis`
+  int64_t axis = 0;
+};
+
 struct PickledTensor {
   StorageView view;
-  Tensor tensor;  // row-major; no tensor where the archive holds none (example inputs)
+  std::shared_ptr<const Quantizer> quantizer;  // null: not quantised
+  Tensor tensor;                               // row-major; no tensor where the archive holds none (example inputs)
   bool requires_grad = false;
 };
 

@@ -55,6 +55,35 @@ const std::string kStorage =
     "("s + unicode("storage") + "ctorch\nFloatStorage\n"s + unicode("7") + unicode("cpu") + "K\x0ctQ";
 const std::string kTensor = "ctorch._utils\n_rebuild_tensor_v2\n("s + kStorage + "K\x02(K\x02K\x03t(K\x03K\x01t\x88" +
                             "ccollections\nOrderedDict\n)RtR";
+// With what stands between strides and requires_grad.
+std::string quantised(const std::string& scheme) {
+  const std::string storage =
+      "("s + unicode("storage") + "ctorch\nQInt8Storage\n"s + unicode("7") + unicode("cpu") + "K\x0ctQ";
+  return "ctorch._utils\n_rebuild_qtensor\n("s + storage + "K\x02(K\x02K\x03t(K\x03K\x01t" + scheme + "\x89}tR";
+}
+
+// (the scheme's name, two numbers as a vector of `count` entries each, axis 0)
+std::string by_channel(const std::string& type, const std::string& count) {
+  const auto vector = [&](const std::string& storage) {
+    return "ctorch._utils\n_rebuild_tensor_v2\n(("s + unicode("storage") + "ctorch\n" + storage + "\n" + unicode("8") +
+           unicode("cpu") + "K\x02tQK\x00(K"s + count + "t(K\x01t\x89}tR";
+  };
+  return "(ctorch\nper_channel_affine\n" + vector(type) + vector("LongStorage") + "K\x00t"s;
+}
+
+const std::string kOneScale = "(ctorch\nper_tensor_affine\nG\x3f\xe0\0\0\0\0\0\0K\x03t"s;
+
+TEST(Pickle, QuantisedTensors) {
+  auto pickle = run(quantised(kOneScale) + ".");
+  ASSERT_TRUE(pickle) << pickle.error().text();
+  ASSERT_TRUE(pickle->root->tensor->quantizer);
+  EXPECT_EQ(show(*pickle->root), "i8[2,3]@7+2");
+  EXPECT_EQ(pickle->root->tensor->quantizer->zero_point.int_at(0), 3);
+  EXPECT_EQ(pickle->root->tensor->quantizer->scale.dtype(), DType::f64);
+  pickle = run(quantised(by_channel("DoubleStorage", "\x02")) + ".");
+  ASSERT_TRUE(pickle) << pickle.error().text();
+  EXPECT_EQ(pickle->root->tensor->quantizer->axis, 0);
+}
 
 TEST(Pickle, Rows) {
   const struct {
@@ -155,6 +184,11 @@ TEST(Pickle, Hostile) {
       {"ctorch._utils\n_rebuild_tensor_v2\n("s + kStorage + "K\x00(K\x01t)\x89}tR."s, "pickle.tensor"},
       {"ctorch._utils\n_rebuild_tensor_v2\n(NK\x00))\x89}tR."s, "pickle.tensor"},
       {"c__torch__\nM\n)\x81}b}b.", "pickle.malformed"},
+      {quantised("N") + ".", "pickle.tensor"},
+      {quantised("(ctorch\nper_tensor_affine\nK\x01K\x03t") + ".", "pickle.tensor"},
+      {quantised(by_channel("DoubleStorage", "\x03")) + ".", "pickle.tensor"},
+      {quantised(by_channel("FloatStorage", "\x02")) + ".", "pickle.tensor"},
+      {kOneScale + ".", "pickle.malformed"},
   };
   for (const auto& row : rows) {
     const auto pickle = run(row.bytes);

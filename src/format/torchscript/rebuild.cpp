@@ -33,6 +33,9 @@ constexpr std::array kStorages = {
     StorageType{"UInt16Storage", DType::u16},
     StorageType{"UInt32Storage", DType::u32},
     StorageType{"UInt64Storage", DType::u64},
+    StorageType{"QInt8Storage", DType::i8},
+    StorageType{"QUInt8Storage", DType::u8},
+    StorageType{"QInt32Storage", DType::i32},
     StorageType{"UntypedStorage", DType::undefined},
 };
 
@@ -48,7 +51,8 @@ constexpr std::array kDTypes = {
     StorageType{"uint64", DType::u64},
 };
 
-constexpr std::array<std::string_view, 11> kFunctions = {
+constexpr std::array<std::string_view, 14> kFunctions = {
+    "torch._utils _rebuild_qtensor",
     "torch._utils _rebuild_tensor_v2",
     "torch._utils _rebuild_tensor_v3",
     "torch._utils _rebuild_parameter",
@@ -59,6 +63,8 @@ constexpr std::array<std::string_view, 11> kFunctions = {
     "torch.jit._pickle build_boollist",
     "torch.jit._pickle build_tensorlist",
     "torch device",
+    "torch per_channel_affine",
+    "torch per_tensor_affine",
     "torch Size",
 };
 
@@ -128,6 +134,50 @@ Result<Pickled> rebuild_tensor(const Pickled& arguments, bool v3, const TensorSo
   if (source) {
     TRY(value.tensor->tensor, source(view));
   }
+  return value;
+}
+
+template <class T>
+Result<Tensor> one_number(DType dtype, T value) {
+  TRY(Tensor made, Tensor::allocate(dtype, {}));
+  made.as_mutable<T>()[0] = value;
+  return made;
+}
+
+// (per_tensor_affine, scale, zero_point) or (per_channel_affine, scales, zero_points, axis).
+Result<std::shared_ptr<const Quantizer>> quantizer_of(const Pickled& scheme, const StorageView& view) {
+  const auto& items = scheme.items;
+  const bool tuple = scheme.kind == Kind::tuple && items.size() >= 3 && items[0]->kind == Kind::global;
+  auto made = std::make_shared<Quantizer>();
+  if (tuple && items[0]->text == "torch per_tensor_affine" && items[1]->kind == Kind::real &&
+      items[2]->kind == Kind::integer) {
+    TRY(made->scale, one_number(DType::f64, items[1]->real));
+    TRY(made->zero_point, one_number(DType::i64, items[2]->integer));
+    return made;
+  }
+  const bool channels = tuple && items.size() == 4 && items[0]->text == "torch per_channel_affine" &&
+                        items[1]->kind == Kind::tensor && items[2]->kind == Kind::tensor &&
+                        items[3]->kind == Kind::integer && items[3]->integer >= 0 &&
+                        items[3]->integer < static_cast<int64_t>(view.sizes.size());
+  if (!channels) return bad_tensor("it is quantised in a way that is not known");
+  const PickledTensor &scale = *items[1]->tensor, &zero = *items[2]->tensor;
+  const std::vector<int64_t> wanted = {view.sizes[static_cast<size_t>(items[3]->integer)]};
+  if (scale.view.dtype != DType::f64 || zero.view.dtype != DType::i64 || scale.view.sizes != wanted ||
+      zero.view.sizes != wanted)
+    return bad_tensor("its scales do not fit its sizes");
+  made->scale = scale.tensor;
+  made->zero_point = zero.tensor;
+  made->axis = items[3]->integer;
+  return made;
+}
+
+// As rebuild_tensor, with what the integers mean in the fifth place.
+Result<Pickled> rebuild_quantised(const Pickled& arguments, const TensorSource& source) {
+  if (arguments.items.size() < 7) return bad_tensor("wrong number of arguments");
+  Pickled plain = arguments;
+  plain.items.erase(plain.items.begin() + 4);
+  TRY(Pickled value, rebuild_tensor(plain, false, source));
+  TRY(value.tensor->quantizer, quantizer_of(*arguments.items[4], value.tensor->view));
   return value;
 }
 
@@ -215,6 +265,7 @@ Result<Pickled> rebuild(const Pickled& function, const Pickled& arguments, const
   if (arguments.kind != Kind::tuple) return refuse("pickle.malformed", "a call in the pickle has no arguments");
   if (function.text == "torch._utils _rebuild_tensor_v2") return rebuild_tensor(arguments, false, source);
   if (function.text == "torch._utils _rebuild_tensor_v3") return rebuild_tensor(arguments, true, source);
+  if (function.text == "torch._utils _rebuild_qtensor") return rebuild_quantised(arguments, source);
   if (function.text == "torch._utils _rebuild_parameter") return rebuild_parameter(arguments);
   return make(function.text, arguments);
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "lower/aten/families.h"
 #include "lower/aten/nn.h"
 
 namespace anyshape::lower {
@@ -29,7 +30,6 @@ constexpr std::string_view kLinear[] = {
     "empty_like",
     "expand",
     "expand_as",
-
     "flatten",
     "flip",
     "gather",
@@ -181,7 +181,7 @@ const AtenOp* find_complex(std::string_view name, const AtenOp* real) {
   const auto it = std::find_if(own.begin(), own.end(), [&](const AtenOp& op) { return op.name == name; });
   if (it != own.end()) return &*it;
   if (name == "fft_fftshift" || name == "fft_ifftshift") return real ? &kByParts : nullptr;
-  if (name.starts_with("fft_") || name.starts_with("_fft_") || name == "istft" || name == "stft") return real;
+  if (is_of(fft_ops(), name) || name == "istft" || name == "stft") return real;
   if (!real || !is_linear(name)) return nullptr;
   if (!real->put) return &kByParts;
   return real->reorders ? &kReorderedView : real->copies_reordered ? &kCopyingView : &kView;

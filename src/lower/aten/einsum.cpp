@@ -207,7 +207,7 @@ Arg decomposed(Lowering& l, const Equation& equation, const Refs& operands) {
   Operand result{operands[0], equation.in[0]};
   for (const Labels& term : equation.in)
     if (!distinct(term)) {
-      l->refuse("export.opset", "einsum with a repeated label needs opset 12 or later");
+      l->refuse(kOpsetCode, "einsum with a repeated label needs opset 12 or later");
       return {};
     }
   for (size_t i = 1; i < operands.size(); ++i) {
@@ -215,7 +215,7 @@ Arg decomposed(Lowering& l, const Equation& equation, const Refs& operands) {
     for (size_t k = i + 1; k < operands.size(); ++k) kept = joined(kept, equation.in[k]);
     const Operand next{operands[i], equation.in[i]};
     if (!same_sizes(l, result, next)) {
-      l->refuse("export.opset", "einsum whose axes may broadcast needs opset 12 or later");
+      l->refuse(kOpsetCode, "einsum whose axes may broadcast needs opset 12 or later");
       return {};
     }
     result = multiplied(l, result, next, kept);

@@ -33,8 +33,11 @@ std::span<const AtenOp> part_ops();
 std::span<const AtenOp> patch_ops();
 std::span<const AtenOp> pointwise_ops();
 std::span<const AtenOp> pool_ops();
+std::span<const AtenOp> quantize_ops();
+std::span<const AtenOp> quantized_ops();
 std::span<const AtenOp> random_ops();
 std::span<const AtenOp> recurrent_ops();
+std::span<const AtenOp> recurrent_packed_ops();
 std::span<const AtenOp> reduce_ops();
 std::span<const AtenOp> resize_ops();
 std::span<const AtenOp> sampler_ops();
@@ -47,6 +50,9 @@ std::span<const AtenOp> transformer_ops();
 std::span<const AtenOp> unary_ops();
 std::span<const AtenOp> view_ops();
 std::span<const AtenOp> window_ops();
+
+// Whether the family has a record of this name.
+bool is_of(std::span<const AtenOp> family, std::string_view name);
 
 // put() of operators that hand their argument through.
 Ref put_whole(Lowering& l, const Args& args, Ref self, Ref part, size_t index);

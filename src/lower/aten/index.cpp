@@ -194,7 +194,7 @@ Arg index_put(Lowering& l, const Args& a) {
   if (mask && !accumulate)
     if (const Ref out = put_masked(l, x, *mask, values)) return out;
   if (accumulate && l->opset() < 16) {
-    l->refuse("export.opset", "index_put with accumulate needs opset 16 or later");
+    l->refuse(kOpsetCode, "index_put with accumulate needs opset 16 or later");
     return {};
   }
   const Index index = index_of(l, x, given);

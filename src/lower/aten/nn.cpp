@@ -127,7 +127,7 @@ Ref dropped(Lowering& l, Ref x, double ratio, std::string_view what) {
     return {};
   }
   if (l->opset() < 12) {
-    l->refuse("export.opset", "{} needs opset 12: before it Dropout never drops", what);
+    l->refuse(kOpsetCode, "{} needs opset 12: before it Dropout never drops", what);
     return {};
   }
   return l.op("Dropout", {x, l->number(ratio, DType::f32), l->integer(1, DType::boolean)});

@@ -14,6 +14,9 @@ struct Pool {
   bool ceil = false, count_padding = true;
   std::optional<int64_t> divisor;
 
+  bool unpadded() const {
+    return std::all_of(padding.begin(), padding.end(), [](int64_t p) { return p == 0; });
+  }
   int64_t extent(size_t i) const { return dilation[i] * (kernel[i] - 1) + 1; }
   int64_t volume() const {
     int64_t product = 1;
@@ -84,6 +87,19 @@ std::vector<Attribute> attributes_of(const Pool& pool, bool dilates) {
   return out;
 }
 
+// ONNX Runtime moves a Pad with zeros into the pool behind it, and a MaxPool pads with the lowest number instead. Where
+// the pool says that it pads nothing, rather than so much, it leaves the two alone.
+std::vector<Attribute> max_attributes(Lowering& l, const Pool& pool, Ref x) {
+  std::vector<Attribute> out = attributes_of(pool, true);
+  const Node* made = l->producer(x);
+  const bool pads =
+      pool.ceil || std::any_of(pool.padding.begin(), pool.padding.end(), [](int64_t p) { return p != 0; });
+  if (!made || made->type != "Pad" || pads) return out;
+  std::erase_if(out, [](const Attribute& one) { return one.name == "pads"; });
+  out.insert(out.begin(), attr("auto_pad", "VALID"));
+  return out;
+}
+
 // x with all padding written out, long enough for windows that are rounded up. The padding behind stays shorter than a
 // window: runtimes that move it into the pool allow no more.
 Ref padded(Lowering& l, const Pool& pool, Ref x, Ref value) {
@@ -116,6 +132,21 @@ DType max_type(Lowering& l, DType dtype) {
   return is_float(dtype) ? dtype : DType::f64;
 }
 
+// ONNX Runtime moves zeros that were padded in front of a pool into the padding of the pool, where MaxPool has the
+// lowest numbers instead. It leaves a pool with auto_pad alone.
+bool follows_padding(Lowering& l, Ref x) {
+  const Node* made = l->producer(x);
+  return made && made->type == "Pad";
+}
+
+// A pool without padding that says so by auto_pad.
+std::vector<Attribute> valid_attributes(const Pool& pool) {
+  auto out = attributes_of(without_padding(pool), true);
+  std::erase_if(out, [](const Attribute& a) { return a.name == "pads"; });
+  out.insert(out.begin(), attr("auto_pad", std::string_view("VALID")));
+  return out;
+}
+
 struct Pooled {
   Ref value, indices;
 };
@@ -124,7 +155,9 @@ Pooled max_pool_of(Lowering& l, Pool pool, Ref x, bool with_indices) {
   const DType given = l->dtype(x), wide = max_type(l, given);
   x = l->cast(x, wide);
   if (pool.ceil && divides(l, pool, x)) pool.ceil = false;
-  if (pool.ceil && !starts_inside(pool)) {
+  const bool alone = !with_indices && follows_padding(l, x);
+  if (alone && !pool.ceil && pool.unpadded()) return {l->cast(l.op("MaxPool", {x}, valid_attributes(pool)), given), {}};
+  if (alone || (pool.ceil && !starts_inside(pool))) {
     if (with_indices) {
       l->refuse("aten.pool",
                 "max pooling with ceil_mode=True and windows that may start behind the input cannot give "
@@ -136,7 +169,7 @@ Pooled max_pool_of(Lowering& l, Pool pool, Ref x, bool with_indices) {
     const Ref y = l.op("MaxPool", {padded(l, pool, x, lowest)}, attributes_of(without_padding(pool), true));
     return {l->cast(cut_to_windows(l, pool, x, y), given), {}};
   }
-  if (!with_indices) return {l->cast(l.op("MaxPool", {x}, attributes_of(pool, true)), given), {}};
+  if (!with_indices) return {l->cast(l.op("MaxPool", {x}, max_attributes(l, pool, x)), given), {}};
   const Refs out = l->emit("MaxPool", {x}, attributes_of(pool, true), 2);
   // ONNX counts through the whole tensor, PyTorch through one plane.
   const Dims sizes = l->dims(x);
@@ -174,9 +207,8 @@ Ref average_by_counts(Lowering& l, const Pool& pool, Ref x) {
 }
 
 Ref average_of(Lowering& l, Pool pool, Ref x) {
-  const bool unpadded = std::all_of(pool.padding.begin(), pool.padding.end(), [](int64_t p) { return p == 0; });
   if (pool.ceil && divides(l, pool, x)) pool.ceil = false;
-  if (unpadded && !pool.divisor) pool.count_padding = false;
+  if (pool.unpadded() && !pool.divisor) pool.count_padding = false;
   const bool plain = pool.ceil ? !pool.count_padding && !pool.divisor && starts_inside(pool) : true;
   if (!plain) return average_by_counts(l, pool, x);
   auto attributes = attributes_of(pool, false);

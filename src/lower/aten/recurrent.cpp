@@ -57,18 +57,15 @@ std::vector<Attribute> attributes_of(Lowering& l, CellKind kind, size_t directio
   return out;
 }
 
-struct LayerState {
-  Ref hidden, cell;
-};
-
 // ONNX Runtime computes these layers in f32 only, f16 in f32.
-RecurrentResult layer(Lowering& l, CellKind kind, const std::vector<Direction>& directions, Ref x, LayerState start) {
+RecurrentResult layer(Lowering& l, CellKind kind, const std::vector<Direction>& directions, Ref x, RecurrentState start,
+                      Ref lengths) {
   const DType given = l->dtype(x), used = given == DType::f64 || given == DType::bf16 ? DType::f32 : given;
   const auto as_used = [&](Ref t) { return t ? l->cast(t, used) : t; };
   Packed weights = packed(l, directions, kind);
   weights = {as_used(weights.w), as_used(weights.r), as_used(weights.b)};
   auto attributes = attributes_of(l, kind, directions.size(), weights);
-  Refs in{as_used(x), weights.w, weights.r, weights.b, Ref(), as_used(start.hidden)};
+  Refs in{as_used(x), weights.w, weights.r, weights.b, lengths, as_used(start.hidden)};
   if (kind == CellKind::lstm) in.push_back(as_used(start.cell));
   const std::string_view type = kind == CellKind::lstm ? "LSTM" : kind == CellKind::gru ? "GRU" : "RNN";
   Refs out = l->emit(type, in, std::move(attributes), kind == CellKind::lstm ? 3 : 2);
@@ -83,7 +80,7 @@ RecurrentResult layer(Lowering& l, CellKind kind, const std::vector<Direction>& 
   return result;
 }
 
-RecurrentResult projected_layer(Lowering& l, const std::vector<Direction>& directions, Ref x, LayerState start) {
+RecurrentResult projected_layer(Lowering& l, const std::vector<Direction>& directions, Ref x, RecurrentState start) {
   Refs outputs, hidden, cells;
   for (size_t d = 0; d < directions.size(); ++d) {
     const auto state = [&](Ref all) {
@@ -110,9 +107,10 @@ RecurrentResult recurrent(Lowering& l, const RecurrentCall& call) {
   Ref x = call.input;
   Refs hidden, cells;
   for (size_t i = 0; i < call.layers.size(); ++i) {
-    const LayerState state{start(call.hidden, i), start(call.cell, i)};
+    const RecurrentState state{start(call.hidden, i), start(call.cell, i)};
     const bool projected = static_cast<bool>(call.layers[i][0].projection);
-    result = projected ? projected_layer(l, call.layers[i], x, state) : layer(l, call.kind, call.layers[i], x, state);
+    result = projected ? projected_layer(l, call.layers[i], x, state)
+                       : layer(l, call.kind, call.layers[i], x, state, call.lengths);
     const bool last = i + 1 == call.layers.size();
     x = last || call.dropout == 0 ? result.output : dropped(l, result.output, call.dropout, "a recurrent layer");
     hidden.push_back(result.hidden);

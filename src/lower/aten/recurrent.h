@@ -17,6 +17,7 @@ struct RecurrentCall {
   Ref input;                                   // [time, batch, features]
   Ref hidden, cell;                            // [layers * directions, batch, size]; absent: zeros
   double dropout = 0;                          // between layers
+  Ref lengths;                                 // i32[batch], of sequences that end before the last step; may be absent
 };
 
 struct RecurrentResult {
@@ -25,6 +26,14 @@ struct RecurrentResult {
 };
 
 RecurrentResult recurrent(Lowering& l, const RecurrentCall& call);
+
+// The flat list of weights of a call: per layer and direction w_ih, w_hh, then b_ih, b_hh, then w_hr where it projects.
+std::optional<std::vector<std::vector<Direction>>> recurrent_weights(Lowering& l, const Args& a, CellKind kind);
+// The state a call begins with; one of zeros is left out: the layer takes its sizes from the input then.
+struct RecurrentState {
+  Ref hidden, cell;
+};
+RecurrentState recurrent_state(Lowering& l, const Args& a, CellKind kind, bool batched);
 
 struct StepResult {
   Ref hidden, cell;

@@ -1,10 +1,10 @@
+#include <algorithm>
+
 #include "lower/aten/recurrent.h"
 
 namespace anyshape::lower {
-namespace {
 
-// The flat list of weights: per layer and direction w_ih, w_hh, then b_ih, b_hh, then w_hr where it projects.
-std::optional<std::vector<std::vector<Direction>>> layers_of(Lowering& l, const Args& a, CellKind kind) {
+std::optional<std::vector<std::vector<Direction>>> recurrent_weights(Lowering& l, const Args& a, CellKind kind) {
   const Refs all = a.tensors("params");
   const size_t layers = static_cast<size_t>(a.i("num_layers", 1)), directions = a.flag("bidirectional") ? 2 : 1;
   const size_t plain = a.flag("has_biases", true) ? 4 : 2, cells = layers * directions;
@@ -28,29 +28,30 @@ std::optional<std::vector<std::vector<Direction>>> layers_of(Lowering& l, const 
   return out;
 }
 
-// A state of zeros is left out: the layer takes its sizes from the input then.
-Ref state_of(Lowering& l, Ref given, bool batched) {
-  if (!given || is_zero(l, given)) return {};
-  return batched ? given : l->unsqueeze(given, {1});
+RecurrentState recurrent_state(Lowering& l, const Args& a, CellKind kind, bool batched) {
+  const Refs given = kind == CellKind::lstm ? a.tensors("hx") : Refs{a.tensor("hx")};
+  const bool zeros = std::all_of(given.begin(), given.end(), [&](Ref one) { return !one || is_zero(l, one); });
+  // Both or none: ONNX Runtime reads the cell state only where there is a hidden state, and the other way round.
+  if (zeros) return {};
+  const auto state = [&](size_t i) {
+    if (i >= given.size() || !given[i]) return Ref();
+    return batched ? given[i] : l->unsqueeze(given[i], {1});
+  };
+  return {state(0), state(1)};
 }
+
+namespace {
 
 Arg whole_layers(Lowering& l, const Args& a, CellKind kind) {
   const Ref x = a.tensor("input");
   if (!l.need_rank(x, 2, 3)) return {};
-  auto layers = layers_of(l, a, kind);
+  auto layers = recurrent_weights(l, a, kind);
   if (!layers) return {};
   const bool batched = l->rank(x) == 3, turned = batched && a.flag("batch_first");
-  const Refs states = kind == CellKind::lstm ? a.tensors("hx") : Refs{a.tensor("hx")};
-  RecurrentCall call{kind, *std::move(layers), x, {}, {}, a.flag("train") ? a.f("dropout") : 0};
+  const RecurrentState state = recurrent_state(l, a, kind, batched);
+  RecurrentCall call{kind, *std::move(layers), x, state.hidden, state.cell, a.flag("train") ? a.f("dropout") : 0, {}};
   if (!batched) call.input = l->unsqueeze(x, {1});
   if (turned) call.input = permuted(l, x, {1, 0, 2});
-  call.hidden = state_of(l, states.empty() ? Ref() : states[0], batched);
-  if (states.size() > 1) call.cell = state_of(l, states[1], batched);
-  // ONNX Runtime reads the cell state only where there is a hidden state, and the other way round.
-  if (kind == CellKind::lstm && static_cast<bool>(call.hidden) != static_cast<bool>(call.cell)) {
-    call.hidden = batched ? states[0] : l->unsqueeze(states[0], {1});
-    call.cell = batched ? states[1] : l->unsqueeze(states[1], {1});
-  }
   RecurrentResult result = recurrent(l, call);
   if (turned) result.output = l->transpose(result.output, {1, 0, 2});
   if (!batched) {
@@ -65,14 +66,6 @@ Arg whole_layers(Lowering& l, const Args& a, CellKind kind) {
 template <CellKind Kind>
 Arg layers(Lowering& l, const Args& a) {
   return whole_layers(l, a, Kind);
-}
-
-Arg packed(Lowering& l, const Args& a) {
-  l->refuse("aten.packed",
-            "{} on a packed sequence (pack_padded_sequence) cannot be exported: ONNX has no packed sequences; run the "
-            "layer on the padded tensor and mask its output",
-            a.schema().name);
-  return {};
 }
 
 Ref affine(Lowering& l, Ref x, Ref weight, Ref bias) {
@@ -118,20 +111,10 @@ Arg rnn_cell(Lowering& l, const Args& a) {
 }
 
 constexpr AtenOp kRecurrentOps[] = {
-    {"_pack_padded_sequence", packed},
-    {"_pad_packed_sequence", packed},
-    {"gru.data", packed},
-    {"gru.input", layers<CellKind::gru>},
-    {"gru_cell", gru_cell},
-    {"lstm.data", packed},
-    {"lstm.input", layers<CellKind::lstm>},
-    {"lstm_cell", lstm_cell},
-    {"rnn_relu.data", packed},
-    {"rnn_relu.input", layers<CellKind::relu>},
-    {"rnn_relu_cell", rnn_cell<false>},
-    {"rnn_tanh.data", packed},
-    {"rnn_tanh.input", layers<CellKind::tanh>},
-    {"rnn_tanh_cell", rnn_cell<true>},
+    {"gru.input", layers<CellKind::gru>},       {"gru_cell", gru_cell},
+    {"lstm.input", layers<CellKind::lstm>},     {"lstm_cell", lstm_cell},
+    {"rnn_relu.input", layers<CellKind::relu>}, {"rnn_relu_cell", rnn_cell<false>},
+    {"rnn_tanh.input", layers<CellKind::tanh>}, {"rnn_tanh_cell", rnn_cell<true>},
 };
 
 }  // namespace

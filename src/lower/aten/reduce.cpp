@@ -191,6 +191,8 @@ Arg histc(Lowering& l, const Args& a) {
 }
 
 constexpr AtenOp kReduceOps[] = {
+    {"_is_all_true", holds<true>},
+    {"_is_any_true", holds<false>},
     {"all", holds<true>},
     {"amax", amax<true>},
     {"amin", amax<false>},

@@ -163,7 +163,7 @@ template <bool Cubic>
 Arg antialiased(Lowering& l, const Args& a) {
   const Ref x = a.self();
   if (l->opset() < 18) {
-    l->refuse("export.opset", "resizing with antialias=True needs opset 18 or later; export with --opset 18");
+    l->refuse(kOpsetCode, "resizing with antialias=True needs opset 18 or later");
     return {};
   }
   auto target = target_of(l, a, x, 2);

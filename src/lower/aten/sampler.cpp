@@ -16,8 +16,7 @@ Arg grid_sampler(Lowering& l, const Args& a) {
   if (!l.need_rank(x, 4, 5)) return {};
   const int64_t needed = l->rank(x) == 5 ? 20 : 16;
   if (l->opset() < needed) {
-    l->refuse("export.opset", "grid_sample of {} axes needs opset {} or later; export with --opset {}", l->rank(x),
-              needed, needed);
+    l->refuse(kOpsetCode, "grid_sample of {} axes needs opset {} or later", l->rank(x), needed);
     return {};
   }
   static constexpr std::string_view kPadding[] = {"zeros", "border", "reflection"};

@@ -81,7 +81,7 @@ std::optional<Reduction> reduction(Lowering& l, std::string_view name) {
   else
     l->refuse("aten.arguments", "scattering with the reduction {:?}", name);
   if (!l->failed() && l->opset() < out.since)
-    l->refuse("export.opset", "scattering with the reduction {:?} needs opset {} or later", name, out.since);
+    l->refuse(kOpsetCode, "scattering with the reduction {:?} needs opset {} or later", name, out.since);
   return l->failed() ? std::nullopt : std::optional(out);
 }
 

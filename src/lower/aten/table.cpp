@@ -34,8 +34,11 @@ std::vector<AtenOp> sorted_table() {
       patch_ops(),
       pointwise_ops(),
       pool_ops(),
+      quantize_ops(),
+      quantized_ops(),
       random_ops(),
       recurrent_ops(),
+      recurrent_packed_ops(),
       reduce_ops(),
       resize_ops(),
       sampler_ops(),
@@ -64,6 +67,10 @@ const AtenOp* find(std::string_view name) {
 }
 
 }  // namespace
+
+bool is_of(std::span<const AtenOp> family, std::string_view name) {
+  return std::any_of(family.begin(), family.end(), [&](const AtenOp& op) { return op.name == name; });
+}
 
 const std::vector<AtenOp>& all_aten() {
   static const std::vector<AtenOp> table = sorted_table();

@@ -19,8 +19,7 @@ Ref aligned_boxes(Lowering& l, const Args& a, bool aligned) {
   const Ref x = a.tensor("input"), boxes = a.tensor("rois");
   if (!l.need_rank(x, 4, 4) || !l.need_rank(boxes, 2, 2)) return {};
   if (aligned && l->opset() < 16) {
-    l->refuse("aten.opset", "{} with boxes aligned to pixel centres has no form before opset 16; use --opset 16",
-              a.schema().name);
+    l->refuse(kOpsetCode, "{} with boxes aligned to pixel centres needs opset 16 or later", a.schema().name);
     return {};
   }
   std::vector<Attribute> attributes{
@@ -58,7 +57,7 @@ Arg roi_pool(Lowering& l, const Args& a) {
 
 Arg deform_conv(Lowering& l, const Args& a) {
   if (l->opset() < 19) {
-    l->refuse("aten.opset", "{} has no form before opset 19; use --opset 19", a.schema().name);
+    l->refuse(kOpsetCode, "{} needs opset 19 or later", a.schema().name);
     return {};
   }
   const Ref x = a.tensor("input"), weight = a.tensor("weight");

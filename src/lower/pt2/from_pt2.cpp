@@ -39,7 +39,9 @@ class Driver {
         request_(request),
         symbols_(std::make_shared<Symbols>()),
         assumptions_(*symbols_),
-        lowering_(ops, assumptions_, request.opset, {.training = request.training}),
+        lowering_(
+            ops, assumptions_, request.opset,
+            {.training = request.training, .domains = request.custom_opsets, .open_weights = request.open_weights}),
         interpreter_(lowering_, request) {}
 
   Result<Lowered> run();
@@ -49,7 +51,7 @@ class Driver {
   Status name_inputs();
   Status bind_sizes();
   Status bind_inputs();
-  Result<NamedRefs> outputs();
+  Result<NamedRefs> outputs(Assembly& assembly);
   void read_guards(Assembly& assembly);
   void read_ranges(Assembly& assembly);
   // `e >= 2` is what PyTorch notes for every size it met, also of tensors in between; what follows from that for the
@@ -186,7 +188,7 @@ Status Driver::bind_inputs() {
       const auto it = program_.weights.find(spec.target);
       if (it == program_.weights.end()) return refuse("pt2.weight", "the archive holds no data for {:?}", spec.target);
       const auto [known, first] = shared.try_emplace(it->second.storage);
-      if (first || it->second.storage.empty()) known->second = lowering_->constant(it->second.tensor, spec.target);
+      if (first || it->second.storage.empty()) known->second = lowering_.weight(it->second.tensor, spec.target);
       const Var variable = lowering_.memory().variable(known->second, spec.target);
       if (spec.kind == InputSpec::Kind::buffer) buffers_.emplace_back(variable, spec.target);
       interpreter_.bind(name, variable);
@@ -195,7 +197,7 @@ Status Driver::bind_inputs() {
   return {};
 }
 
-Result<NamedRefs> Driver::outputs() {
+Result<NamedRefs> Driver::outputs(Assembly& assembly) {
   NamedRefs out;
   size_t count = 0, index = 0;
   for (const OutputSpec& spec : program_.outputs) count += spec.kind == OutputSpec::Kind::user;
@@ -210,15 +212,13 @@ Result<NamedRefs> Driver::outputs() {
         value.is_tensor() ? lowering_.ref(value) : lowering_.operand(value, lowering_.common_type({&value}));
     out.emplace_back(name, ref);
   }
-  if (request_.output_names.size() > count)
-    return usage("names.outputs", "{} output names are given, the program has {} outputs", request_.output_names.size(),
-                 count);
   for (const OutputSpec& spec : program_.outputs)
     if (spec.kind == OutputSpec::Kind::buffer_mutation || spec.kind == OutputSpec::Kind::input_mutation)
       if (const Arg value = interpreter_.value(spec.argument); value.is_tensor())
-        out.emplace_back(spec.target + "_next", lowering_.ref(value));
+        assembly.state(out, spec.target, lowering_.ref(value), false);
   for (const auto& [buffer, name] : buffers_)
-    if (buffer->writes > 0) out.emplace_back(name + "_next", lowering_.memory().read(buffer));
+    if (buffer->writes > 0) assembly.state(out, name, lowering_.memory().read(buffer), false);
+  TRY_OK(assembly.check_names(out, count));
   return out;
 }
 
@@ -275,8 +275,8 @@ Result<Lowered> Driver::run() {
   lowering_.captured().watch(axes_.freed);
   interpreter_.run(program_.graph);
   if (lowering_->failed()) return tl::unexpected(lowering_->status().error());
-  TRY(NamedRefs results, outputs());
   Assembly assembly(lowering_, symbols_, request_, axes_);
+  TRY(NamedRefs results, outputs(assembly));
   read_guards(assembly);
   read_ranges(assembly);
   TRY(Lowered out, assembly.finish(std::move(results)));

@@ -18,7 +18,12 @@ Evaluator::Evaluator(const torchscript::Script& script, Lowering& lowering)
       in_(lowering),
       numbers_(lowering),
       library_(lowering, numbers_, journal_, frames_, script.version),
-      modules_(script, lowering, numbers_, library_, journal_, [this](const Expr& expr) { return eval(expr); }),
+      modules_(
+          script, lowering, numbers_, library_, journal_, [this](const Expr& expr) { return eval(expr); },
+          [this](const std::shared_ptr<Instance>& owner, Value state) -> Status {
+            TRY_OK(call_method(owner, "__setstate__", {{}, {std::move(state)}, {}}));
+            return {};
+          }),
       undecided_(*this) {}
 
 tl::unexpected<Error> Evaluator::placed(Error error) {

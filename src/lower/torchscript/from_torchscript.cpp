@@ -26,7 +26,9 @@ class Driver {
         request_(request),
         symbols_(std::make_shared<Symbols>()),
         assumptions_(*symbols_),
-        lowering_(ops, assumptions_, request.opset, {.training = request.training}),
+        lowering_(
+            ops, assumptions_, request.opset,
+            {.training = request.training, .domains = request.custom_opsets, .open_weights = request.open_weights}),
         evaluator_(script, lowering_) {
     evaluator_.library().set_custom(request.custom);
   }
@@ -171,14 +173,11 @@ Result<NamedRefs> Driver::outputs(Assembly& assembly) {
   lowering_->set_place("");
   TRY_OK(flatten(result_, "", found));
   if (found.empty()) return refuse("script.output", "forward gives back no tensor");
-  if (request_.output_names.size() > found.size()) {
-    return usage("names.outputs", "{} output names are given, forward has {} outputs", request_.output_names.size(),
-                 found.size());
-  }
   NamedRefs out;
   for (size_t i = 0; i < found.size(); ++i)
     out.emplace_back(output_name(request_, i, found.size(), found[i].path), found[i].ref);
   add_state(out, assembly);
+  TRY_OK(assembly.check_names(out, found.size()));
   return out;
 }
 
@@ -190,18 +189,18 @@ void Driver::add_state(NamedRefs& out, Assembly& assembly) {
     const auto is_given = [&](const auto& given) { return given.first == change.path; };
     const bool given = std::any_of(inputs_.state.begin(), inputs_.state.end(), is_given);
     const Var* tensor = change.owner->attributes.at(change.attribute).get<Var>();
-    std::string type = "VALUE";
     if (tensor != nullptr) {
       const Ref value = lowering_.memory().read(*tensor);
-      out.emplace_back(change.path + "_next", value);
       const std::string dims = print(lowering_->dims(value));
-      type = fmt::format("{}{}", name(lowering_->dtype(value)), dims);
+      const std::string how =
+          fmt::format(", --input \"{}={}{}\" makes it an input", change.path, name(lowering_->dtype(value)), dims);
+      assembly.state(out, change.path, value, given, how);
+    } else if (!given) {
+      assembly.note(
+          fmt::format("the module changes its attribute {0}: the exported model begins with the archive's value each "
+                      "time; --input \"{0}=VALUE\" makes it an input",
+                      change.path));
     }
-    if (given) continue;
-    assembly.note(
-        fmt::format("the module changes its attribute {0}: the exported model begins with the archive's "
-                    "value each time; --input \"{0}={1}\" makes it an input",
-                    change.path, type));
   }
 }
 
@@ -227,6 +226,7 @@ Result<Lowered> Driver::run() {
   assembly.notes(lowering_.captured().suspects());
   TRY(Lowered out, assembly.finish(std::move(results)));
   out.unrolled = lowering_.captured().unrolled();
+  out.frozen = lowering_.captured().frozen();
   out.custom_shapes = request_.custom_shapes;
   return out;
 }

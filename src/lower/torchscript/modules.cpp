@@ -61,7 +61,7 @@ Value Modules::unpickled_tensor(const Pickled& value, const std::string& path, b
   Var& shared = storages_[storage_key(value.tensor->view, !in_modules)];
   if (!shared) {
     const std::string name = in_modules ? path : fmt::format("constants.{}", path);
-    shared = in_.memory().variable(in_->constant(value.tensor->tensor, name), name);
+    shared = in_.memory().variable(in_.weight(value.tensor->tensor, name), name);
     tensors_.emplace_back(name, shared);
   }
   return shared;
@@ -87,7 +87,21 @@ Result<Value> Modules::unpickled_container(const Pickled& value, const std::stri
   return value.kind == Pickled::Kind::list ? list_of(std::move(items)) : tuple_of(std::move(items));
 }
 
-Value Modules::unpickled_object(const Pickled& value, const std::string& path, bool in_modules) {
+Result<Value> Modules::quantized_tensor(const Pickled& value, const std::string& path) {
+  const torchscript::Quantizer& held = *value.tensor->quantizer;
+  const Ref integers = in_->constant(value.tensor->tensor, path);
+  const Arg scale(in_->constant(held.scale)), zero(in_->constant(held.zero_point));
+  const auto scheme = in_.quantized().scheme(scale, zero, in_->dtype(integers), held.axis);
+  const Ref made = in_.quantized().of(integers, scheme);
+  if (in_->failed()) return tl::unexpected(in_->status().error());
+  return Value(in_.memory().variable(made, path));
+}
+
+Result<Value> Modules::unpickled_object(const Pickled& value, const std::string& path, bool in_modules) {
+  // What PyTorch packs for its kernels is its state: weight, bias, and what else the packing was asked for.
+  const bool native = value.text.starts_with("__torch__.torch.classes.");
+  if (native && value.items.size() == 1 && value.items[0]->kind == Pickled::Kind::tuple)
+    return unpickled(*value.items[0], path, in_modules);
   auto instance = std::make_shared<Instance>();
   instance->type_name = value.text;
   instance->type = find_class(value.text);
@@ -143,7 +157,11 @@ Result<Value> Modules::unpickled(const Pickled& value, const std::string& path, 
     case Pickled::Kind::device:
       return Value(Device{value.text});
     case Pickled::Kind::tensor:
-      made = unpickled_tensor(value, path, in_modules);
+      if (value.tensor->quantizer) {
+        TRY(made, quantized_tensor(value, path));
+      } else {
+        made = unpickled_tensor(value, path, in_modules);
+      }
       break;
     case Pickled::Kind::list:
     case Pickled::Kind::tuple:
@@ -151,9 +169,10 @@ Result<Value> Modules::unpickled(const Pickled& value, const std::string& path, 
       TRY(made, unpickled_container(value, path, in_modules));
       break;
     }
-    case Pickled::Kind::object:
-      made = unpickled_object(value, path, in_modules);
+    case Pickled::Kind::object: {
+      TRY(made, unpickled_object(value, path, in_modules));
       break;
+    }
     case Pickled::Kind::enumerator: {
       TRY(made, unpickled_enumerator(value, path));
       break;
@@ -174,7 +193,20 @@ Result<Value> Modules::class_attribute(const Instance& owner, const std::string&
   return refuse("script.name", "the class {} has no attribute {}", owner.type_name, name);
 }
 
+// The attributes that __setstate__ makes are the archive's, no doing of the program.
+Status Modules::restore(const std::shared_ptr<Instance>& owner) {
+  const bool stated = owner->origin && owner->origin->items.size() == 1 && owner->type != nullptr &&
+                      owner->origin->items[0]->kind == Pickled::Kind::tuple &&
+                      owner->type->methods.count("__setstate__") != 0;
+  if (!stated || !owner->attributes.empty()) return {};
+  TRY(Value state, unpickled(*owner->origin->items[0], owner->path, true));
+  TRY_OK(restore_(owner, std::move(state)));
+  std::erase_if(set_, [&](const auto& one) { return one.first == owner.get(); });
+  return {};
+}
+
 Result<Value> Modules::attribute(const std::shared_ptr<Instance>& owner, const std::string& name) {
+  TRY_OK(restore(owner));
   const std::pair<const Instance*, std::string> key(owner.get(), name);
   if (set_.count(key) == 0) read_first_.insert(key);
   if (const auto found = owner->attributes.find(name); found != owner->attributes.end()) return found->second;

@@ -26,15 +26,18 @@ class Modules {
  public:
   // The value of an expression that a class holds.
   using Eval = std::function<Result<Value>(const torchscript::Expr&)>;
+  // Lets an object of a class with __setstate__ take the state that the archive holds.
+  using Restore = std::function<Status(const std::shared_ptr<Instance>&, Value)>;
 
   Modules(const torchscript::Script& script, Lowering& lowering, Numbers& numbers, Library& library, Journal& journal,
-          Eval eval)
+          Eval eval, Restore restore)
       : script_(script),
         in_(lowering),
         numbers_(numbers),
         library_(library),
         journal_(journal),
-        eval_(std::move(eval)) {}
+        eval_(std::move(eval)),
+        restore_(std::move(restore)) {}
 
   std::shared_ptr<Instance> root();
   // An attribute that is not as the archive holds it: "path.name".
@@ -61,8 +64,10 @@ class Modules {
   Result<Value> unpickled(const torchscript::Pickled& value, const std::string& path, bool in_modules);
   Value unpickled_tensor(const torchscript::Pickled& value, const std::string& path, bool in_modules);
   Result<Value> unpickled_container(const torchscript::Pickled& value, const std::string& path, bool in_modules);
-  Value unpickled_object(const torchscript::Pickled& value, const std::string& path, bool in_modules);
+  Result<Value> quantized_tensor(const torchscript::Pickled& value, const std::string& path);
+  Result<Value> unpickled_object(const torchscript::Pickled& value, const std::string& path, bool in_modules);
   Result<Value> unpickled_enumerator(const torchscript::Pickled& value, const std::string& path);
+  Status restore(const std::shared_ptr<Instance>& owner);
   Result<Value> class_attribute(const Instance& owner, const std::string& name);
 
   const torchscript::Script& script_;
@@ -71,6 +76,7 @@ class Modules {
   Library& library_;
   Journal& journal_;
   Eval eval_;
+  Restore restore_;
   std::unordered_map<const torchscript::Pickled*, Value> unpickled_;
   std::map<std::string, Var> storages_;
   std::map<std::string, Value> given_state_;

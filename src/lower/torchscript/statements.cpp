@@ -231,7 +231,8 @@ Result<Flow> Evaluator::iterate(const Statement& statement) {
     } else {
       const List* parts = item.list();
       if (!parts || parts->items.size() != statement.targets.size())
-        return refuse("script.loop", "a loop's items differ");
+        return refuse("script.loop", "a loop with {} variables must run over tuples of as many entries",
+                      statement.targets.size());
       for (size_t i = 0; i < parts->items.size(); ++i) TRY_OK(assign_to(statement.targets[i], parts->items[i]));
     }
     TRY(const Flow flow, run_held(statement.body));

@@ -44,6 +44,20 @@ constexpr std::array<std::string_view, 11> kNever = {"is_cuda", "is_sparse",    
                                                      "is_meta", "is_xpu",        "is_mps",         "is_vulkan",
                                                      "is_ipu",  "is_sparse_csr", "is_complex_view"};
 
+// Packed weights become what they were packed from: (weight, bias) and, of a convolution, its settings.
+// What they pack is kept as the tuple of their arguments, and unpacked for those that are given it.
+constexpr std::string_view kPacks[] = {
+    "conv1d_prepack",           "conv2d_prepack",           "conv3d_prepack", "conv_transpose1d_prepack",
+    "conv_transpose2d_prepack", "conv_transpose3d_prepack", "linear_prepack", "linear_prepack_fp16"};
+
+void unpack_weights(Call& call) {
+  const List* packed = call.args[1].list();
+  if (packed == nullptr || !packed->tuple) return;
+  const Values parts = packed->items;
+  call.args.erase(call.args.begin() + 1);
+  call.args.insert(call.args.begin() + 1, parts.begin(), parts.end());
+}
+
 }  // namespace
 
 const Value* Call::arg(size_t i, std::string_view keyword) const {
@@ -322,6 +336,10 @@ Result<Value> Library::op_call(const std::string& space, Call call) {
     if (value) return *std::move(value);
     return refuse("script.prim", "prim::{} of {} is not known", call.name,
                   call.args.empty() ? "nothing" : kind_of(call.args[0]));
+  }
+  if (space == "quantized") {
+    if (among(call.name, kPacks)) return tuple_of(std::move(call.args));
+    if (call.args.size() > 1) unpack_weights(call);
   }
   const std::string_view name = aten_name_of(space, call.name);
   if (name.empty()) return custom(space, call);

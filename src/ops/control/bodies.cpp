@@ -183,7 +183,7 @@ Fact any_item(InferContext& context, const Fact& item, bool from_shapes) {
 
 Status forbid(InferContext& context, const Condition& path, Error error) {
   if (error.kind != Error::Kind::refused) return tl::unexpected(std::move(error));
-  if (context.certain() && error.code.starts_with("lenient.")) {
+  if (context.certain() && error.lenient) {
     error.kind = Error::Kind::unknown;
     return tl::unexpected(std::move(error));
   }

@@ -78,6 +78,16 @@ class Invariant {
   }
 
   const Facts& state() const { return state_; }
+  // Every size follows a rule.
+  bool exact() const {
+    const auto known = [](const Fact& fact) { return !fact.is_tensor() || fact.dims; };
+    return !blank_ && free_.empty() && std::all_of(state_.begin(), state_.end(), known);
+  }
+  // The dim mentions a size that follows no rule.
+  bool mentions_free(Dim dim) const {
+    const auto used = dim.symbols();
+    return std::any_of(used.begin(), used.end(), [&](Dim s) { return is_free(s); });
+  }
 
   // The carried values after `count` iterations; sizes that follow no rule are new ones.
   Facts after(Dim count) {
@@ -231,6 +241,59 @@ Status settle_scans(InferContext& context, const Iteration& iteration, const Fac
   return {};
 }
 
+// When the body's outputs say that another iteration follows, where they say it in terms of sizes.
+std::optional<Condition> goes_on_where(const InferContext& context, const Fact& ends) {
+  const auto entry = ends.single();
+  const Dim truth = entry ? context.simplify(*entry) : Dim::unknown();
+  if (truth.is_unknown()) return std::nullopt;
+  const Condition out = Condition::ne(truth, 0);
+  return out.is_opaque() ? std::nullopt : std::optional(out);
+}
+
+// How many iterations the relation lets be where it loses the same with each: one more than follow those of which it
+// holds, which begin with number -1.
+std::optional<Dim> count_by(const Relation& relation, Dim number) {
+  if (relation.kind != Relation::Kind::ge) return std::nullopt;
+  const auto loss = (relation.expr - substitute(relation.expr, {{number, number + 1}})).constant();
+  if (!loss || *loss <= 0) return std::nullopt;
+  return floordiv(substitute(relation.expr, {{number, 0}}), *loss) + 2;
+}
+
+// What the number of iterations comes to where counters decide it. `from_start`: the first one is entered by the same
+// condition as others.
+Dim total(InferContext& context, const Trips& trips, Dim counted, bool from_start) {
+  const Dim count = context.simplify(from_start ? max(counted, 0) : select(trips.starts, max(counted, 1), 0));
+  if (!trips.limit) return count;
+  const auto most = trips.limit->constant();
+  return most && context.fits(count, 0, *most) ? count : context.simplify(min(count, *trips.limit));
+}
+
+// Counts the iterations of a body that ends by comparing values which change by the same amount every time.
+std::optional<Trips> counted(InferContext& context, const Iteration& iteration, const Trips& trips,
+                             const Facts& initial, const Facts& first) {
+  const auto after_first = iteration.ends_by ? goes_on_where(context, first[*iteration.ends_by]) : std::nullopt;
+  if (!after_first) return std::nullopt;
+  const bool from_shapes = trips.from_shapes && first[*iteration.ends_by].from_shapes;
+  Assumptions::Scope scope(context.assumptions());
+  const Dim number = context.fresh(source_of_sizes(from_shapes), "i", 1);
+  Invariant invariant(context, iteration, initial, carried_of(iteration, first), number, true);
+  const auto general = invariant.settle(trips.at_least(2));
+  const auto after = general ? goes_on_where(context, (*general)[*iteration.ends_by]) : std::nullopt;
+  if (!after || after->any_of().size() != 1) return std::nullopt;
+  const auto at = [&](int64_t n) { return substitute(*after, {{number, Dim(n)}}); };
+  if (!(at(0) == *after_first)) return std::nullopt;
+  std::optional<Dim> least;
+  for (const Relation& relation : after->any_of()[0]) {
+    const auto one = count_by(relation, number);
+    if (!one || invariant.mentions_free(*one)) return std::nullopt;
+    least = least ? min(*least, *one) : *one;
+  }
+  if (!least) return std::nullopt;
+  const Dim count = total(context, trips, *least, at(-1) == trips.starts);
+  if (count.is_unknown()) return std::nullopt;
+  return Trips{count, Condition::always(), from_shapes};
+}
+
 struct Count {
   Dim value;
   bool exact = false;  // it is the limit, not something below it
@@ -292,7 +355,8 @@ class Rest {
       scans = scans_of(iteration_, first_);
     }
     assume_sizes(context_, *scans);
-    return Iterated{invariant->after(count.value), *std::move(scans), false, count.value};
+    return Iterated{invariant->after(count.value), *std::move(scans), false, count.value,
+                    count.exact && invariant->exact()};
   }
 
  private:
@@ -387,8 +451,7 @@ Result<std::optional<Iterated>> iterate_known(InferContext& context, const Itera
   return std::optional(std::move(out));
 }
 
-Result<Iterated> iterate_any(InferContext& context, const Iteration& iteration, const Facts& initial,
-                             const Trips& trips) {
+Result<Iterated> iterate_any(InferContext& context, Iteration iteration, const Facts& initial, Trips trips) {
   const auto none = [&] { return Iterated{initial, empty_scans(context, iteration, initial), false, 0}; };
   const Condition enters = trips.at_least(1);
   if (context.assumptions().prove(enters) == Tri::no) return none();
@@ -400,6 +463,21 @@ Result<Iterated> iterate_any(InferContext& context, const Iteration& iteration, 
   }
   assume_sizes(context, *first);
   TRY_OK(check_carried(context, iteration, initial, carried_of(iteration, *first), unless_certain(context, enters)));
+  const Tri goes_on = iteration.goes_on(*first);
+  // A limit that is meant as one ends the loop, if the condition is always true.
+  constexpr int64_t kNoLimit = (int64_t{1} << 31) - 1;
+  const bool unlimited = !trips.limit || (trips.limit->is_constant() && *trips.limit->constant() >= kNoLimit);
+  if (goes_on == Tri::unknown || (goes_on == Tri::yes && unlimited)) {
+    if (auto known = counted(context, iteration, trips, initial, *first)) {
+      trips = *std::move(known);
+      const auto few = trips.limit->constant();
+      if (few && *few <= kUnrolled) {
+        TRY(auto all, iterate_known(context, iteration, initial, *few, kUnrolled));
+        if (all) return *std::move(all);
+      }
+      iteration.goes_on = [](const Facts&) { return Tri::yes; };
+    }
+  }
   const bool single = iteration.goes_on(*first) == Tri::no || context.assumptions().prove(trips.at_least(2)) == Tri::no;
   const bool makes_data = context.data_dims() != data_dims;
   auto out = single ? Result<Iterated>(after_one(context, iteration, trips, initial, *first))

@@ -24,8 +24,12 @@ struct Iterated {
   Facts carried;
   Facts scans;  // of one iteration where `stacked` is false
   bool stacked = false;
-  Dim count = 0;  // of iterations
+  Dim count = 0;      // of iterations
+  bool exact = true;  // the count and every size are what they are, not just any that may be
 };
+
+// Where sizes are symbols, loops of a known number of iterations up to this are walked one by one.
+inline constexpr int64_t kUnrolled = 32;
 
 // How many iterations there may be.
 struct Trips {
@@ -42,7 +46,6 @@ Result<std::optional<Iterated>> iterate_known(InferContext& context, const Itera
                                               std::optional<int64_t> limit, int64_t budget);
 
 // Any number of iterations at once: carried values are generalised to what holds at the start of every one of them.
-Result<Iterated> iterate_any(InferContext& context, const Iteration& iteration, const Facts& initial,
-                             const Trips& trips);
+Result<Iterated> iterate_any(InferContext& context, Iteration iteration, const Facts& initial, Trips trips);
 
 }  // namespace anyshape::ops

@@ -14,9 +14,6 @@ constexpr AttributeDef kAttributes[] = {
     {"body", AttributeDef::graph, AttributeDef::required},
 };
 
-// Counts that are plain numbers are walked one by one up to here when sizes are symbols.
-constexpr int64_t kUnrolled = 32;
-
 Tri is_true(const InferContext& context, const Fact& fact) {
   const auto entry = fact.single();
   const auto number = entry ? context.simplify(*entry).constant() : std::nullopt;
@@ -99,16 +96,25 @@ Trips trips_of(const Call& call, InferContext& context) {
 
 // Walks the iterations one by one where how many there are is known.
 Result<std::optional<Iterated>> unroll(InferContext& context, const Iteration& iteration, const Facts& initial,
-                                       const Trips& trips) {
+                                       const Trips& trips, int64_t budget) {
   const Tri starts = context.assumptions().prove(trips.starts);
   const auto limit = trips.limit ? trips.limit->constant() : std::nullopt;
   if (starts == Tri::no) return iterate_known(context, iteration, initial, 0, 0);
   if (starts != Tri::yes || (trips.limit && !limit)) return std::optional<Iterated>();
-  const int64_t budget = context.numeric() ? context.loop_limit() : kUnrolled;
   if (!context.numeric() && (!limit || *limit > budget)) return std::optional<Iterated>();
-  TRY(auto out, iterate_known(context, iteration, initial, limit, budget));
-  const bool too_long = !out && context.numeric() && (!limit || *limit > budget);
-  if (too_long && trips.from_shapes)
+  return iterate_known(context, iteration, initial, limit, budget);
+}
+
+// All iterations at once. Where they are too many for one after the other, that must tell every size of a concrete
+// shape.
+Result<Iterated> generalise(InferContext& context, const Iteration& iteration, const Facts& initial, const Trips& trips,
+                            int64_t budget) {
+  const bool starts = context.assumptions().prove(trips.starts) == Tri::yes;
+  const auto limit = trips.limit ? trips.limit->constant() : std::nullopt;
+  const bool too_long =
+      context.numeric() && starts && trips.from_shapes && (!trips.limit || (limit && *limit > budget));
+  TRY(auto out, iterate_any(context, iteration, initial, trips));
+  if (too_long && !out.exact)
     context.undecided("loop.budget", "the loop runs {} times, more than {} are not followed one by one",
                       limit ? fmt::format("{}", *limit) : "an unknown number of", budget);
   return out;
@@ -128,9 +134,10 @@ Result<Facts> infer(const Call& call, InferContext& context) {
   }
   const Iteration iteration = iteration_of(context, *body, initial);
   const Trips trips = trips_of(call, context);
-  TRY(auto known, unroll(context, iteration, initial, trips));
+  const int64_t budget = context.numeric() ? context.loop_limit() : kUnrolled;
+  TRY(auto known, unroll(context, iteration, initial, trips, budget));
   if (!known) {
-    TRY(known, iterate_any(context, iteration, initial, trips));
+    TRY(known, generalise(context, iteration, initial, trips, budget));
   }
   Facts out = std::move(known->carried);
   for (Fact& scan : known->scans) {

@@ -117,23 +117,26 @@ Status require_old_slope(InferContext& context, const Dims& x, const Dims& slope
                          "the slope {} must have 1 entry or one per channel of {}", text(slope), text(x));
 }
 
-// The sizes of the input with those that are not certain: ONNX Runtime stretches the input, too.
+// The sizes of the input. ONNX Runtime stretches it to the slope, too.
 Result<Dims> with_slope(InferContext& context, const Dims& x, const Dims& slope) {
   Dims to = x;
   if (slope.size() > x.size()) {
     for (size_t i = 0; i < slope.size() - x.size(); ++i)
-      if (slope[i] != Dim(1))
-        return refuse("lenient.prelu", "the slope {} must broadcast to the input {}, not the other way", text(slope),
-                      text(x));
+      TRY_OK(context.expect(Condition::eq(slope[i], 1), "lenient.prelu",
+                            "the slope {} must broadcast to the input {}, not the other way", text(slope), text(x)));
     to.insert(to.begin(), slope.size() - x.size(), Dim(1));
   }
   const size_t shift = to.size() - slope.size();
   for (size_t i = 0; i < slope.size(); ++i) {
     const Dim a = slope[i], b = to[shift + i];
     const Condition fits = Condition::eq(a, b) || Condition::eq(a, 1);
-    TRY_OK(context.require(fits, "lenient.prelu", "the slope {} must broadcast to the input {}: {} must be 1 or {}",
-                           text(slope), text(x), print(a), print(b)));
+    TRY_OK(context.expect(fits, "lenient.prelu", "the slope {} must broadcast to the input {}: {} must be 1 or {}",
+                          text(slope), text(x), print(a), print(b)));
     to[shift + i] = context.only_if(fits, b);
+  }
+  if (!context.strict()) {
+    const Dims both[] = {x, slope};
+    return broadcast_dims(context, both);
   }
   to.erase(to.begin(), to.end() - static_cast<ptrdiff_t>(x.size()));
   return to;
@@ -149,7 +152,8 @@ Result<Facts> infer_prelu(const Call& call, InferContext& context) {
     TRY_OK(require_old_slope(context, x, slope));
   } else {
     TRY(x, with_slope(context, x, slope));
-    if (context.certain() && slope.size() > x.size()) return Facts{Fact::tensor_of_unknown_rank(dtype)};
+    if (context.strict() && context.certain() && slope.size() > x.size())
+      return Facts{Fact::tensor_of_unknown_rank(dtype)};
   }
   return Facts{Fact::tensor(dtype, std::move(x))};
 }

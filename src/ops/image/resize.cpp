@@ -180,7 +180,7 @@ Status by_sizes(const Call& call, InferContext& context, Dims& dims) {
   TRY_OK(require_length(sizes.size(), axes.size(), "sizes"));
   const std::string_view policy = call.version() >= 18 ? call.s("keep_aspect_ratio_policy") : "stretch";
   // ONNX Runtime takes the greatest factor, and a size of 0 beside it.
-  const std::string_view code = policy == "not_smaller" ? "lenient.resize" : "resize.sizes";
+  const RuleCode code = policy == "not_smaller" ? lenient("lenient.resize") : RuleCode("resize.sizes");
   for (size_t i = 0; i < axes.size(); ++i) {
     const Dim from = dims[axes[i]];
     if (from == sizes[i]) continue;

@@ -121,7 +121,7 @@ Result<Facts> infer_imputer(const Call& call, InferContext& context) {
   TRY_OK(require_min_rank(call, 0, 1));
   const Dim features = call.in(0).dims->back();
   if (values != 1)
-    TRY_OK(context.require(Condition::eq(features, static_cast<int64_t>(values)), "lenient.imputer",
+    TRY_OK(context.require(Condition::eq(features, static_cast<int64_t>(values)), lenient("lenient.imputer"),
                            "there must be an imputed value for each feature: {} values, {} features", values,
                            print(features)));
   return Facts{call.in(0).type_only()};

@@ -15,9 +15,9 @@ constexpr AttributeDef kAttributes[] = {
 };
 
 // ONNX Runtime skips an input without elements whatever its other sizes are; the operator's text does not.
-std::string_view code_for(InferContext& context, const Dims& a, const Dims& b) {
+RuleCode code_for(InferContext& context, const Dims& a, const Dims& b) {
   const auto empty = [&](const Dims& dims) { return context.proves(Condition::eq(product(dims), 0)); };
-  return empty(a) || empty(b) ? "lenient.concat" : "concat.dims";
+  return empty(a) || empty(b) ? lenient("lenient.concat") : RuleCode("concat.dims");
 }
 
 // What ONNX Runtime gives where it skips inputs: the sizes of the first input with elements, and all of them along the
@@ -36,20 +36,67 @@ Dims certain_dims(const Call& call, InferContext& context, size_t axis, Dims joi
   return joined;
 }
 
+// A constant without entries along the axis, whatever the axes beside it are: it adds nothing.
+bool adds_nothing(const Call& call, size_t input, size_t axis) {
+  if (!call.has(input)) return false;
+  const Fact& fact = call.in(input);
+  return fact.constant && !fact.from_sizes && axis < fact.rank() && (*fact.dims)[axis] == Dim(0);
+}
+
+bool nothing_at_all(const Call& call, InferContext& context) {
+  for (size_t i = 0; i < call.inputs(); ++i)
+    if (!call.has(i) || !call.in(i).dims || !context.proves(Condition::eq(product(*call.in(i).dims), 0))) return false;
+  return true;
+}
+
+// Beside this axis.
+Condition same_sizes(const Dims& a, const Dims& b, size_t axis) {
+  if (a.size() != b.size()) return Condition::never();
+  Condition out;
+  for (size_t k = 0; k < a.size(); ++k)
+    if (k != axis) out = out && Condition::eq(a[k], b[k]);
+  return out;
+}
+
+// The input whose sizes those of the result are made from: the first one, or with ONNX Runtime, where any input has
+// entries, the first that is not skipped.
+Result<size_t> leading_input(const Call& call, InferContext& context, size_t axis) {
+  size_t leading = 0;
+  if (context.strict() || nothing_at_all(call, context)) return leading;
+  while (leading + 1 < call.inputs() && adds_nothing(call, leading, axis)) ++leading;
+  if (leading == 0) return leading;
+  TRY(const Dims first, call.dims(0));
+  TRY(const Dims dims, call.dims(leading));
+  TRY_OK(context.require(Condition::ge(product(dims), 1) || same_sizes(first, dims, axis), lenient("lenient.concat"),
+                         "input {}, {}, must have entries, or the sizes of input 0, {}, beside axis {}: inputs before "
+                         "it are skipped",
+                         leading, text(dims), text(first), axis));
+  return leading;
+}
+
 Result<Dims> joined_dims(const Call& call, InferContext& context) {
   TRY(Dims out, call.dims(0));
-  const Dims first = out;
   TRY(const size_t axis, normalize_axis(call.i("axis"), out.size()));
-  for (size_t i = 1; i < call.inputs(); ++i) {
+  TRY(const size_t leading, leading_input(call, context, axis));
+  TRY(out, call.dims(leading));
+  const Dims first = out;
+  for (size_t i = 0; i < call.inputs(); ++i) {
+    if (i == leading) continue;
     if (!call.has(i)) return refuse("node.arity", "Concat needs its input {}", i);
     TRY(const Dims next, call.dims(i));
     if (next.size() != out.size())
-      return refuse("concat.rank", "the ranks of inputs 0 and {} must be equal: {} and {}", i, text(first), text(next));
+      return refuse("concat.rank", "the ranks of inputs {} and {} must be equal: {} and {}", leading, i, text(first),
+                    text(next));
+    const bool skipped = !context.strict() && adds_nothing(call, i, axis);
     for (size_t k = 0; k < out.size(); ++k) {
       if (k == axis || out[k] == next[k]) continue;
-      TRY_OK(context.require(Condition::eq(out[k], next[k]), code_for(context, first, next),
-                             "inputs 0 and {}, {} and {}, must agree in every axis but {}: axis {} is {} and {}", i,
-                             text(first), text(next), axis, k, print(out[k]), print(next[k])));
+      const Condition agree = Condition::eq(out[k], next[k]);
+      const std::string sentence =
+          fmt::format("inputs {} and {}, {} and {}, must agree in every axis but {}: axis {} is {} and {}", leading, i,
+                      text(first), text(next), axis, k, print(out[k]), print(next[k]));
+      TRY_OK(skipped
+                 ? context.expect(context.proves(agree) ? agree : Condition::never(), "lenient.concat", "{}", sentence)
+                 : context.require(agree, code_for(context, first, next), "{}", sentence));
     }
     out[axis] = out[axis] + next[axis];
   }

@@ -24,6 +24,12 @@ Result<Facts> infer(const Call& call, InferContext& context) {
   dims.insert(dims.end(), data.begin() + static_cast<ptrdiff_t>(axis) + 1, data.end());
   Facts out{Fact::tensor(call.in(0).dtype, std::move(dims))};
   carry_all(call, kKernels[0], kData, out);
+  if (!out[0].elements && data[axis] == Dim(1) && product(indices) == Dim(1)) {
+    // Whichever index reads the only entry.
+    out[0].elements = call.in(0).elements;
+    out[0].denominator = call.in(0).denominator;
+    out[0].bounds.reset();
+  }
   return out;
 }
 

@@ -264,8 +264,8 @@ Status require_index(const Call& call, InferContext& context, size_t input, Dim 
       bounds ? nothing || (Condition::lt(bounds->hi, size) && Condition::ge(bounds->lo, -size)) : nothing;
   if (context.proves(inside)) return {};
   if (indices.from_shapes)
-    return context.require(Condition::opaque(), code, "indices must be in -{0}..{0} - 1", print(size));
-  context.data_condition(code, "indices must be in -{0}..{0} - 1", print(size));
+    return context.require(Condition::opaque(), code, "indices must be in {}..{}", print(-size), print(size - 1));
+  context.data_condition(code, "indices must be in {}..{}", print(-size), print(size - 1));
   return {};
 }
 

@@ -61,8 +61,8 @@ Result<Temporary<Pair<T>>> pads_per_axis(std::span<const T> pads, std::optional<
 std::optional<size_t> axes_input(const Call& call) { return call.version() >= 18 ? 3 : std::optional<size_t>(99); }
 
 // ONNX Runtime looks at the other modes' needs only when there are elements; the operator's text does not say so.
-std::string_view code_for(InferContext& context, const Dims& data, std::string_view code) {
-  return context.proves(Condition::eq(product(data), 0)) ? "lenient.pad" : code;
+RuleCode code_for(InferContext& context, const Dims& data, std::string_view code) {
+  return context.proves(Condition::eq(product(data), 0)) ? lenient("lenient.pad") : RuleCode(code);
 }
 
 Status require_legal(InferContext& context, Mode mode, const Dims& data, const Pair<Dim>& pad, size_t axis) {
@@ -193,14 +193,14 @@ Result<Facts> infer_crop(const Call& call, InferContext& context) {
   const auto* named = call.ints("axes");
   const size_t count = named ? named->size() : dims.size();
   if (sizes.size() != count)
-    return refuse("lenient.centercroppad", "{} sizes are given for {} axes", sizes.size(), count);
+    return refuse(lenient("lenient.centercroppad"), "{} sizes are given for {} axes", sizes.size(), count);
   Temporary<size_t> axes(count);
   for (size_t i = 0; i < count; ++i) axes[i] = i;
   if (named) {
     TRY(axes, normalize_axes(*named, dims.size()));
   }
   for (size_t i = 0; i < count; ++i) {
-    TRY_OK(context.require(Condition::ge(sizes[i], 0), "lenient.centercroppad",
+    TRY_OK(context.require(Condition::ge(sizes[i], 0), lenient("lenient.centercroppad"),
                            "axis {} must be cropped to at least 0 entries, not {}", axes[i], print(sizes[i])));
     dims[axes[i]] = context.only_if(Condition::ge(sizes[i], 0), sizes[i]);
   }

@@ -1,5 +1,6 @@
 #include "ops/movement/movement.h"
 #include "ops/records.h"
+#include "ops/shown.h"
 
 namespace anyshape::ops {
 namespace {
@@ -30,7 +31,7 @@ Result<Facts> infer_unknown_target(const Call& call, InferContext& context) {
   TRY(const Dims target, call.dims(1));
   const auto rank = target.size() == 1 ? target[0].constant() : std::nullopt;
   if (rank == 1 && call.in(0).dims) {
-    context.data_condition("reshape.count", "the target must be -1 or {}", print(product(*call.in(0).dims)));
+    context.data_condition("reshape.count", "the target must be -1 or {}", shown(product(*call.in(0).dims)));
     return Facts{with_dims(call.in(0), {product(*call.in(0).dims)})};
   }
   Fact out = Fact::tensor_of_unknown_rank(call.in(0).dtype);
@@ -44,8 +45,8 @@ Result<Facts> infer_unknown_target(const Call& call, InferContext& context) {
 // The size that -1 stands for: the number of elements over the product of the other sizes, exact.
 Result<Dim> infer_hole(InferContext& context, const Dims& data, const Dims& others, const Dims& target) {
   TRY_OK(context.require(Condition::ne(product(others), 0), "reshape.empty",
-                         "the target {} must have no axis of 0 beside the -1 it infers (input {})", text(target),
-                         text(data)));
+                         "the target {} must have no axis of 0 beside the -1 it infers (input {})", shown(target),
+                         shown(data)));
   // What the two products share cancels, none of it being 0.
   Dim total = product(data), rest = 1;
   for (Dim d : others) {
@@ -55,8 +56,8 @@ Result<Dim> infer_hole(InferContext& context, const Dims& data, const Dims& othe
   }
   if (auto quotient = context.assumptions().exact_div(total, rest)) return *quotient;
   TRY_OK(context.require(Condition::divisible(total, rest), "reshape.count",
-                         "the target {} needs the {} elements of {} to be a multiple of {}", text(target),
-                         print(product(data)), text(data), print(product(others))));
+                         "the target {} needs the {} elements of {} to be a multiple of {}", shown(target),
+                         shown(product(data)), shown(data), shown(product(others))));
   return floordiv(total, rest);
 }
 
@@ -65,14 +66,14 @@ Status settle_corner(InferContext& context, Dim entry, Dim copied, const Dims& t
   const Condition plain = Condition::ge(entry, 1);
   if (!context.proves(plain || Condition::eq(copied, 0))) context.tell_apart(plain);
   return context.require(plain || Condition::eq(copied, 0), "reshape.target",
-                         "the target {} must not become 0 or negative at axis {}", text(target), axis);
+                         "the target {} must not become 0 or negative at axis {}", shown(target), axis);
 }
 
 // The size an entry that is no plain number stands for: itself where it is positive, the input's size where it is 0.
 Result<Dim> entry_size(InferContext& context, Dim entry, const Dims& data, const Dims& target, size_t axis) {
   const Condition zero = Condition::eq(entry, 0);
   TRY_OK(context.require(axis < data.size() ? Condition::ge(entry, 0) : Condition::ge(entry, 1), "reshape.target",
-                         "the target {} must not become 0 or negative at axis {}", text(target), axis));
+                         "the target {} must not become 0 or negative at axis {}", shown(target), axis));
   if (axis >= data.size() || context.proves(!zero || Condition::eq(data[axis], 0))) return entry;
   if (context.proves(zero)) return data[axis];
   Assumptions::Scope scope(context.assumptions());
@@ -112,28 +113,28 @@ Result<Facts> infer(const Call& call, InferContext& context) {
   for (size_t i = 0; i < target->size(); ++i) {
     Dim d = context.simplify((*target)[i]);
     if (d == Dim(-1)) {
-      if (hole) return refuse("reshape.holes", "the target {} has more than one -1", text(*target));
+      if (hole) return refuse("reshape.holes", "the target {} has more than one -1", shown(*target));
       hole = i;
       out.push_back(1);
       continue;
     }
     if (d == Dim(0) && !zero_is_zero) {
       if (i >= data.size())
-        return refuse("reshape.zero", "the target {} copies axis {}, which {} does not have", text(*target), i,
-                      text(data));
+        return refuse("reshape.zero", "the target {} copies axis {}, which {} does not have", shown(*target), i,
+                      shown(data));
       d = data[i];
     } else if (!d.is_constant()) {
       const Condition is_size = Condition::ge(d, 0);
       TRY(d, own_size(context, d, data, *target, i, zero_is_zero));
       if (d.is_unknown()) {
         TRY_OK(context.require(Condition::opaque(), "reshape.target",
-                               "the target {} must not become 0 or negative at axis {}", text(*target), i));
+                               "the target {} must not become 0 or negative at axis {}", shown(*target), i));
         return infer_unknown_target(call, context);
       }
       // An entry that becomes -1 when the model runs stands for the rest.
       d = context.only_if(is_size, d);
     } else if (*d.constant() < 0) {
-      return refuse("reshape.target", "the target {} has a negative size", text(*target));
+      return refuse("reshape.target", "the target {} has a negative size", shown(*target));
     }
     out.push_back(d);
   }
@@ -142,8 +143,8 @@ Result<Facts> infer(const Call& call, InferContext& context) {
   } else {
     const Dim total = product(data), rest = product(out);
     TRY_OK(context.require(Condition::eq(total, rest), "reshape.count",
-                           "the target {0} must have as many elements as the input {2}: {1} and {3}", text(*target),
-                           print(rest), text(data), print(total)));
+                           "the target {0} must have as many elements as the input {2}: {1} and {3}", shown(*target),
+                           shown(rest), shown(data), shown(total)));
   }
   return Facts{with_dims(call.in(0), std::move(out))};
 }

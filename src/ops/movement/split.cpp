@@ -1,5 +1,6 @@
 #include "ops/movement/movement.h"
 #include "ops/records.h"
+#include "ops/shown.h"
 
 namespace anyshape::ops {
 namespace {
@@ -25,12 +26,12 @@ Result<Dims> given_sizes(const Call& call, InferContext& context, Dim size, Dims
     return refuse("split.outputs", "the node has {} outputs, split names {} sizes", call.outputs(), sizes.size());
   Dim sum = 0;
   for (Dim s : sizes) {
-    TRY_OK(context.require(Condition::ge(s, 0), "split.sizes", "the part {} must not be negative", print(s)));
+    TRY_OK(context.require(Condition::ge(s, 0), "split.sizes", "the part {} must not be negative", shown(s)));
     sum = sum + s;
   }
   TRY_OK(context.require(Condition::eq(sum, size), "split.sizes",
-                         "the parts {} must add up to the entries of the axis: {} and {}", text(sizes), print(sum),
-                         print(size)));
+                         "the parts {} must add up to the entries of the axis: {} and {}", shown(sizes), shown(sum),
+                         shown(size)));
   return sizes;
 }
 
@@ -38,7 +39,7 @@ Result<Dims> even_sizes(const Call& call, InferContext& context, Dim size) {
   const auto parts = static_cast<int64_t>(call.outputs());
   if (parts == 0) return Dims();
   TRY_OK(context.require(Condition::divisible(size, parts), "split.even",
-                         "the {} entries of an axis must be a multiple of {} equal parts", print(size), parts));
+                         "the {} entries of an axis must be a multiple of {} equal parts", shown(size), parts));
   const auto quotient = context.assumptions().exact_div(size, parts);
   return Dims(call.outputs(), quotient ? *quotient : floordiv(size, parts));
 }
@@ -51,8 +52,8 @@ Result<Dims> chunk_sizes(const Call& call, InferContext& context, Dim size) {
   const Dim chunk = context.simplify(ceildiv(size, parts));
   const Dim last = parts == 2 ? floordiv(size, 2) : context.simplify(size - chunk * Dim(parts - 1));
   TRY_OK(context.require(Condition::ge(last, 1), "split.chunks",
-                         "an axis of {} entries in {} parts of {} must leave something for the last one", print(size),
-                         parts, print(chunk)));
+                         "an axis of {} entries in {} parts of {} must leave something for the last one", shown(size),
+                         parts, shown(chunk)));
   Dims out(call.outputs(), chunk);
   out.back() = context.simplify(last);
   return out;
@@ -68,7 +69,7 @@ Result<Dims> sizes_of(const Call& call, InferContext& context, Dim size) {
   if (call.has(1) && chunks) return refuse("split.both", "both split and num_outputs are given");
   if (chunks) return chunk_sizes(call, context, size);
   if (!call.has(1)) {
-    if (call.version() >= 18) return refuse("lenient.split", "neither split nor num_outputs is given");
+    if (call.version() >= 18) return refuse(lenient("lenient.split"), "neither split nor num_outputs is given");
     return even_sizes(call, context, size);
   }
   TRY_OK(require_integers(call, 1));

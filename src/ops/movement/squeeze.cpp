@@ -2,6 +2,7 @@
 
 #include "ops/movement/movement.h"
 #include "ops/records.h"
+#include "ops/shown.h"
 
 // Operators that change the dims and leave the elements in their order.
 namespace anyshape::ops {
@@ -53,7 +54,7 @@ Result<Facts> infer_squeeze(const Call& call, InferContext& context) {
       continue;
     }
     TRY_OK(context.require(Condition::eq(data[i], 1), "squeeze.one", "axis {} of {} must be 1 to be removed", i,
-                           text(data)));
+                           shown(data)));
   }
   return Facts{with_dims(call.in(0), std::move(kept))};
 }

@@ -6,6 +6,7 @@
 #include "kernels/zero_point.h"
 #include "ops/nn/window.h"
 #include "ops/records.h"
+#include "ops/shown.h"
 #include "ops/wide.h"
 
 namespace anyshape::ops {
@@ -49,9 +50,9 @@ Status require_group(const Call& call, InferContext& context, const Dims& x, con
   TRY_OK(
       context.require(Condition::eq(x[1], w[1] * Dim(group)), "conv.channels",
                       "the channels of the input {0}, {1}, must be those that the weights {2} in {3} groups take: {4}",
-                      text(x), print(x[1]), text(w), group, print(w[1] * Dim(group))));
+                      shown(x), shown(x[1]), shown(w), group, shown(w[1] * Dim(group))));
   return context.require(Condition::divisible(w[0], group), "conv.group",
-                         "{} makes {} channels, which must be a multiple of {} groups", call.type(), print(w[0]),
+                         "{} makes {} channels, which must be a multiple of {} groups", call.type(), shown(w[0]),
                          group);
 }
 
@@ -62,17 +63,17 @@ Status require_kernel(const Call& call, InferContext& context, const Dims& kerne
     for (size_t i = 0; i < kernel.size(); ++i)
       TRY_OK(context.require(Condition::eq(kernel[i], (*given)[i]), "conv.kernel",
                              "kernel_shape along axis {1} must be that of the weights: {0} and {2}", (*given)[i], i,
-                             print(kernel[i])));
+                             shown(kernel[i])));
   }
   for (Dim k : kernel)
-    TRY_OK(context.require(Condition::ge(k, 1), "conv.kernel", "the kernel {} must not be empty", print(k)));
+    TRY_OK(context.require(Condition::ge(k, 1), "conv.kernel", "the kernel {} must not be empty", shown(k)));
   return {};
 }
 
 Result<Operands> read_operands(const Call& call, InferContext& context, size_t x, size_t w) {
   Operands o;
   TRY(o.x, call.dims(x));
-  if (o.x.size() < 3) return refuse("rank", "{} takes an input of rank 3 or more, it is {}", call.type(), text(o.x));
+  if (o.x.size() < 3) return refuse("rank", "{} takes an input of rank 3 or more, it is {}", call.type(), shown(o.x));
   TRY(o.w, dims_of_rank(call, w, o.x.size()));
   o.group = call.i("group");
   TRY_OK(require_group(call, context, o.x, o.w, o.group));
@@ -85,7 +86,7 @@ Result<Operands> read_operands(const Call& call, InferContext& context, size_t x
   return o;
 }
 
-Result<Dims> output_dims(InferContext& context, const Operands& o, std::string_view code = "conv.window") {
+Result<Dims> output_dims(InferContext& context, const Operands& o, RuleCode code = "conv.window") {
   Dims out{o.x[0], o.w[0]};
   for (size_t i = 0; i < o.window.rank(); ++i) {
     TRY(const Dim count, window_count(context, o.window, i, o.x[i + 2], code));
@@ -101,11 +102,11 @@ Status require_parameter(const Call& call, InferContext& context, size_t input, 
   const Dims& dims = *call.in(input).dims;
   if (dims.empty()) return {};
   if (dims.size() > 1)
-    return refuse("conv.quantization", "{} must be a scalar or a vector, it is {}", what, text(dims));
+    return refuse("conv.quantization", "{} must be a scalar or a vector, it is {}", what, shown(dims));
   Condition legal = Condition::eq(dims[0], 1);
   if (channels) legal = legal || Condition::eq(dims[0], *channels);
   return context.require(legal, "conv.quantization", "{} must have 1 entry or one per channel, it has {}", what,
-                         print(dims[0]));
+                         shown(dims[0]));
 }
 
 Result<Facts> infer(const Call& call, InferContext& context) {
@@ -141,9 +142,9 @@ Result<Facts> infer_deform(const Call& call, InferContext& context) {
   const int64_t groups = call.i("offset_group");
   if (groups < 1) return refuse("deformconv.offset_group", "offset_group is {}, at least 1 is needed", groups);
   TRY_OK(context.require(Condition::divisible(o.x[1], groups), "deformconv.offset_group",
-                         "{} channels must be a multiple of offset_group {}", print(o.x[1]), groups));
+                         "{} channels must be a multiple of offset_group {}", shown(o.x[1]), groups));
   TRY_OK(require_vector(call, context, 3, o.w[0], "conv.bias", "the bias"));
-  TRY(Dims out, output_dims(context, o, "lenient.deformconv"));
+  TRY(Dims out, output_dims(context, o, lenient("lenient.deformconv")));
   for (size_t i = 0; i < o.window.rank(); ++i)
     out[i + 2] = context.only_if(window_fits(o.window, i, o.x[i + 2]), out[i + 2]);
   const Dim points = product(Dims(o.window.kernel.begin(), o.window.kernel.end())) * Dim(groups);

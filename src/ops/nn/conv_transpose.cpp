@@ -45,7 +45,7 @@ Status require_operands(const Call& call, InferContext& context, const Dims& x, 
 // The size asked for: the pads follow from it, none may be left over beyond one step of the window.
 Result<Dim> explicit_size(InferContext& context, const TransposedWindow& p, size_t i, Dim in) {
   const int64_t size = p.output_shape[i];
-  if (size == -1) return refuse("lenient.output_shape", "output_shape has the entry -1");
+  if (size == -1) return refuse(lenient("lenient.output_shape"), "output_shape has the entry -1");
   if (size < 1) return refuse("convtranspose.output_shape", "output_shape has the entry {}", size);
   const Dim most = in * Dim(p.window.strides[i]) + p.window.extent(i) - 1;
   TRY_OK(context.require(Condition::le(size, most), "convtranspose.output_shape",

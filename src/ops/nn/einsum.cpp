@@ -65,18 +65,30 @@ struct Sizes {
   std::optional<Dims> ellipsis;
 };
 
-// One letter, one size. A 1 in another term would be stretched by ONNX Runtime; the operator's text does not say so.
-Status bind(InferContext& context, Sizes& sizes, char letter, Dim size) {
+// One letter, one size. A 1 in another term is stretched by ONNX Runtime; the operator's text does not say so.
+// `stretches`: the terms differ, within one there is no stretching.
+Status bind(InferContext& context, Sizes& sizes, char letter, Dim size, bool stretches) {
   auto& known = sizes.letters[static_cast<size_t>(letter)];
   if (!known) {
     known = size;
     return {};
   }
-  const bool may_stretch = *known == Dim(1) || size == Dim(1);
   const Condition same = Condition::eq(*known, size);
-  TRY_OK(context.require(same, may_stretch ? "lenient.einsum" : "einsum.size",
-                         "the letter {} must stand for one size: {} and {}", letter, print(*known), print(size)));
-  known = context.only_if(same, *known);
+  const Condition runs = stretches ? same || Condition::eq(*known, 1) || Condition::eq(size, 1) : same;
+  const auto refuse_others = [&](const Condition& legal, RuleCode code) {
+    return context.require(legal, code, "the letter {} must stand for one size: {} and {}", letter, print(*known),
+                           print(size));
+  };
+  const bool any_runs = stretches && (*known == Dim(1) || size == Dim(1));
+  if (context.strict()) {
+    TRY_OK(refuse_others(same, any_runs ? lenient("lenient.einsum") : RuleCode("einsum.size")));
+    known = context.only_if(same, *known);
+    return {};
+  }
+  TRY_OK(refuse_others(runs, "einsum.size"));
+  TRY_OK(context.expect(same, "lenient.einsum", "the letter {} must stand for one size: {} and {}", letter,
+                        print(*known), print(size)));
+  known = context.simplify(broadcast(*known, size));
   return {};
 }
 
@@ -101,9 +113,10 @@ Status bind_term(const Call& call, InferContext& context, size_t input, const Te
     return refuse("einsum.rank", "the term {:?} does not fit the shape {}", std::string_view(term), text(dims));
   const size_t hidden = dims.size() - letters;
   size_t axis = 0;
-  for (char c : term) {
-    if (c != '.') {
-      TRY_OK(bind(context, sizes, c, dims[axis++]));
+  for (size_t i = 0; i < term.size(); ++i) {
+    if (term[i] != '.') {
+      const bool repeated = term.find(term[i]) < i || term.find(term[i], i + 1) != Term::npos;
+      TRY_OK(bind(context, sizes, term[i], dims[axis++], !repeated));
       continue;
     }
     const auto from = dims.begin() + static_cast<ptrdiff_t>(axis);

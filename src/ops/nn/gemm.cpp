@@ -1,6 +1,7 @@
 #include "kernels/matmul.h"
 #include "ops/elementwise/elementwise.h"
 #include "ops/records.h"
+#include "ops/shown.h"
 #include "ops/wide.h"
 
 namespace anyshape::ops {
@@ -28,8 +29,8 @@ Result<Facts> infer(const Call& call, InferContext& context) {
   const bool trans_a = call.i("transA") != 0, trans_b = call.i("transB") != 0;
   const Dim inner_a = a[trans_a ? 0 : 1], inner_b = b[trans_b ? 1 : 0];
   TRY_OK(context.require(Condition::eq(inner_a, inner_b), "gemm.inner",
-                         "the inner sizes of {} and {} must be equal: {} and {}", text(a), text(b), print(inner_a),
-                         print(inner_b)));
+                         "the inner sizes of {} and {} must be equal: {} and {}", shown(a), shown(b), shown(inner_a),
+                         shown(inner_b)));
   const Dims out{a[trans_a ? 1 : 0], b[trans_b ? 0 : 1]};
   if (call.has(2)) {
     TRY(const Dims c, call.dims(2));

@@ -24,7 +24,7 @@ constexpr AttributeDef kRotaryEmbeddingAttributes[] = {
     {"rotary_embedding_dim", 0},
 };
 
-Result<Dim> divide(InferContext& context, Dim size, int64_t parts, std::string_view code, std::string_view what) {
+Result<Dim> divide(InferContext& context, Dim size, int64_t parts, RuleCode code, std::string_view what) {
   if (auto quotient = context.assumptions().exact_div(size, parts)) return *quotient;
   TRY_OK(context.require(Condition::divisible(size, parts), code, "{}, {}, must be a multiple of {}", what, print(size),
                          parts));
@@ -94,7 +94,7 @@ Result<Rotation> read_rotation(const Call& call, InferContext& context) {
   if (part > 0)
     TRY_OK(context.require(Condition::le(part, head), "rotary.dim",
                            "rotary_embedding_dim {} must not exceed the head size {}", part, print(head)));
-  TRY(const Dim half, divide(context, part > 0 ? Dim(part) : head, 2, "lenient.rotary", "the rotated size"));
+  TRY(const Dim half, divide(context, part > 0 ? Dim(part) : head, 2, lenient("lenient.rotary"), "the rotated size"));
   return Rotation{x[0], x[x.size() - 2], half};
 }
 

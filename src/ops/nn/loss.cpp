@@ -45,7 +45,7 @@ Result<Facts> infer(const Call& call, InferContext& context) {
                            "there must be a weight for each class: {} weights, {} classes of {}", print(weights),
                            print(scores[1]), text(scores)));
   }
-  context.data_condition("loss.label", "labels must be in 0..{}-1", print(scores[1]));
+  context.data_condition("loss.label", "labels must be in 0..{}", print(scores[1] - 1));
   const auto reduction = call.s("reduction");
   if (reduction != "none" && reduction != "mean" && reduction != "sum")
     return refuse("loss.reduction", "the reduction is none, mean or sum, not {:?}", reduction);

@@ -3,6 +3,7 @@
 #include "kernels/matmul.h"
 #include "kernels/zero_point.h"
 #include "ops/records.h"
+#include "ops/shown.h"
 #include "ops/wide.h"
 
 // MatMul, MatMulInteger, QLinearMatMul.
@@ -37,17 +38,17 @@ Status require_parameter(const Call& call, InferContext& context, size_t input, 
     if (vector) legal = legal || Condition::eq(own[0], matrix.back());
     if (row_vector) legal = legal || Condition::eq(own[0], matrix[0]);
     return context.require(legal, "matmul.quantization", "the quantization parameter {} must fit the matrix {}",
-                           text(own), text(matrix));
+                           shown(own), shown(matrix));
   }
   Dims expected = matrix;
   if (expected.size() >= 2) expected[expected.size() - (rows ? 1 : 2)] = 1;
   if (own.size() != expected.size())
-    return refuse("matmul.quantization", "the quantization parameter {} must fit the matrix {}", text(own),
-                  text(matrix));
+    return refuse("matmul.quantization", "the quantization parameter {} must fit the matrix {}", shown(own),
+                  shown(matrix));
   Condition equal = Condition::always();
   for (size_t i = 0; i < own.size(); ++i) equal = equal && Condition::eq(own[i], expected[i]);
   return context.require(single || equal, "matmul.quantization", "the quantization parameter {} must fit the matrix {}",
-                         text(own), text(matrix));
+                         shown(own), shown(matrix));
 }
 
 Result<Facts> infer_integer(const Call& call, InferContext& context) {
@@ -71,7 +72,8 @@ Result<Facts> infer_qlinear(const Call& call, InferContext& context) {
   for (size_t i : {6u, 7u})
     if (call.in(i).dims)
       TRY_OK(context.require(Condition::eq(product(*call.in(i).dims), 1), "matmul.quantization",
-                             "the quantization parameter {} of the output must be one number", text(*call.in(i).dims)));
+                             "the quantization parameter {} of the output must be one number",
+                             shown(*call.in(i).dims)));
   return Facts{Fact::tensor(call.in(7).dtype, std::move(dims))};
 }
 
@@ -124,12 +126,12 @@ constexpr Kernel kQLinearKernels[] = {{"reference", reference_qlinear}};
 
 Result<Dims> matmul_dims(InferContext& context, const Dims& a, const Dims& b) {
   if (a.empty() || b.empty())
-    return refuse("matmul.rank", "a matrix product of {} and {} needs at least one axis on each side", text(a),
-                  text(b));
+    return refuse("matmul.rank", "a matrix product of {} and {} needs at least one axis on each side", shown(a),
+                  shown(b));
   const Dim inner_a = a.back(), inner_b = b.size() == 1 ? b[0] : b[b.size() - 2];
   TRY_OK(context.require(Condition::eq(inner_a, inner_b), "matmul.inner",
-                         "the inner sizes of {} and {} must be equal: {} and {}", text(a), text(b), print(inner_a),
-                         print(inner_b)));
+                         "the inner sizes of {} and {} must be equal: {} and {}", shown(a), shown(b), shown(inner_a),
+                         shown(inner_b)));
   const auto leading = [](const Dims& dims) { return dims.size() < 2 ? Dims() : Dims(dims.begin(), dims.end() - 2); };
   const Dims batches[] = {leading(a), leading(b)};
   TRY(Dims dims, broadcast_dims(context, batches));

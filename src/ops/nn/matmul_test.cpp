@@ -39,8 +39,12 @@ TEST(Gemm, Rules) {
 TEST(Einsum, Rules) {
   check_rows({
       {"Einsum", 12, "f32[b, s, 4]; f32[b, t, 4]", "equation='bij, bkj -> bik'", "f32[b, s, t]"},
-      {"Einsum", 12, "f32[a, b]; f32[c, d]", "equation=ij,jk", "f32[a, d]", "b == c"},
-      {"Einsum", 12, "f32[2, 1]; f32[5, 4]", "equation=ij,jk", "error[lenient.einsum]"},
+      {"Einsum", 12, "f32[a, b]; f32[c, d]", "equation=ij,jk", "f32[a, d]", "b == c", true},
+      {"Einsum", 12, "f32[a, b]; f32[c, d]", "equation=ij,jk", "f32[a, d]", "b == 1 or c == 1 or b == c"},
+      {"Einsum", 12, "f32[2, 1]; f32[5, 4]", "equation=ij,jk", "error[lenient.einsum]", "", true},
+      {"Einsum", 12, "f32[2, 1]; f32[5, 4]", "equation=ij,jk", "f32[2, 4]", "lenient[lenient.einsum]"},
+      {"Einsum", 12, "f32[2, 1]; f32[5, 4]", "equation=ij,jk->j", "f32[5]", "lenient[lenient.einsum]"},
+      {"Einsum", 12, "f32[1, 3]", "equation=ii", "error[einsum.size]"},
       {"Einsum", 12, "f32[2, 3]; f32[5, 4]", "equation=ij,jk", "error[einsum.size]"},
       {"Einsum", 12, "f32[n, n]", "equation=ii->i", "f32[n]"},
       {"Einsum", 12, "f32[n, n]", "equation=ii", "f32[]"},

@@ -3,6 +3,7 @@
 #include "ops/nn/normalization_kernel.h"
 #include "ops/nn/window.h"
 #include "ops/records.h"
+#include "ops/shown.h"
 
 namespace anyshape::ops {
 namespace {
@@ -62,7 +63,7 @@ constexpr AttributeDef kMeanVarianceNormalizationAttributes[] = {
 Result<Dims> dims_from_rank(const Call& call, size_t least) {
   TRY(Dims x, call.dims(0));
   if (x.size() < least)
-    return refuse("rank", "{} takes an input of rank {} or more, it is {}", call.type(), least, text(x));
+    return refuse("rank", "{} takes an input of rank {} or more, it is {}", call.type(), least, shown(x));
   return x;
 }
 
@@ -113,7 +114,7 @@ Result<size_t> normalized_from(const Call& call, InferContext& context, const Di
   }
   for (size_t i = axis; i < x.size(); ++i)
     TRY_OK(context.require(Condition::ge(x[i], 1), "norm.empty", "{} over axes {}.. of {}: axis {} must not be empty",
-                           call.type(), axis, text(x), i));
+                           call.type(), axis, shown(x), i));
   return axis;
 }
 
@@ -140,7 +141,8 @@ Status require_group_parameter(const Call& call, InferContext& context, size_t i
   if (!call.has(input) || !call.in(input).dims) return {};
   const Dims& dims = *call.in(input).dims;
   const bool single = dims.size() == 1 && dims[0] == Dim(1);
-  return require_vector(call, context, input, size, single ? "lenient.groupnorm" : "groupnorm.parameter",
+  return require_vector(call, context, input, size,
+                        single ? lenient("lenient.groupnorm") : RuleCode("groupnorm.parameter"),
                         input == 1 ? "scale" : "the bias");
 }
 
@@ -149,10 +151,10 @@ Result<Facts> infer_group(const Call& call, InferContext& context) {
   const int64_t groups = call.i("num_groups");
   if (groups < 1) return refuse("groupnorm.groups", "num_groups is {}, at least 1 is needed", groups);
   TRY_OK(context.require(Condition::divisible(x[1], groups), "groupnorm.groups",
-                         "{} channels must be a multiple of num_groups {}", print(x[1]), groups));
+                         "{} channels must be a multiple of num_groups {}", shown(x[1]), groups));
   for (size_t i = 0; i < x.size(); ++i)
     TRY_OK(context.require(Condition::ge(x[i], 1), "norm.empty", "GroupNormalization of {}: axis {} must not be empty",
-                           text(x), i));
+                           shown(x), i));
   const Dim size = call.version() < 21 ? Dim(groups) : x[1];
   TRY_OK(require_group_parameter(call, context, 1, size));
   TRY_OK(require_group_parameter(call, context, 2, size));
@@ -170,7 +172,7 @@ Result<Facts> infer_lp(const Call& call, InferContext&) {
 Result<Facts> infer_mean_variance(const Call& call, InferContext&) {
   TRY(const Dims x, call.dims(0));
   if (const auto found = normalize_axes(call.ints_or_default("axes"), x.size()); !found)
-    return refuse("lenient.axes", "{}", found.error().message);
+    return refuse(lenient("lenient.axes"), "{}", found.error().message);
   return Facts{call.in(0).type_only()};
 }
 

@@ -6,6 +6,7 @@
 #include "ops/movement/movement.h"
 #include "ops/nn/window.h"
 #include "ops/records.h"
+#include "ops/shown.h"
 #include "ops/wide.h"
 
 namespace anyshape::ops {
@@ -62,7 +63,7 @@ Condition batch_only_empty(const Dims& x) {
 
 Status require_filled(const Call& call, InferContext& context, const Dims& x) {
   return context.require(batch_only_empty(x), "pool.empty", "{} of {}: only the batch may be empty", call.type(),
-                         text(x));
+                         shown(x));
 }
 
 Result<Window> read_pool(const Call& call, size_t rank) {
@@ -87,12 +88,12 @@ Status require_padding(const Call& call, InferContext& context, const Window& w,
   const Dim padding = (count - 1) * Dim(w.strides[i]) + w.extent(i) - in;
   return context.require(Condition::ge(padding, 0) || Condition::eq(x[0], 0), "pool.pads",
                          "auto_pad of spatial axis {} with {} cells must not need less than 0 cells of padding: {}", i,
-                         print(in), print(padding));
+                         shown(in), shown(padding));
 }
 
 Result<Dims> pooled_dims(const Call& call, InferContext& context) {
   TRY(const Dims x, call.dims(0));
-  if (x.size() < 3) return refuse("rank", "{} takes an input of rank 3 or more, it is {}", call.type(), text(x));
+  if (x.size() < 3) return refuse("rank", "{} takes an input of rank 3 or more, it is {}", call.type(), shown(x));
   TRY(const Window w, read_pool(call, x.size() - 2));
   // What is decided gets the stricter reason; else the windows' own conditions mostly imply this one.
   const bool hopeless = context.assumptions().prove(batch_only_empty(x)) == Tri::no;
@@ -100,8 +101,8 @@ Result<Dims> pooled_dims(const Call& call, InferContext& context) {
   const bool ceil_mode = call.i("ceil_mode") != 0;
   Dims out{x[0], x[1]};
   for (size_t i = 0; i < w.rank(); ++i) {
-    TRY(const Dim count, ceil_mode ? window_count_ceil(context, w, i, x[i + 2], "lenient.pool")
-                                   : window_count(context, w, i, x[i + 2], "lenient.pool"));
+    TRY(const Dim count, ceil_mode ? window_count_ceil(context, w, i, x[i + 2], lenient("lenient.pool"))
+                                   : window_count(context, w, i, x[i + 2], lenient("lenient.pool")));
     TRY_OK(require_padding(call, context, w, i, x, count));
     // ONNX Runtime counts the windows of an axis that is too small by rounding towards zero.
     const bool same_anyway = w.strides[i] == 1 && !ceil_mode;
@@ -125,7 +126,7 @@ Result<Facts> infer_max(const Call& call, InferContext& context) {
 
 Result<Facts> infer_global(const Call& call, InferContext& context) {
   TRY(Dims out, call.dims(0));
-  if (out.size() < 3) return refuse("rank", "{} takes an input of rank 3 or more, it is {}", call.type(), text(out));
+  if (out.size() < 3) return refuse("rank", "{} takes an input of rank 3 or more, it is {}", call.type(), shown(out));
   TRY_OK(require_filled(call, context, out));
   std::fill(out.begin() + 2, out.end(), Dim(1));
   return Facts{Fact::tensor(call.in(0).dtype, std::move(out))};
@@ -142,14 +143,14 @@ Result<Temporary<Dim>> unpooled_dims(const Call& call, std::span<const Dim> x) {
 Status require_positive(InferContext& context, const Dims& out) {
   for (size_t i = 2; i < out.size(); ++i)
     TRY_OK(context.require(Condition::ge(out[i], 1), "maxunpool.size", "axis {} must become at least 1, it becomes {}",
-                           i, print(out[i])));
+                           i, shown(out[i])));
   return {};
 }
 
 Result<Dims> given_unpooled_dims(const Call& call, InferContext& context, const Dims& plain) {
   TRY(const Dims length, dims_of_rank(call, 2, 1));
   TRY_OK(context.require(Condition::eq(length[0], plain.size()), "maxunpool.output_shape",
-                         "output_shape must have an entry for each axis: {} entries, {} axes", print(length[0]),
+                         "output_shape must have an entry for each axis: {} entries, {} axes", shown(length[0]),
                          plain.size()));
   const auto& entries = call.in(2).elements;
   Dims out{plain[0], plain[1]};
@@ -158,16 +159,16 @@ Result<Dims> given_unpooled_dims(const Call& call, InferContext& context, const 
   if (!entries) return out;
   for (size_t i = 0; i < plain.size(); ++i)
     TRY_OK(context.require(i < 2 ? Condition::eq((*entries)[i], plain[i]) : Condition::ge((*entries)[i], 0),
-                           "maxunpool.output_shape", "output_shape {} must fit {} at axis {}", text(*entries),
-                           text(plain), i));
+                           "maxunpool.output_shape", "output_shape {} must fit {} at axis {}", shown(*entries),
+                           shown(plain), i));
   TRY_OK(context.require(Condition::ge(product(out), product(plain)), "maxunpool.output_shape",
-                         "output_shape {} must not have less cells than {}", text(out), text(plain)));
+                         "output_shape {} must not have less cells than {}", shown(out), shown(plain)));
   return out;
 }
 
 Result<Facts> infer_unpool(const Call& call, InferContext& context) {
   TRY(const Dims x, call.dims(0));
-  if (x.size() < 3) return refuse("rank", "MaxUnpool takes an input of rank 3 or more, it is {}", text(x));
+  if (x.size() < 3) return refuse("rank", "MaxUnpool takes an input of rank 3 or more, it is {}", shown(x));
   TRY_OK(require_dims(call, context, 1, x, "maxunpool.indices", "the indices"));
   TRY(const auto plain, unpooled_dims(call, x));
   Dims out(plain.begin(), plain.end());
@@ -175,7 +176,7 @@ Result<Facts> infer_unpool(const Call& call, InferContext& context) {
   if (call.has(2)) {
     TRY(out, given_unpooled_dims(call, context, out));
   }
-  context.data_condition("maxunpool.index", "indices must be in 0..{}", print(product(out) - 1));
+  context.data_condition("maxunpool.index", "indices must be in 0..{}", shown(product(out) - 1));
   return Facts{Fact::tensor(call.in(0).dtype, std::move(out))};
 }
 

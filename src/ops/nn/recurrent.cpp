@@ -1,6 +1,7 @@
 #include "ops/nn/recurrent_kernel.h"
 #include "ops/nn/window.h"
 #include "ops/records.h"
+#include "ops/shown.h"
 
 namespace anyshape::ops {
 namespace {
@@ -99,12 +100,12 @@ Status require_lengths(const Call& call, InferContext& context, const Sizes& s) 
   TRY_OK(require_vector(call, context, 4, s.batch, "rnn.sequence_lens", "sequence_lens"));
   const auto bounds = call.in(4).value_bounds();
   if (!bounds) {
-    context.data_condition("rnn.sequence_lens", "sequence_lens must be in 0..{}", print(s.steps));
+    context.data_condition("rnn.sequence_lens", "sequence_lens must be in 0..{}", shown(s.steps));
     return {};
   }
   return context.require(Condition::ge(bounds->lo, 0) && Condition::le(bounds->hi, s.steps), "rnn.sequence_lens",
                          "sequence_lens, which are in {}..{}, must be in 0..{}, the steps of the sequence",
-                         print(bounds->lo), print(bounds->hi), print(s.steps));
+                         shown(bounds->lo), shown(bounds->hi), shown(s.steps));
 }
 
 // `gates` matrices per direction; LSTM has cell state and peepholes besides.
@@ -121,7 +122,7 @@ Result<Sizes> check(const Call& call, InferContext& context, int64_t gates) {
 
 Status require_batch(const Call& call, InferContext& context, const Sizes& s) {
   return context.require(Condition::ge(s.batch, 1), "rnn.empty", "{} needs a batch of at least 1, it is {}",
-                         call.type(), print(s.batch));
+                         call.type(), shown(s.batch));
 }
 
 Facts outputs(const Call& call, const Sizes& s, size_t states) {
@@ -139,7 +140,7 @@ Result<Facts> infer_gru(const Call& call, InferContext& context) {
   TRY(const Sizes s, check(call, context, 3));
   TRY_OK(require_batch(call, context, s));
   TRY_OK(context.require(Condition::ge(s.steps, 1), "rnn.empty", "GRU needs at least one step, it has {}",
-                         print(s.steps)));
+                         shown(s.steps)));
   return outputs(call, s, 1);
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "ops/shown.h"
+
 namespace anyshape::ops {
 namespace {
 
@@ -40,12 +42,12 @@ Result<Window> read_window(const Call& call, std::span<const Dim> kernel) {
   TRY(const auto pads, axis_ints(call, "pads", 2 * n, 0, -kMost));
   // ONNX Runtime runs a convolution with negative pads when it has no kernel_shape.
   if (std::any_of(pads.begin(), pads.end(), [](int64_t p) { return p < 0; }))
-    return refuse("lenient.pads", "pads must not be negative");
+    return refuse(lenient("lenient.pads"), "pads must not be negative");
   w.pads_begin.assign(pads.begin(), pads.begin() + static_cast<ptrdiff_t>(n));
   w.pads_end.assign(pads.begin() + static_cast<ptrdiff_t>(n), pads.end());
   if (w.auto_pad != AutoPad::explicit_pads) {
     const bool any = std::any_of(pads.begin(), pads.end(), [](int64_t p) { return p != 0; });
-    if (any) return refuse("lenient.pads", "pads cannot be given together with auto_pad");
+    if (any) return refuse(lenient("lenient.pads"), "pads cannot be given together with auto_pad");
   }
   return w;
 }
@@ -54,26 +56,26 @@ Condition window_fits(const Window& w, size_t i, Dim in) {
   return w.same() ? Condition::ge(in, 1) : Condition::ge(in + w.padding(i) - w.extent(i), 0);
 }
 
-Result<Dim> window_count(InferContext& context, const Window& w, size_t i, Dim in, std::string_view code) {
+Result<Dim> window_count(InferContext& context, const Window& w, size_t i, Dim in, RuleCode code) {
   if (w.same()) {
-    TRY_OK(context.require(window_fits(w, i, in), code, "spatial axis {} must be at least 1, it is {}", i, print(in)));
+    TRY_OK(context.require(window_fits(w, i, in), code, "spatial axis {} must be at least 1, it is {}", i, shown(in)));
     return ceildiv(in, w.strides[i]);
   }
   const Dim slack = in + w.padding(i) - w.extent(i);
   TRY_OK(context.require(window_fits(w, i, in), code,
                          "spatial axis {} of {} cells plus {} padding must not be smaller than the window of {}", i,
-                         print(in), print(w.padding(i)), print(w.extent(i))));
+                         shown(in), shown(w.padding(i)), shown(w.extent(i))));
   return floordiv(slack, w.strides[i]) + 1;
 }
 
-Result<Dim> window_count_ceil(InferContext& context, const Window& w, size_t i, Dim in, std::string_view code) {
+Result<Dim> window_count_ceil(InferContext& context, const Window& w, size_t i, Dim in, RuleCode code) {
   if (w.same()) return window_count(context, w, i, in, code);
   const Dim stride = w.strides[i];
   const Dim slack = in + w.padding(i) - w.extent(i);
   TRY_OK(context.require(
       Condition::gt(slack, -stride), code,
       "spatial axis {} of {} cells plus {} padding must be large enough for a window of {} by steps of {}", i,
-      print(in), print(w.padding(i)), print(w.extent(i)), w.strides[i]));
+      shown(in), shown(w.padding(i)), shown(w.extent(i)), w.strides[i]));
   // Where the part of a window beyond its end padding is at least one stride, no window can start in that padding.
   const Dim inside = w.extent(i) - Dim(w.pads_end[i]) - stride;
   if (inside.is_constant() && *inside.constant() < 0) return ceildiv(in + Dim(w.pads_begin[i]), stride);
@@ -104,20 +106,20 @@ Result<Dims> dims_of_rank(const Call& call, size_t input, size_t rank) {
   return call.dims(input);
 }
 
-Status require_vector(const Call& call, InferContext& context, size_t input, Dim size, std::string_view code,
+Status require_vector(const Call& call, InferContext& context, size_t input, Dim size, RuleCode code,
                       std::string_view what) {
   return require_dims(call, context, input, {size}, code, what);
 }
 
-Status require_dims(const Call& call, InferContext& context, size_t input, const Dims& dims, std::string_view code,
+Status require_dims(const Call& call, InferContext& context, size_t input, const Dims& dims, RuleCode code,
                     std::string_view what) {
   if (!call.has(input) || !call.in(input).dims) return {};
   const Dims& given = *call.in(input).dims;
   if (given.size() != dims.size())
-    return refuse(code, "{} must have the shape {}, it is {}", what, text(dims), text(given));
+    return refuse(code, "{} must have the shape {}, it is {}", what, shown(dims), shown(given));
   for (size_t i = 0; i < dims.size(); ++i)
     TRY_OK(context.require(Condition::eq(given[i], dims[i]), code, "{} must have the shape {}, it is {}", what,
-                           text(dims), text(given)));
+                           shown(dims), shown(given)));
   return {};
 }
 

@@ -33,10 +33,10 @@ Result<Window> read_window(const Call& call, std::span<const Dim> kernel);
 // One window fits along axis i of `in` cells.
 Condition window_fits(const Window& window, size_t i, Dim in);
 // The number of windows along axis i of `in` cells, rounding down. Requires one window to fit, under `code`.
-Result<Dim> window_count(InferContext& context, const Window& window, size_t i, Dim in, std::string_view code);
+Result<Dim> window_count(InferContext& context, const Window& window, size_t i, Dim in, RuleCode code);
 // The same, rounding up: a window may reach past the right padding but starts before it. REQUIRES: the kernel is a
 // number and the end pads are smaller.
-Result<Dim> window_count_ceil(InferContext& context, const Window& window, size_t i, Dim in, std::string_view code);
+Result<Dim> window_count_ceil(InferContext& context, const Window& window, size_t i, Dim in, RuleCode code);
 
 // For kernels: the padding of each spatial axis, with auto_pad resolved for these sizes. REQUIRES: the kernel of the
 // window is made of numbers. Error "kernel.shape".
@@ -51,10 +51,10 @@ Result<Padding> resolve_pads(const Window& window, std::span<const int64_t> in, 
 // A tensor input of rank `rank`, its dims. Codes "input.kind", "rank".
 Result<Dims> dims_of_rank(const Call& call, size_t input, size_t rank);
 // Optional input i, where present, is a vector of `size` entries.
-Status require_vector(const Call& call, InferContext& context, size_t input, Dim size, std::string_view code,
+Status require_vector(const Call& call, InferContext& context, size_t input, Dim size, RuleCode code,
                       std::string_view what);
 // Input i has exactly these dims.
-Status require_dims(const Call& call, InferContext& context, size_t input, const Dims& dims, std::string_view code,
+Status require_dims(const Call& call, InferContext& context, size_t input, const Dims& dims, RuleCode code,
                     std::string_view what);
 
 }  // namespace anyshape::ops

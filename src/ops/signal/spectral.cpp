@@ -61,7 +61,7 @@ Status require_parts(InferContext& context, Dim parts, bool onesided, bool inver
   TRY_OK(context.require(Condition::eq(parts, 1) || Condition::eq(parts, 2), "dft.parts",
                          "the last axis must be 1 (real) or 2 (complex), it is {}", print(parts)));
   if (!onesided) return {};
-  return context.require(Condition::eq(parts, 1), "lenient.dft",
+  return context.require(Condition::eq(parts, 1), lenient("lenient.dft"),
                          "the one-sided transform needs real input: the last axis must be 1, it is {}", print(parts));
 }
 
@@ -116,9 +116,12 @@ Result<Dim> frame_length(const Call& call, InferContext& context, Dim signal) {
 
 Result<Facts> infer_stft(const Call& call, InferContext& context) {
   TRY(const Dims x, call.dims(0));
-  // Exporters leave out the axis of parts of a real signal; ONNX's checker and ONNX Runtime take it so.
+  // Exporters leave out the axis of parts of a real signal.
   const bool real = x.size() == 2;
-  if (!real) {
+  if (real) {
+    TRY_OK(context.expect(Condition::never(), "lenient.stft",
+                          "STFT takes a signal of rank 3, [batch, samples, 1 or 2], it is {}", text(x)));
+  } else {
     TRY_OK(require_rank(call, 0, 3));
   }
   const bool onesided = call.i("onesided") != 0;

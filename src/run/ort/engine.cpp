@@ -45,6 +45,9 @@ class OrtExecutable final : public Executable {
   Result<std::string> plan_text(const Shapes&) const override {
     return usage("plan.engine", "ONNX Runtime has no plan to print");
   }
+  Result<PlanData> plan_data(const Shapes&) const override {
+    return usage("plan.engine", "ONNX Runtime has no plan to show");
+  }
 
  private:
   std::unique_ptr<OrtSession> session_;

@@ -18,9 +18,9 @@ except ImportError:
 
 # Models that are refused, hold an operator without a rule, or a type or an operator that ONNX Runtime does not have.
 REFUSED = {"never", "broken"}
-UNTYPED = {"unranked_list", "opaque", "claimed", "refused_branch", "unread_in_rounds"}
+UNTYPED = {"unranked_list", "opaque", "hard", "claimed", "refused_branch", "unread_in_rounds"}
 NOT_IN_RUNTIME = {"identity_c64", "mql5_complex", "target_batch_first", "target_decoder", "target_where_bool"}
-UNRANKED = {"no_rank", "unranked_list"}  # onnx.checker wants a shape for every declared type
+UNRANKED = {"hard", "no_rank", "unranked_list"}  # onnx.checker wants a shape for every declared type
 
 
 def without_types(model):

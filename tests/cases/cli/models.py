@@ -7,6 +7,8 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
+import configs
+import foreign
 import mql5_models
 import sound_models
 import target_models
@@ -190,6 +192,11 @@ def certainties():
         "quantised_weight": model([node("DequantizeLinear", ["q", "scale"], ["w"]), node("MatMul", ["x", "w"], ["y"])], [info("x", ["n", 4])],
                                   [info("y", ["n", 2])], [numpy_helper.from_array(np.arange(8, dtype=np.int8).reshape(4, 2), "q"),
                                                           numpy_helper.from_array(np.float32(0.5), "scale")]),
+        # Names of one to four letters: of the four scales three lie at addresses that are no multiple of a float's size.
+        "odd_scales": model([node("QuantizeLinear", ["x" if i == 1 else f"x{i}", "s" * i, "zero"], [f"q{i}"], f"/q{i}") if half == 0
+                             else node("DequantizeLinear", [f"q{i}", "s" * i, "zero"], ["y" if i == 4 else f"x{i + 1}"], f"/d{i}")
+                             for i in range(1, 5) for half in range(2)], [info("x", ["n"])], [info("y", ["n"])],
+                            [numpy_helper.from_array(np.float32(0.5), "s" * i) for i in range(1, 5)] + [numpy_helper.from_array(np.uint8(8), "zero")]),
         "overridable": model([node("Shape", ["w"], ["s"]), node("Expand", ["x", "s"], ["y"])], [info("x", ["n"]), info("w", ["k"])],
                              [info("y", None)], [weights("w", 3)]),
     }
@@ -416,6 +423,10 @@ def all_models():
         "static_label": relu([info("x", ["batch", 3])], [info("y", [1, 3])]),
         "dynamic_label": relu([info("x", ["batch", 3])], [info("y", ["batch", "features"])]),
         "two_sizes": model(twice, [info("x", ["batch", 3])], [info("y", ["batch", 3])]),
+        "hard": model([node("Mystery", ["x"], [f"m{i}"], f"/m{i}", domain="custom") for i in range(15)],
+                      [info("x", [None] * 15)], [info("m0", None)]),
+        "wide": model([node("Relu", [f"x{i}"], [f"y{i}"], f"/relu{i}") for i in range(16)],
+                      [info(f"x{i}", [f"n{i}"]) for i in range(16)], [info(f"y{i}", [f"n{i}"]) for i in range(16)]),
         "nonzero": model([node("NonZero", ["x"], ["y"])], any2, [info("y", [2, "n"], I64)]),
         "scan": scan(),
         "unrolled": unrolled(5),
@@ -642,13 +653,15 @@ def write_tests(folder):
 
 def write_all(folder):
     folder = Path(folder)
+    foreign.write_all(folder)
+    configs.write_all(folder)
     write_values(folder)
     write_tests(folder)
     target_models.write_all(folder)
     mql5_models.write_all(folder)
     sound_models.write_all(folder)
     for name, proto in all_models().items():
-        if name == "opaque":
+        if name in ("opaque", "hard"):
             proto.opset_import.append(helper.make_opsetid("custom", 1))
         onnx.save(proto, folder / f"{name}.onnx")
     (folder / "broken.onnx").write_bytes(b"\x08\x08\x3a\xff\xff")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""run_files_test.py CLI: what `anyshape run` writes is what NumPy and onnx read: outputs as npy, npz and pb, and the
-profile. Names are those of the model, with all their letters."""
+"""run_files_test.py CLI: what `anyshape run` writes is what NumPy, json and onnx read: outputs as npy, json, npz and pb,
+and the profile. Names are those of the model, with all their letters."""
 
 import json
 import subprocess
@@ -27,10 +27,42 @@ def two_outputs():
     return out
 
 
-def run(cli, folder, *arguments):
-    done = subprocess.run([cli, "run", "model.onnx", *arguments], cwd=folder, capture_output=True, text=True, timeout=120)
+def run(cli, folder, *arguments, model="model.onnx"):
+    done = subprocess.run([cli, "run", model, *arguments], cwd=folder, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     return done.stdout
+
+
+def containers():
+    """A sequence of maps, as classifiers give it, and one of tensors; an optional without content."""
+    node, typed = helper.make_node, helper.make_tensor_type_proto
+    nodes = [node("ZipMap", ["in put/0"], ["maps"], domain="ai.onnx.ml", classlabels_strings=["no", "y\"es", "z"]),
+             node("SequenceConstruct", ["in put/0", "in put/0"], ["pair"]),
+             node("Optional", [], ["none"], type=typed(TensorProto.FLOAT, None))]
+    row = helper.make_map_type_proto(TensorProto.STRING, typed(TensorProto.FLOAT, []))
+    none = helper.make_optional_type_proto(typed(TensorProto.FLOAT, None))
+    graph = helper.make_graph(
+        nodes, "g", [helper.make_tensor_value_info("in put/0", TensorProto.FLOAT, ["n", 3])],
+        [helper.make_value_info("maps", helper.make_sequence_type_proto(row)),
+         helper.make_tensor_sequence_value_info("pair", TensorProto.FLOAT, None), helper.make_value_info("none", none)])
+    out = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17), helper.make_opsetid("ai.onnx.ml", 3)])
+    out.ir_version = 8
+    return out
+
+
+def check_containers(cli, folder):
+    onnx.save(containers(), folder / "containers.onnx")
+    for style in "npy", "npz":
+        run(cli, folder, "--input", "in put/0=x.npy", "-o", "held", "--output-format", style, model="containers.onnx")
+    held = folder / "held"
+    assert sorted(p.name for p in held.iterdir()) == ["output_0.json", "output_1.json", "output_2.json", "outputs.npz"]
+    maps, pair, none = (json.loads((held / f"output_{i}.json").read_text()) for i in range(3))
+    assert [list(row) for row in maps] == [["no", 'y"es', "z"]] * 2
+    assert np.array_equal(np.array([list(row.values()) for row in maps], np.float32), X)
+    assert np.array_equal(np.array(pair, np.float32), [X, X]) and none is None
+    archive = np.load(held / "outputs.npz")
+    assert archive["maps.keys"].tolist() == ["no", 'y"es', "z"] and np.array_equal(archive["maps.values"], X)
+    assert archive["pair.length"] == 2 and np.array_equal(archive["pair.1"], X) and archive["none.length"] == 0
 
 
 def from_pb(path):
@@ -78,6 +110,7 @@ def main():
         onnx.save(two_outputs(), folder / "model.onnx")
         np.save(folder / "x.npy", X)
         check_outputs(cli, folder)
+        check_containers(cli, folder)
         check_profile(cli, folder)
         check_seed(cli, folder)
     print("outputs, profile and seeds as expected")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""schema_test.py CLI EXAMPLES SCHEMA: the JSON of `check` fits the schema for every model and question; SARIF has its
-required properties; the same command prints the same bytes."""
+"""schema_test.py CLI EXAMPLES SCHEMA: the JSON of `check` fits the schema for a hundred models and every question, SARIF
+that of sarif.schema.json, for all models and for each question; the same command prints the same bytes."""
 
 import json
 import subprocess
@@ -10,7 +10,7 @@ from pathlib import Path
 
 import models
 
-TYPES = {"object": dict, "array": list, "string": str, "integer": int, "boolean": bool}
+TYPES = {"null": type(None), "object": dict, "array": list, "string": str, "integer": int, "boolean": bool}
 
 
 def problems(value, schema, root, place="$"):
@@ -84,11 +84,22 @@ def main():
                 print(f"{name}: {problem}")
         assert len(documents["two models"]) == 2 and len(documents["lines"]["answers"]) == 4
 
-        sarif = check(*files, "--format", "sarif")
-        run = sarif["runs"][0]
-        assert sarif["version"] == "2.1.0" and run["tool"]["driver"]["name"] == "anyshape"
-        assert run["results"] and all(r["message"]["text"] and r["ruleId"] and r["locations"] and
-                                      r["level"] in ("note", "warning", "error") for r in run["results"])
+        assert len(files) >= 100, f"only {len(files)} models"
+
+        sarif_schema = json.loads((Path(__file__).parent / "sarif.schema.json").read_text(encoding="utf-8"))
+        logs = {
+            "all": check(*files, "--format", "sarif"),
+            "refuse": check(pinned, "--format", "sarif", "--shape", "x=1x119"),
+            "refuted": check(pinned, "--format", "sarif", "--require", "x=[1..4, 1..120]"),
+            "nothing": check(Path(folder) / "every.onnx", "--format", "sarif"),
+        }
+        for name, log in logs.items():
+            for problem in problems(log, sarif_schema, sarif_schema):
+                failures += 1
+                print(f"SARIF of {name}: {problem}")
+            run = log["runs"][0]
+            known = {rule["id"] for rule in run["tool"]["driver"]["rules"]}
+            assert len(known) == len(run["tool"]["driver"]["rules"]) and bool(run["results"]) == (name != "nothing")
     print(f"{len(documents)} documents, {failures} problems")
     return 1 if failures else 0
 

@@ -169,6 +169,23 @@ g (float[n, m, m] x) => (float[a, b, c] y)
 <float[1, 1] w = {2}> {
   y = MatMul (x, w)
 }""",
+    # An input that adds nothing, and sizes that agree with it: the other one may be empty, too.
+    "joined_with_nothing": """
+g (float[n, 5] x, float[m, k] z) => (float[a, 5] y, float[b, c] w)
+<float[0, 5] none = {}> {
+  y = Concat <axis = 0> (none, x)
+  w = Concat <axis = 0> (none, z)
+}""",
+    # The sizes of a branch that may not be taken need not broadcast.
+    "broadcast_in_branch": """
+g (float[n] x, float[k] z, bool c) => (float[a] y)
+<int64[1] five = {5}> {
+  y = If (c) <then_branch = then () => (float[d] most) {
+    most, places = TopK (x, five)
+  }, else_branch = otherwise () => (float[e] sum) {
+    sum = Add (x, z)
+  }>
+}""",
     # Both branches refuse an empty x; what a 0 of the target means is told apart beside that.
     "refused_either_way": """
 g (float[p, q, r] x, bool c) => (float[a, b] y, float[d, e, f] z)

@@ -15,7 +15,7 @@ using simd::BlockedConv;
 struct Prepared {
   BlockedConv conv;  // all that does not depend on the input's sizes
   WindowAxes window;
-  Floats weights;
+  RawFloats weights;
   bool here = false;  // the lanes are the machine's
 };
 
@@ -48,7 +48,7 @@ Result<std::shared_ptr<const void>> prepare(const Call& call) {
   TRY(Prepared read_of_call, read(call));
   auto p = std::make_shared<Prepared>(std::move(read_of_call));
   if (!p->here) return p;
-  p->weights.resize(static_cast<size_t>(simd::blocked_conv_packed_size(p->conv)));
+  p->weights = RawFloats(static_cast<size_t>(simd::blocked_conv_packed_size(p->conv)));
   simd::blocked_conv_pack(p->conv, call.in(1).constant->bytes().data(), p->weights.data());
   p->conv.weights = p->weights.data();
   return p;

@@ -13,7 +13,7 @@ using simd::BlockedTransposed;
 
 struct Prepared {
   BlockedTransposed conv;  // all that does not depend on the input's sizes
-  Floats weights;
+  RawFloats weights;
   bool here = false;  // the lanes are the machine's
 };
 
@@ -36,7 +36,7 @@ Result<std::shared_ptr<const void>> prepare(const Call& call) {
   p->conv.stride_y = w.size() == 4 ? w[2] : 1;
   p->conv.stride_x = w.back();
   if (!p->here) return p;
-  p->weights.resize(static_cast<size_t>(simd::blocked_transposed_packed_size(p->conv)));
+  p->weights = RawFloats(static_cast<size_t>(simd::blocked_transposed_packed_size(p->conv)));
   simd::blocked_transposed_pack(p->conv, call.in(1).constant->bytes().data(), p->weights.data());
   p->conv.weights = p->weights.data();
   return p;

@@ -13,7 +13,7 @@ using simd::Conv;
 
 struct Prepared {
   Conv conv;  // all that does not depend on the input's sizes
-  Floats weights;
+  RawFloats weights;
   WindowAxes window;
 };
 
@@ -33,7 +33,7 @@ Result<std::shared_ptr<const void>> prepare(const Call& call) {
   Conv& c = p->conv;
   TRY(c.activation, read_activation(call));
   set_filters(p->window, w.dims(), call.i("group"), c);
-  p->weights.resize(static_cast<size_t>(simd::conv_packed_size(c.groups, c.out_channels, c.depth())));
+  p->weights = RawFloats(static_cast<size_t>(simd::conv_packed_size(c.groups, c.out_channels, c.depth())));
   simd::conv_pack(w.bytes().data(), c.groups, c.out_channels, c.depth(), p->weights.data());
   c.weights = p->weights.data();
   return p;

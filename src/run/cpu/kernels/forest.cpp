@@ -51,21 +51,19 @@ std::string_view flatten(const Call& call, const TreeClassifier& model, Prepared
   return {};
 }
 
-template <Read read>
+// Lists of all nodes are read once: what is wrong with them, prepare() tells.
 std::string_view accepts(const Call& call) {
   if (!is_f32(call, 0)) return "its features are not f32";
   const auto& dims = call.in(0).dims;
-  if (!dims || dims->empty() || dims->size() > 2) return "its input is not known to be rows of features";
-  const auto model = read(call);
-  if (!model) return "its trees are not legal";
-  Prepared p;
-  return flatten(call, *model, p);
+  return !dims || dims->empty() || dims->size() > 2 ? "its input is not known to be rows of features" : "";
 }
 
 template <Read read>
 Result<std::shared_ptr<const void>> prepare(const Call& call) {
   auto p = std::make_shared<Prepared>();
-  TRY(p->model, read(call));
+  auto model = read(call);
+  if (!model) return unknown("kernel.trees", "its trees are not legal");
+  p->model = *std::move(model);
   if (const auto why = flatten(call, p->model, *p); !why.empty()) return unknown("kernel.trees", "{}", why);
   // What is flat is not needed as a list.
   p->model.trees.forest.nodes = {};
@@ -140,12 +138,8 @@ Status run(const ViewArgs& args, int64_t first, int64_t last) {
 }
 
 template <Read read>
-constexpr EngineKernel kForest = {.name = "f32 forest",
-                                  .accepts = accepts<read>,
-                                  .prepare = prepare<read>,
-                                  .scratch = scratch,
-                                  .tasks = tasks,
-                                  .run = run};
+constexpr EngineKernel kForest = {
+    .name = "f32 forest", .accepts = accepts, .prepare = prepare<read>, .scratch = scratch, .tasks = tasks, .run = run};
 
 }  // namespace
 

@@ -29,7 +29,7 @@ Ports ports_of(bool stack, Cell cell, size_t layer) {
 
 struct Prepared {
   std::vector<Layer> layers;
-  std::vector<Floats> weights;
+  std::vector<RawFloats> weights;
   bool stack = false, batch_first = false;
 };
 
@@ -118,12 +118,12 @@ const std::byte* direction_of(const Call& call, size_t input, int64_t d, int64_t
   return bytes.data() + static_cast<int64_t>(bytes.size()) / directions * d;
 }
 
-void pack_direction(const Call& call, const Ports& ports, int64_t d, Layer& layer, Floats& to) {
+void pack_direction(const Call& call, const Ports& ports, int64_t d, Layer& layer, RawFloats& to) {
   const simd::PackedSizes sizes = simd::packed_sizes(layer);
   const int64_t parts[] = {sizes.input, sizes.hidden, sizes.bias, sizes.hidden_bias, sizes.peepholes};
   int64_t all = 0;
   for (int64_t n : parts) all += round_up(n, 16);
-  to.resize(static_cast<size_t>(all));
+  to = RawFloats(static_cast<size_t>(all));
   float* at[5];
   float* next = to.data();
   for (size_t i = 0; i < 5; next += round_up(parts[i], 16), ++i) at[i] = next;

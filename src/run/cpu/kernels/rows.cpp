@@ -101,7 +101,8 @@ std::string_view accepts_norm(const Call& call) {
   const auto axis = axis_of(call.i("axis"), call.in(0).rank());
   if (!axis) return "its axis is not there";
   for (size_t i = 1; i < call.inputs(); ++i)
-    if (call.has(i) && !fits_row(call.in(i), *call.in(0).dims, *axis)) return "scale or bias differ between rows";
+    if (call.has(i) && !fits_row(call.in(i), *call.in(0).dims, *axis))
+      return "its scale and bias are not the same for every row";
   return {};
 }
 

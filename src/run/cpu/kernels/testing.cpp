@@ -200,6 +200,14 @@ struct Buffers {
   }
 };
 
+// Why the kernel does not take the node; empty: it does.
+std::string why_not(const EngineKernel& kernel, const Call& call) {
+  if (const auto clause = kernel.accepts(call); !clause.empty() || !kernel.prepare) return std::string(clause);
+  const auto prepared = kernel.prepare(call);
+  const bool refused = !prepared && prepared.error().kind == Error::Kind::unknown;
+  return refused ? prepared.error().message : "";
+}
+
 void run_kernel(const KernelTestRow& row, const EngineKernel& kernel, const Node1& n, const Facts& out_facts,
                 const std::vector<Datum>& expected, std::mt19937_64& engine) {
   Buffers b;
@@ -264,7 +272,7 @@ void check_kernels(std::initializer_list<KernelTestRow> rows) {
       bool taken = false;
       for (const KernelRow& kernel_row : target().rows) {
         if (std::find(kernel_row.ops.begin(), kernel_row.ops.end(), op) == kernel_row.ops.end()) continue;
-        if (!kernel_row.kernel->accepts(n.call()).empty()) continue;
+        if (!why_not(*kernel_row.kernel, n.call()).empty()) continue;
         taken = true;
         run_kernel(row, *kernel_row.kernel, n, *facts, *expected, engine);
         if (testing::Test::HasFatalFailure()) return;
@@ -280,7 +288,7 @@ std::string refusal_of(const KernelTestRow& row) {
   build(row, engine, n);
   for (const KernelRow& kernel_row : target().rows)
     if (std::find(kernel_row.ops.begin(), kernel_row.ops.end(), n.graph.nodes[0].op) != kernel_row.ops.end())
-      return std::string(kernel_row.kernel->accepts(n.call()));
+      return why_not(*kernel_row.kernel, n.call());
   return "there is no kernel for it";
 }
 

@@ -31,7 +31,7 @@ Matrix<float> random_matrix(Dice& dice, int64_t rows, int64_t columns) {
   return m;
 }
 
-struct Case {
+struct AttentionCase {
   AttentionSpec spec;
   int64_t queries = 0;
   Matrix<float> q, k, v, mask;
@@ -39,7 +39,7 @@ struct Case {
   AttentionHead head;
 };
 
-void add_masks(Dice& dice, Case& c) {
+void add_masks(Dice& dice, AttentionCase& c) {
   const float infinity = std::numeric_limits<float>::infinity();
   if (dice.coin()) {
     c.mask = random_matrix(dice, c.queries, c.spec.keys);
@@ -58,9 +58,9 @@ void add_masks(Dice& dice, Case& c) {
   }
 }
 
-Case random_case(uint64_t seed) {
+AttentionCase random_case(uint64_t seed) {
   Dice dice(seed);
-  Case c;
+  AttentionCase c;
   AttentionSpec& s = c.spec;
   s.size = dice.size(70), s.keys = dice.size(dice.between(0, 5) == 0 ? 400 : 90),
   s.values = dice.coin() ? 16 * dice.between(1, 5) : dice.size(70);
@@ -79,7 +79,7 @@ Case random_case(uint64_t seed) {
 }
 
 // The weights of one row, softmax as it is written; what masks make of scores is exact in float.
-std::vector<double> weights_of(const Case& c, int64_t row) {
+std::vector<double> weights_of(const AttentionCase& c, int64_t row) {
   const AttentionSpec& s = c.spec;
   std::vector<double> w;
   double top = -INFINITY, sum = 0;
@@ -105,7 +105,7 @@ TEST(Attention, RandomHeads) {
   for_each_target([] {
     for (uint64_t seed = 1; seed <= 400; ++seed) {
       SCOPED_TRACE(testing::Message() << "seed " << seed);
-      Case c = random_case(seed);
+      AttentionCase c = random_case(seed);
       std::vector<float> out(static_cast<size_t>(c.queries * c.head.out_row + 1), 77.0f);
       c.head.out = out.data();
       std::vector<float> scratch(static_cast<size_t>(attention_scratch(c.spec, c.head) + 1), 77.0f);

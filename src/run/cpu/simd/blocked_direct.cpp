@@ -227,11 +227,13 @@ void direct_pack(const BlockedConv& c, const std::byte* from, float* to) {
   const Panels panels(c.out_channels);
   const int64_t lanes = block_lanes(), unit = c.plain_input ? 1 : lanes, area = c.kernel_height * c.kernel_width;
   const auto pack_cell = [&](int64_t group, int64_t panel, int64_t channel, int64_t cell) {
-    const int64_t wide = panels.vectors(panel) * lanes, base = panel * panels.width * lanes;
-    for (int64_t i = channel; i < std::min(c.in_channels, channel + unit); ++i)
-      for (int64_t o = base; o < base + wide; ++o)
-        *to++ = o < c.out_channels ? read_float(from, ((group * c.out_channels + o) * c.in_channels + i) * area + cell)
-                                   : 0.0f;
+    const int64_t base = panel * panels.width * lanes, end = base + panels.vectors(panel) * lanes;
+    const int64_t filters = std::min(end, c.out_channels), step = c.in_channels * area;
+    for (int64_t i = channel; i < std::min(c.in_channels, channel + unit); ++i) {
+      int64_t at = ((group * c.out_channels + base) * c.in_channels + i) * area + cell;
+      for (int64_t o = base; o < filters; ++o, at += step) *to++ = read_float(from, at);
+      to = std::fill_n(to, end - filters, 0.0f);
+    }
   };
   for (int64_t group = 0; group < c.groups; ++group)
     for (int64_t panel = 0; panel < panels.count; ++panel)

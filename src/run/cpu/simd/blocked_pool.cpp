@@ -52,8 +52,9 @@ HWY_INLINE V over_cells(const Part& w, V start, Fn fn) {
   return x;
 }
 
-// NaN only where there is no number; the least number where there is nothing at all.
-HWY_NOINLINE V maximum_with_nan(const Part& w) {
+// NaN only where there is no number; the least number where there is nothing at all. Inline, though seldom asked: g++
+// 13 ends with an internal error where a vector of the emulated target comes out of a call.
+HWY_INLINE V maximum_with_nan(const Part& w) {
   if (w.rows * w.columns == 0) return splat(std::numeric_limits<float>::lowest());
   return over_cells(w, splat(std::numeric_limits<float>::quiet_NaN()),
                     [](V best, V x) HWY_ATTR { return hn::IfThenElse(hn::Eq(best, best), greater(x, best), x); });

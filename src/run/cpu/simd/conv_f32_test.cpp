@@ -11,11 +11,11 @@ namespace anyshape::simd {
 namespace {
 
 // A random convolution; `plain` weights are in the order of ONNX.
-struct Case {
+struct ConvCase {
   Conv c;
   std::vector<float> in, plain, packed, bias, residual, out, scratch;
 
-  explicit Case(Dice& dice) {
+  explicit ConvCase(Dice& dice) {
     c.batch = dice.between(1, 2);
     const int64_t kind = dice.between(0, 3);  // plain, pointwise, depthwise, grouped
     c.groups = kind < 2 ? 1 : dice.between(2, 5);
@@ -93,7 +93,7 @@ TEST(Conv, AgainstLoops) {
     for (uint64_t seed = 1; seed <= 150; ++seed) {
       SCOPED_TRACE(testing::Message() << "seed " << seed);
       Dice dice(seed);
-      Case x(dice);
+      ConvCase x(dice);
       x.run(dice);
       size_t i = 0;
       for (int64_t b = 0; b < x.c.batch; ++b)

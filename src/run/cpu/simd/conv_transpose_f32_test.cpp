@@ -8,11 +8,11 @@ namespace anyshape::simd {
 namespace {
 
 // A random transposed convolution.
-struct Case {
+struct TransposeCase {
   ConvTranspose c;
   std::vector<float> in, weights, bias, out, scratch;
 
-  explicit Case(Dice& dice) {
+  explicit TransposeCase(Dice& dice) {
     c.batch = dice.between(1, 2);
     c.groups = dice.between(1, 3);
     c.in_channels = dice.between(1, 20);
@@ -81,7 +81,7 @@ TEST(ConvTranspose, AgainstLoops) {
     for (uint64_t seed = 1; seed <= 60; ++seed) {
       SCOPED_TRACE(testing::Message() << "seed " << seed);
       Dice dice(seed);
-      Case x(dice);
+      TransposeCase x(dice);
       x.run(dice);
       const std::vector<double> expected = x.expected();
       for (size_t i = 0; i < expected.size(); ++i) ASSERT_NEAR(x.out[i], expected[i], 5e-5) << i;

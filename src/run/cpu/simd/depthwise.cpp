@@ -44,14 +44,15 @@ struct Plane {
 
 // Every other float from the first one on, and those between them.
 HWY_INLINE void part_pairs(const float* from, int64_t n, float* even, float* odd) {
-  int64_t i = 0;
-  for (; i + 2 * kLanes <= n; i += 2 * kLanes) {
+  const int64_t whole = n - n % (2 * kLanes);
+  for (int64_t i = 0; i < whole; i += 2 * kLanes) {
     V a, b;
     hn::LoadInterleaved2(F(), from + i, a, b);
     hn::StoreU(a, F(), even + i / 2);
     hn::StoreU(b, F(), odd + i / 2);
   }
-  for (; i < n; ++i) (i % 2 == 0 ? even : odd)[i / 2] = from[i];
+  for (int64_t i = whole; i < n; i += 2) even[i / 2] = from[i];
+  for (int64_t i = whole + 1; i < n; i += 2) odd[i / 2] = from[i];
 }
 
 void part_row(const Conv& c, const float* row, float* to) {

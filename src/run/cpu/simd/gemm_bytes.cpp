@@ -59,7 +59,7 @@ struct ByteColumns {
 
   ByteColumns(const ByteGemm& g, int64_t j, int64_t j1) {
     const VI a_zero = hn::Set(I(), g.a_zero), depth = hn::Set(I(), static_cast<int32_t>(g.depth()));
-    for (int64_t v = 0; j + v * kLanes < j1; ++v) {
+    for (int64_t v = 0; v < kMostVectors && j + v * kLanes < j1; ++v) {
       VI weights = hn::LoadU(I(), g.b_sums + j + v * kLanes);
       if (g.b_zeros) weights = hn::Sub(weights, hn::Mul(hn::LoadU(I(), g.b_zeros + j + v * kLanes), depth));
       const VI offset = g.offsets ? hn::LoadU(I(), g.offsets + j + v * kLanes) : hn::Zero(I());

@@ -36,14 +36,14 @@ double activated(const ActivationSpec& s, double x) {
 }
 
 // One random product, by gemm_tile and by three loops.
-struct Case {
+struct GemmCase {
   Gemm g;
   std::vector<float> a, b, packed, c, scratch, bias, residual;
   std::vector<std::byte> unaligned;
 
   float a_at(int64_t i, int64_t k) const { return a[static_cast<size_t>(i * g.a_row + k * g.a_column)]; }
 
-  explicit Case(Dice& dice) {
+  explicit GemmCase(Dice& dice) {
     g.m = dice.size(40), g.n = dice.size(200), g.k = dice.coin() ? dice.size(60) : dice.size(900);
     if (dice.between(0, 9) == 0) g.k += 1024;
     set_a(dice);
@@ -122,7 +122,7 @@ TEST(Gemm, AgainstLoops) {
   for_each_target([] {
     for (uint64_t seed = 1; seed <= 150; ++seed) {
       Dice dice(seed);
-      Case x(dice);
+      GemmCase x(dice);
       SCOPED_TRACE(testing::Message() << "seed " << seed << ": " << x.g.m << "x" << x.g.k << "x" << x.g.n);
       x.run(dice);
       for (int64_t i = 0; i < x.g.m; ++i) {

@@ -10,35 +10,58 @@
 namespace anyshape::simd {
 namespace {
 
+void copy_floats(const std::byte* from, int64_t first, int64_t count, float* to) {
+  std::memcpy(to, from + first * static_cast<int64_t>(sizeof(float)), static_cast<size_t>(count) * sizeof(float));
+}
+
 float read(const std::byte* from, int64_t i) {
   float x;
-  std::memcpy(&x, from + i * static_cast<int64_t>(sizeof(float)), sizeof(float));
+  copy_floats(from, i, 1, &x);
   return x;
 }
 
-// Column of unit u of gate g when `gates` stand side by side.
-int64_t column_of(int64_t gates, int64_t g, int64_t u) {
-  const int64_t lanes = step_lanes();
-  return (u / lanes * gates + g) * lanes + u % lanes;
+// W as the matrix of all gates side by side, lanes of each in turn.
+void pack_input(const Layer& layer, const std::byte* w, float* to) {
+  const int64_t lanes = step_lanes(), gates = layer.gates(), depth = layer.input, panel = gemm_panel();
+  const int64_t columns = recurrent_columns(layer);
+  std::vector<float> rows(static_cast<size_t>(panel * depth));
+  for (int64_t first = 0; first < columns; first += panel) {
+    const int64_t count = std::min(panel, columns - first);
+    for (int64_t i = 0; i < count; ++i) {
+      const int64_t block = (first + i) / lanes, u = block / gates * lanes + (first + i) % lanes;
+      float* row = rows.data() + i * depth;
+      if (u < layer.hidden)
+        copy_floats(w, (block % gates * layer.hidden + u) * depth, depth, row);
+      else
+        std::fill_n(row, depth, 0.0f);
+    }
+    gemm_pack(reinterpret_cast<const std::byte*>(rows.data()), depth, count, 1, depth, 1, to + first * depth);
+  }
 }
 
 // Gates g0..g0 + count - 1 of R as blocks [unit / lanes][k][gate][unit % lanes].
 void pack_hidden(const Layer& layer, const std::byte* r, int64_t g0, int64_t count, float* to) {
-  const int64_t n = layer.hidden, lanes = step_lanes();
+  const int64_t n = layer.hidden, lanes = step_lanes(), wide = count * lanes;
+  std::vector<float> row(static_cast<size_t>(n));
   for (int64_t g = 0; g < count; ++g)
-    for (int64_t u = 0; u < n; ++u)
-      for (int64_t k = 0; k < n; ++k)
-        to[((u / lanes * n + k) * count + g) * lanes + u % lanes] = read(r, ((g0 + g) * n + u) * n + k);
+    for (int64_t u = 0; u < n; ++u) {
+      copy_floats(r, ((g0 + g) * n + u) * n, n, row.data());
+      float* unit = to + u / lanes * n * wide + g * lanes + u % lanes;
+      for (const float weight : row) {
+        *unit = weight;
+        unit += wide;
+      }
+    }
 }
 
 void pack_bias(const Layer& layer, const std::byte* bias, const PackTarget& to) {
-  const int64_t n = layer.hidden, gates = layer.gates();
+  const int64_t n = layer.hidden, gates = layer.gates(), lanes = step_lanes();
   const bool apart = layer.cell == Cell::gru && layer.linear_before_reset;
   for (int64_t g = 0; g < gates; ++g) {
     for (int64_t u = 0; u < n; ++u) {
       const float input = read(bias, g * n + u), hidden = read(bias, (gates + g) * n + u);
       const bool split = apart && g == 2;
-      to.bias[column_of(gates, g, u)] = split ? input : input + hidden;
+      to.bias[(u / lanes * gates + g) * lanes + u % lanes] = split ? input : input + hidden;
       if (split) to.hidden_bias[u] = hidden;
     }
   }
@@ -60,20 +83,16 @@ PackedSizes packed_sizes(const Layer& layer) {
 
 void pack_recurrent(const Layer& layer, const std::byte* w, const std::byte* r, const std::byte* bias,
                     const std::byte* peepholes, const PackTarget& to) {
-  const int64_t n = layer.hidden, gates = layer.gates(), columns = recurrent_columns(layer);
+  const int64_t n = layer.hidden;
   const PackedSizes sizes = packed_sizes(layer);
-  std::vector<float> turned(static_cast<size_t>(layer.input * columns), 0.0f);
-  for (int64_t g = 0; g < gates; ++g)
-    for (int64_t u = 0; u < n; ++u)
-      for (int64_t k = 0; k < layer.input; ++k)
-        turned[static_cast<size_t>(k * columns + column_of(gates, g, u))] = read(w, (g * n + u) * layer.input + k);
-  gemm_pack(reinterpret_cast<const std::byte*>(turned.data()), layer.input, columns, columns, 1, 1, to.input);
-  std::fill_n(to.hidden, sizes.hidden, 0.0f);
+  pack_input(layer, w, to.input);
+  // Of units past the last one.
+  if (padded_units(n) > n) std::fill_n(to.hidden, sizes.hidden, 0.0f);
   if (layer.cell == Cell::gru && !layer.linear_before_reset) {
     pack_hidden(layer, r, 0, 2, to.hidden);
     pack_hidden(layer, r, 2, 1, to.hidden + n * 2 * padded_units(n));
   } else {
-    pack_hidden(layer, r, 0, gates, to.hidden);
+    pack_hidden(layer, r, 0, layer.gates(), to.hidden);
   }
   std::fill_n(to.bias, sizes.bias, 0.0f);
   std::fill_n(to.hidden_bias, sizes.hidden_bias, 0.0f);

@@ -23,7 +23,7 @@ float* aligned(std::vector<float>& memory) {
 }
 
 // A random layer, tensors in the order of ONNX with time first.
-struct Case {
+struct RecurrentCase {
   Layer layer;
   LayersRun run;
   std::vector<float> x, w, r, bias, peep, first_h, first_c, y, last_h, last_c, scratch;
@@ -32,7 +32,7 @@ struct Case {
   bool has_bias, has_peep;
   int64_t tasks;
 
-  explicit Case(Dice& dice, int64_t most_units = 50) {
+  explicit RecurrentCase(Dice& dice, int64_t most_units = 50) {
     layer.cell = static_cast<Cell>(dice.between(0, 2));
     layer.function = static_cast<RnnFunction>(dice.between(0, 2));
     layer.input = dice.between(1, 9), layer.hidden = dice.between(1, dice.coin() ? 9 : most_units);
@@ -96,7 +96,7 @@ struct Case {
 
 // The same by plain loops in double: one sequence of one direction.
 struct Plain {
-  const Case& k;
+  const RecurrentCase& k;
   int64_t d, b;
   std::vector<double> h, c;
 
@@ -184,7 +184,7 @@ TEST(Recurrent, AgainstLoops) {
     for (uint64_t seed = 1; seed <= 60; ++seed) {
       SCOPED_TRACE(testing::Message() << "seed " << seed);
       Dice dice(seed);
-      Case k(dice, seed % 6 == 0 ? 200 : 50);
+      RecurrentCase k(dice, seed % 6 == 0 ? 200 : 50);
       const int64_t cut = dice.between(0, k.tasks);
       recurrent_begin({&k.layer, 1}, k.run, k.aligned_scratch());
       recurrent_run({&k.layer, 1}, k.run, cut, k.tasks, k.tasks, k.aligned_scratch());
@@ -205,7 +205,7 @@ TEST(Recurrent, SharedByThreads) {
   for (uint64_t seed = 1; seed <= 40; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     Dice dice(seed);
-    Case k(dice, 300);
+    RecurrentCase k(dice, 300);
     k.tasks = recurrent_cut({&k.layer, 1}, k.run).tasks;
     k.scratch.assign(static_cast<size_t>(recurrent_scratch({&k.layer, 1}, k.run, k.tasks) + 16), std::nanf(""));
     float* scratch = k.aligned_scratch();
@@ -226,7 +226,7 @@ TEST(Recurrent, SharedByThreads) {
 
 // Layers in a stack give the same bits as one after the other, whether threads follow each other or one does all.
 struct StackCase {
-  std::vector<Case> cases;  // each reads what the one before it writes
+  std::vector<RecurrentCase> cases;  // each reads what the one before it writes
   std::vector<Layer> layers;
   LayersRun run;
   std::vector<float> y, states;
@@ -234,7 +234,7 @@ struct StackCase {
   explicit StackCase(Dice& dice) {
     const int64_t count = dice.between(2, kMostLayers);
     for (int64_t i = 0; i < count; ++i) {
-      Case& one = cases.emplace_back(dice, 90);
+      RecurrentCase& one = cases.emplace_back(dice, 90);
       one.layer.cell = cases[0].layer.cell, one.layer.directions = 1, one.layer.reverse[0] = cases[0].layer.reverse[0];
       if (i > 0) one.layer.input = cases[static_cast<size_t>(i) - 1].layer.hidden;
       if (i > 0) one.run.steps = cases[0].run.steps, one.run.batch = cases[0].run.batch;
@@ -252,12 +252,12 @@ struct StackCase {
   }
 
   void run_one_by_one() {
-    for (Case& one : cases) one.run_alone();
+    for (RecurrentCase& one : cases) one.run_alone();
   }
   // What the layers have left behind, which is forgotten.
   std::vector<float> results() {
     std::vector<float> all = y;
-    for (Case& one : cases)
+    for (RecurrentCase& one : cases)
       for (std::vector<float>* state : {&one.last_h, &one.last_c}) {
         all.insert(all.end(), state->begin(), state->end());
         std::fill(state->begin(), state->end(), 55.0f);

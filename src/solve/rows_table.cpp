@@ -1,0 +1,220 @@
+#include <algorithm>
+#include <iterator>
+#include <tuple>
+
+#include "solve/rows_rule.h"
+
+namespace anyshape {
+namespace {
+
+namespace rr = row_rules;
+
+constexpr std::string_view kMs = "com.microsoft", kMl = "ai.onnx.ml";
+
+// Sorted by domain and type. What is not here mixes rows as far as anybody knows.
+constexpr RowTreatment kTable[] = {
+    {"", "Abs", rr::elementwise},
+    {"", "Acos", rr::elementwise},
+    {"", "Acosh", rr::elementwise},
+    {"", "Add", rr::elementwise},
+    {"", "And", rr::elementwise},
+    {"", "ArgMax", rr::arg_reduce},
+    {"", "ArgMin", rr::arg_reduce},
+    {"", "Asin", rr::elementwise},
+    {"", "Asinh", rr::elementwise},
+    {"", "Atan", rr::elementwise},
+    {"", "Atanh", rr::elementwise},
+    {"", "Attention", rr::attention},
+    {"", "AveragePool", rr::first_axis},
+    {"", "BatchNormalization", rr::batch_normalization},
+    {"", "BitShift", rr::elementwise},
+    {"", "BitwiseAnd", rr::elementwise},
+    {"", "BitwiseNot", rr::elementwise},
+    {"", "BitwiseOr", rr::elementwise},
+    {"", "BitwiseXor", rr::elementwise},
+    {"", "Cast", rr::elementwise},
+    {"", "CastLike", rr::cast_like},
+    {"", "Ceil", rr::elementwise},
+    {"", "Celu", rr::elementwise},
+    {"", "Clip", rr::elementwise},
+    {"", "Concat", rr::concat},
+    {"", "ConstantOfShape", rr::filled},
+    {"", "Conv", rr::first_axis},
+    {"", "ConvInteger", rr::first_axis},
+    {"", "ConvTranspose", rr::first_axis},
+    {"", "Cos", rr::elementwise},
+    {"", "Cosh", rr::elementwise},
+    {"", "CumProd", rr::along_given},
+    {"", "CumSum", rr::along_given},
+    {"", "DFT", rr::dft},
+    {"", "DepthToSpace", rr::first_axis},
+    {"", "DequantizeLinear", rr::quantize},
+    {"", "Det", rr::last_two},
+    {"", "Div", rr::elementwise},
+    {"", "Dropout", rr::dropout},
+    {"", "Einsum", rr::einsum},
+    {"", "Elu", rr::elementwise},
+    {"", "Equal", rr::elementwise},
+    {"", "Erf", rr::elementwise},
+    {"", "Exp", rr::elementwise},
+    {"", "Expand", rr::expand},
+    {"", "Flatten", rr::reshape},
+    {"", "Floor", rr::elementwise},
+    {"", "GRU", rr::recurrent},
+    {"", "Gather", rr::gather},
+    {"", "GatherElements", rr::gather_elements},
+    {"", "GatherND", rr::gather_nd},
+    {"", "Gelu", rr::elementwise},
+    {"", "Gemm", rr::gemm},
+    {"", "GlobalAveragePool", rr::first_axis},
+    {"", "GlobalLpPool", rr::first_axis},
+    {"", "GlobalMaxPool", rr::first_axis},
+    {"", "Greater", rr::elementwise},
+    {"", "GreaterOrEqual", rr::elementwise},
+    {"", "GridSample", rr::grid_sample},
+    {"", "GroupNormalization", rr::first_axis},
+    {"", "HardSigmoid", rr::elementwise},
+    {"", "HardSwish", rr::elementwise},
+    {"", "Hardmax", rr::softmax},
+    {"", "Identity", rr::elementwise},
+    {"", "InstanceNormalization", rr::first_axis},
+    {"", "IsInf", rr::elementwise},
+    {"", "IsNaN", rr::elementwise},
+    {"", "LRN", rr::channels},
+    {"", "LSTM", rr::recurrent},
+    {"", "LayerNormalization", rr::from_axis},
+    {"", "LeakyRelu", rr::elementwise},
+    {"", "Less", rr::elementwise},
+    {"", "LessOrEqual", rr::elementwise},
+    {"", "Log", rr::elementwise},
+    {"", "LogSoftmax", rr::softmax},
+    {"", "LpNormalization", rr::along_axis},
+    {"", "LpPool", rr::first_axis},
+    {"", "MatMul", rr::matmul},
+    {"", "MatMulInteger", rr::matmul},
+    {"", "Max", rr::elementwise},
+    {"", "MaxPool", rr::max_pool},
+    {"", "Mean", rr::elementwise},
+    {"", "Min", rr::elementwise},
+    {"", "Mish", rr::elementwise},
+    {"", "Mod", rr::elementwise},
+    {"", "Mul", rr::elementwise},
+    {"", "Neg", rr::elementwise},
+    {"", "Not", rr::elementwise},
+    {"", "OneHot", rr::one_hot},
+    {"", "Or", rr::elementwise},
+    {"", "PRelu", rr::elementwise},
+    {"", "Pad", rr::pad},
+    {"", "Pow", rr::elementwise},
+    {"", "QLinearConv", rr::first_axis},
+    {"", "QLinearMatMul", rr::qlinear_matmul},
+    {"", "QuantizeLinear", rr::quantize},
+    {"", "RMSNormalization", rr::from_axis},
+    {"", "RNN", rr::recurrent},
+    {"", "Reciprocal", rr::elementwise},
+    {"", "ReduceL1", rr::reduce},
+    {"", "ReduceL2", rr::reduce},
+    {"", "ReduceLogSum", rr::reduce},
+    {"", "ReduceLogSumExp", rr::reduce},
+    {"", "ReduceMax", rr::reduce},
+    {"", "ReduceMean", rr::reduce},
+    {"", "ReduceMin", rr::reduce},
+    {"", "ReduceProd", rr::reduce},
+    {"", "ReduceSum", rr::reduce},
+    {"", "ReduceSumSquare", rr::reduce},
+    {"", "Relu", rr::elementwise},
+    {"", "Reshape", rr::reshape},
+    {"", "Resize", rr::resize},
+    {"", "ReverseSequence", rr::reverse_sequence},
+    {"", "RotaryEmbedding", rr::rotary},
+    {"", "Round", rr::elementwise},
+    {"", "STFT", rr::first_axis},
+    {"", "ScatterElements", rr::gather_elements},
+    {"", "Selu", rr::elementwise},
+    {"", "Shrink", rr::elementwise},
+    {"", "Sigmoid", rr::elementwise},
+    {"", "Sign", rr::elementwise},
+    {"", "SimplifiedLayerNormalization", rr::from_axis},
+    {"", "Sin", rr::elementwise},
+    {"", "Sinh", rr::elementwise},
+    {"", "Slice", rr::slice},
+    {"", "Softmax", rr::softmax},
+    {"", "Softplus", rr::elementwise},
+    {"", "Softsign", rr::elementwise},
+    {"", "SpaceToDepth", rr::first_axis},
+    {"", "Split", rr::along_axis},
+    {"", "Sqrt", rr::elementwise},
+    {"", "Squeeze", rr::reshape},
+    {"", "StringConcat", rr::elementwise},
+    {"", "Sub", rr::elementwise},
+    {"", "Sum", rr::elementwise},
+    {"", "Swish", rr::elementwise},
+    {"", "Tan", rr::elementwise},
+    {"", "Tanh", rr::elementwise},
+    {"", "ThresholdedRelu", rr::elementwise},
+    {"", "Tile", rr::tile},
+    {"", "TopK", rr::along_axis},
+    {"", "Transpose", rr::transpose},
+    {"", "Trilu", rr::last_two},
+    {"", "Unsqueeze", rr::reshape},
+    {"", "Upsample", rr::first_axis},
+    {"", "Where", rr::elementwise},
+    {"", "Xor", rr::elementwise},
+    {kMl, "Binarizer", rr::elementwise},
+    {kMl, "FeatureVectorizer", rr::first_of_two},
+    {kMl, "Imputer", rr::first_of_two},
+    {kMl, "LabelEncoder", rr::elementwise},
+    {kMl, "LinearClassifier", rr::first_of_two},
+    {kMl, "LinearRegressor", rr::first_of_two},
+    {kMl, "Normalizer", rr::first_of_two},
+    {kMl, "SVMClassifier", rr::first_of_two},
+    {kMl, "SVMRegressor", rr::first_of_two},
+    {kMl, "Scaler", rr::first_of_two},
+    {kMl, "TreeEnsemble", rr::first_of_two},
+    {kMl, "TreeEnsembleClassifier", rr::first_of_two},
+    {kMl, "TreeEnsembleRegressor", rr::first_of_two},
+    {kMs, "BiasGelu", rr::elementwise},
+    {kMs, "ExpandDims", rr::reshape},
+    {kMs, "FastGelu", rr::elementwise},
+    {kMs, "Gelu", rr::elementwise},
+    {kMs, "GroupQueryAttention", rr::attention},
+    {kMs, "MatMulNBits", rr::last_axis},
+    {kMs, "MultiHeadAttention", rr::attention},
+    {kMs, "QLinearAdd", rr::qlinear_pair},
+    {kMs, "QLinearConv", rr::first_axis},
+    {kMs, "QLinearLeakyRelu", rr::unary},
+    {kMs, "QLinearMul", rr::qlinear_pair},
+    {kMs, "QLinearSigmoid", rr::unary},
+    {kMs, "QuickGelu", rr::elementwise},
+    {kMs, "RotaryEmbedding", rr::rotary},
+    {kMs, "SkipLayerNormalization", rr::skip_normalization},
+    {kMs, "SkipSimplifiedLayerNormalization", rr::skip_normalization},
+};
+
+auto key(const RowTreatment& row) { return std::tie(row.domain, row.type); }
+
+static_assert(std::is_sorted(std::begin(kTable), std::end(kTable), [](const RowTreatment& a, const RowTreatment& b) {
+  return a.domain < b.domain || (a.domain == b.domain && a.type < b.type);
+}));
+
+}  // namespace
+
+const RowTreatment* row_treatment(const Node& node) {
+  const RowTreatment wanted{node.domain, node.type, nullptr};
+  const auto less = [](const RowTreatment& a, const RowTreatment& b) { return key(a) < key(b); };
+  const auto it = std::lower_bound(std::begin(kTable), std::end(kTable), wanted, less);
+  return it != std::end(kTable) && key(*it) == key(wanted) ? &*it : nullptr;
+}
+
+bool draws_at_random(const Node& node, const Facts& facts) {
+  constexpr std::string_view kRandom[] = {"Bernoulli",        "Multinomial",   "RandomNormal",
+                                          "RandomNormalLike", "RandomUniform", "RandomUniformLike"};
+  constexpr size_t kTrains = 2;
+  // Dropout draws when it trains, which an input may say.
+  if (node.type == "Dropout" && node.in.size() > kTrains && node.in[kTrains] != kNoValue)
+    return facts[node.in[kTrains]].numbers() != std::vector<int64_t>{0};
+  return node.type == "SampleOp" || node.type == "BiasDropout" ||
+         std::find(std::begin(kRandom), std::end(kRandom), node.type) != std::end(kRandom);
+}
+
+}  // namespace anyshape
