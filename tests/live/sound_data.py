@@ -16,19 +16,23 @@ ENTRIES = {
     "NonMaxSuppression": (0, 1, 2, 3, 4),
 }
 
+# The input whose shape says how many axes the result has. Elsewhere the ranks of the inputs do.
+RANKED_BY = {"Reshape": 1, "ConstantOfShape": 0, "Expand": 1, "Squeeze": 0}
+
 
 @dataclasses.dataclass(frozen=True)
 class Known:
-    """What follows from the shapes of the inputs: the value's own shape, its entries."""
+    """What follows from the shapes of the inputs: how many axes the value has, its own shape, its entries."""
 
+    rank: bool
     shape: bool
     entries: bool
 
     def __and__(self, other):
-        return Known(self.shape and other.shape, self.entries and other.entries)
+        return Known(self.rank and other.rank, self.shape and other.shape, self.entries and other.entries)
 
 
-ALL, SHAPE, NOTHING = Known(True, True), Known(True, False), Known(False, False)
+ALL, SHAPE, NOTHING = Known(True, True, True), Known(True, True, False), Known(False, False, False)
 
 
 def together(many):
@@ -64,9 +68,11 @@ class Seen:
         inputs = [self.of(name) for name in node.input]
         read = all(inputs[i].entries for i in ENTRIES.get(node.op_type, ()) if i < len(inputs))
         clear = read and all(known.shape for known in inputs)
-        result = Known(clear, clear and all(known.entries for known in inputs))
+        by = RANKED_BY.get(node.op_type)
+        rank = all(known.rank for known in inputs) and (by is None or by >= len(inputs) or inputs[by].shape)
+        result = Known(rank and (read or node.op_type != "If"), clear, clear and all(known.entries for known in inputs))
         if node.op_type in ("Shape", "Size", "SequenceLength"):
-            result = Known(True, inputs[0].shape)
+            result = Known(True, inputs[0].rank, inputs[0].shape)
         for graph in bodies_of(node):
             inner = BODIES[node.op_type](self, graph, inputs)
             clear, result = clear and inner is not None, result & (inner or NOTHING)

@@ -119,6 +119,15 @@ def loop(count, operator):
     return helper.make_node("Loop", [count, "", "x"], ["l"], name="loop", body=body)
 
 
+def collecting(count):
+    """A loop whose state gets sizes from data; it collects the state, in no round as many axes as that would have."""
+    names = [helper.make_empty_tensor_value_info(n) for n in ("i", "c", "s", "c2", "s2", "row")]
+    nodes = [helper.make_node("Identity", ["c"], ["c2"]), helper.make_node("Expand", ["s", "x"], ["s2"], name="inner"),
+             helper.make_node("Identity", ["s"], ["row"])]  # fmt: skip
+    body = helper.make_graph(nodes, "body", names[:3], names[3:])
+    return helper.make_node("Loop", [count, "", "x"], ["l", "rows"], name="loop", body=body)
+
+
 def scan(after):
     """A scan over x whose state becomes a value from outside."""
     names = [helper.make_empty_tensor_value_info(n) for n in ("before", "row", "after")]
@@ -139,6 +148,7 @@ DATA_ROWS = [
     ([*chain(SIZE), loop("size", "Concat"), *chain(("y", "Add", "l l"))], []),
     ([loop("x", "Add"), *chain(("y", "Add", "l l"))], ["inner", "loop", "y"]),
     ([*chain(SIZE), loop("size", "Expand")], ["inner"]),
+    ([collecting("none"), *chain(("s", "Shape", "rows"), ("g", "Gather", "s two"))], ["g", "inner", "loop", "s"]),
     (chain(("z", "NonZero", "x")) + [scan("z")], ["s", "z"]),
     ([scan("x")], []),
 ]
