@@ -40,6 +40,7 @@ constexpr Pass kPasses[] = {
     {"integer-products", "scales and bias after a product of 8-bit integers are computed with it",
      fuse_integer_products},
     {"requantize", "what happens by channel between dequantising and quantising is one step", fuse_requantizing},
+    {"unread", "what the passes above have left unread is dropped", remove_dead_nodes},
     {"elementwise", "chains of elementwise operators become one step", fuse_elementwise},
     {"channels-last", "chains of convolutions of 8-bit integers work on values whose channels are the last axis",
      put_channels_last},

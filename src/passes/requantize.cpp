@@ -28,6 +28,8 @@ Result<Tensor> negated(const Tensor& tensor) {
 struct Rewrite : Chains {
   using Chains::Chains;
 
+  bool changed = false;
+
   // One constant scale, and none or one constant zero point.
   bool is_linear(const Node& node, std::string_view op) const {
     if (!is_op(node, op) || draft.is_demanding(node) || node.integer("block_size") != 0) return false;
@@ -144,6 +146,7 @@ struct Rewrite : Chains {
     if (!steps) return {};
     Node one = node_of(*steps, quantize);
     if (!takes(one)) return {};
+    changed = true;
     if (!pool) return quantize = std::move(one), Status();
     const Fact bytes = Fact::tensor(draft.facts[quantize.out[0]].dtype, *draft.facts[pool->in[0]].dims);
     one.out = {draft.add_value(draft.graph.values[pool->in[0]].name + ".bytes", bytes)};
@@ -163,7 +166,7 @@ Status fuse_requantizing(Draft& draft) {
   if (!takes_op(draft.target, "anyshape", "Requantize", 1)) return {};
   Rewrite rewrite(draft);
   for (Node& node : draft.graph.nodes) TRY_OK(rewrite.rewrite(node));
-  return remove_dead_nodes(draft);
+  return rewrite.changed ? remove_dead_nodes(draft) : Status();
 }
 
 }  // namespace anyshape

@@ -198,7 +198,7 @@ void blur(InferContext& context, const Value& value, const Fact& source, Fact& s
 }
 
 // No iteration at all: a scan output looks as the file declares it; where that does not give every size, as the body
-// would make it; where the body does not tell, sizes without a number are 0.
+// would make it; where the body refuses, sizes without a number are 0, and an output of no declared rank has no axes.
 Facts empty_scans(InferContext& context, const Iteration& iteration, const Facts& initial) {
   Facts out;
   const Graph& body = *iteration.body;
@@ -211,6 +211,8 @@ Facts empty_scans(InferContext& context, const Iteration& iteration, const Facts
       fact = (*inferred)[i].type_only();
       // Whether the body could have run is not known here.
       if (conditional) blur(context, value, source_of_sizes(true), fact);
+    } else if (!fact.dims && !inferred && inferred.error().kind == Error::Kind::refused) {
+      fact.dims.emplace();
     }
     out.push_back(std::move(fact));
   }

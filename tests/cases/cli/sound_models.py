@@ -186,6 +186,18 @@ g (float[n] x, float[k] z, bool c) => (float[a] y)
     sum = Add (x, z)
   }>
 }""",
+    # No round takes place, and the body would refuse its values: what it collects has no axes but that of the rounds.
+    "rounds_of_refusal": """
+g (float[n, 1] x) => (int64 y)
+<int64 never = {0}, bool yes = {1}, float[2, 2] w = {1, 1, 1, 1}, int64 last = {-2}> {
+  after, rows = Loop (never, yes, x) <body = body (int64 i, bool more, float[p, q] before) => (bool go_on, float[r, s] next, float[] row) {
+    go_on = Identity (more)
+    next = MatMul (before, w)
+    row = Identity (before)
+  }>
+  sizes = Shape (rows)
+  y = Gather (sizes, last)
+}""",
     # Both branches refuse an empty x; what a 0 of the target means is told apart beside that.
     "refused_either_way": """
 g (float[p, q, r] x, bool c) => (float[a, b] y, float[d, e, f] z)
