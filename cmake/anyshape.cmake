@@ -108,7 +108,7 @@ endfunction()
 function(anyshape_test_options target)
   anyshape_target_options(${target})
   anyshape_level(${target} ${ANYSHAPE_TEST_LEVEL})
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ${ANYSHAPE_SHARED_COMPILING} UNITY_BUILD_BATCH_SIZE 7)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${ANYSHAPE_SHARED_COMPILING} UNITY_BUILD_BATCH_SIZE 14)
 endfunction()
 
 # anyshape_core_tool(name source...): a program of the tests over the core. It links gtest, with whose options the headers
