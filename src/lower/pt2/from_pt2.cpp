@@ -39,9 +39,7 @@ class FromPt2Driver {
         request_(request),
         symbols_(std::make_shared<Symbols>()),
         assumptions_(*symbols_),
-        lowering_(
-            ops, assumptions_, request.opset,
-            {.training = request.training, .domains = request.custom_opsets, .open_weights = request.open_weights}),
+        lowering_(ops, assumptions_, request.opset, LoweringOptions::of(request)),
         interpreter_(lowering_, request) {}
 
   Result<Lowered> run();

@@ -26,9 +26,7 @@ class FromTorchscriptDriver {
         request_(request),
         symbols_(std::make_shared<Symbols>()),
         assumptions_(*symbols_),
-        lowering_(
-            ops, assumptions_, request.opset,
-            {.training = request.training, .domains = request.custom_opsets, .open_weights = request.open_weights}),
+        lowering_(ops, assumptions_, request.opset, LoweringOptions::of(request)),
         evaluator_(script, lowering_) {
     evaluator_.library().set_custom(request.custom);
   }
