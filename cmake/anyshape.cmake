@@ -12,7 +12,7 @@ function(anyshape_target_options target)
   endif()
 endfunction()
 
-# Compiled once instead of in every file; the core adds ir/builder.h, which most of its files include. Every file still
+# Compiled once instead of in every file; the core adds the header that most of its files include. Every file still
 # includes what it uses, which the preset fuzz, without ANYSHAPE_SHARED_COMPILING, proves.
 set(ANYSHAPE_PRECOMPILED
   <algorithm> <array> <bit> <charconv> <cmath> <complex> <cstdint> <cstring> <functional> <limits> <map> <memory>
@@ -52,12 +52,22 @@ function(anyshape_headers name level)
   target_precompile_headers(${name} PRIVATE ${ANYSHAPE_PRECOMPILED} ${ARGN})
 endfunction()
 
-# anyshape_precompile(target [level]): the precompiled headers of the core, for a target that links anyshape_needs.
+# anyshape_precompile(target [level]): the precompiled headers of the core, for a target that links anyshape_needs. One
+# compilation serves all levels that come to the same.
 function(anyshape_precompile target)
   if(ANYSHAPE_SHARED_COMPILING)
-    set(headers anyshape_core_headers${ARGV1})
+    set(level "${ARGV1}")
+    if(level STREQUAL ANYSHAPE_LEVEL OR NOT CMAKE_BUILD_TYPE STREQUAL "Release")
+      set(level "")
+    endif()
+    set(headers anyshape_core_headers${level})
+    # What is worth -O3 knows no graphs.
+    set(most_included src/ir/builder.h)
+    if(level STREQUAL "-O3")
+      set(most_included src/tensor/tensor.h)
+    endif()
     if(NOT TARGET ${headers})
-      anyshape_headers(${headers} "${ARGV1}" ${CMAKE_SOURCE_DIR}/src/ir/builder.h)
+      anyshape_headers(${headers} "${level}" ${CMAKE_SOURCE_DIR}/${most_included})
     endif()
     target_precompile_headers(${target} REUSE_FROM ${headers})
   endif()
@@ -74,8 +84,10 @@ function(anyshape_core_part name level)
   set_property(GLOBAL APPEND PROPERTY ANYSHAPE_CORE_PARTS ${name})
 endfunction()
 
-# What is tested has its own level; the tests around it compile in less time with this one.
-set(ANYSHAPE_TEST_LEVEL -O1)
+# What is tested has its own level. Unit tests around it take longer to compile than to run; tools that run thousands of
+# cases, and what is linked to them, do not.
+set(ANYSHAPE_TEST_LEVEL -O0)
+set(ANYSHAPE_TEST_TOOL_LEVEL -O1)
 
 # The headers of gtest, too, compiled once for all unit tests.
 function(anyshape_precompile_test target)
@@ -104,29 +116,30 @@ function(anyshape_embed target name)
   target_sources(${target} PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/${name}.cpp)
 endfunction()
 
-# anyshape_test_options(target): how code around what is tested is compiled: its files in groups, as by anyshape_together.
+# anyshape_test_options(target [level]): how code around what is tested is compiled: its files in groups, as by
+# anyshape_together.
 function(anyshape_test_options target)
   anyshape_target_options(${target})
-  anyshape_level(${target} ${ANYSHAPE_TEST_LEVEL})
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ${ANYSHAPE_SHARED_COMPILING} UNITY_BUILD_BATCH_SIZE 7)
+  anyshape_level(${target} ${ARGN})
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${ANYSHAPE_SHARED_COMPILING} UNITY_BUILD_BATCH_SIZE 14)
 endfunction()
 
-# anyshape_core_tool(name source...): a program of the tests over the core. It links gtest, with whose options the headers
-# are precompiled.
+# anyshape_core_tool(name source...): a program of the tests over the core.
 function(anyshape_core_tool name)
   add_executable(${name} ${ARGN})
-  target_link_libraries(${name} PRIVATE anyshape_core anyshape_needs GTest::gtest)
-  anyshape_test_options(${name})
-  if(ANYSHAPE_SHARED_COMPILING)
-    anyshape_precompile_test(${name})
-  endif()
+  target_link_libraries(${name} PRIVATE anyshape_core anyshape_needs)
+  anyshape_test_options(${name} ${ANYSHAPE_TEST_TOOL_LEVEL})
+  # As the core is compiled, whose headers it shares.
+  set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+  target_compile_options(${name} PRIVATE -fPIC)
+  anyshape_precompile(${name} ${ANYSHAPE_TEST_TOOL_LEVEL})
 endfunction()
 
 # anyshape_test_library(name source...): what several of them share.
 function(anyshape_test_library name)
   add_library(${name} STATIC ${ARGN})
   target_link_libraries(${name} PUBLIC anyshape_core GTest::gtest PRIVATE anyshape_needs)
-  anyshape_test_options(${name})
+  anyshape_test_options(${name} ${ANYSHAPE_TEST_TOOL_LEVEL})
 endfunction()
 
 # anyshape_unit_test(name source...): one gtest binary over the core, registered with ctest.
@@ -134,8 +147,12 @@ function(anyshape_unit_test name)
   if(NOT ANYSHAPE_TESTS)
     return()
   endif()
-  anyshape_core_tool(${name} ${ARGN})
-  target_link_libraries(${name} PRIVATE GTest::gtest_main)
+  add_executable(${name} ${ARGN})
+  target_link_libraries(${name} PRIVATE anyshape_core anyshape_needs GTest::gtest GTest::gtest_main)
+  anyshape_test_options(${name} ${ANYSHAPE_TEST_LEVEL})
+  if(ANYSHAPE_SHARED_COMPILING)
+    anyshape_precompile_test(${name})
+  endif()
   add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
 endfunction()
 

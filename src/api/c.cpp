@@ -73,7 +73,7 @@ anyshape_error* check_data(const anyshape_tensor* inputs, size_t count) {
   return nullptr;
 }
 
-Shapes shapes_of(const anyshape_context& context, const anyshape_tensor* inputs) {
+Shapes shapes_of_c(const anyshape_context& context, const anyshape_tensor* inputs) {
   Shapes shapes;
   for (size_t i = 0; i < context.names.size(); ++i)
     shapes[context.names[i]].assign(inputs[i].dims, inputs[i].dims + inputs[i].rank);
@@ -257,7 +257,7 @@ void anyshape_context_free(anyshape_context* context) { delete context; }
 anyshape_error* anyshape_context_reserve(anyshape_context* context, const anyshape_tensor* inputs, size_t count) {
   return guarded([&]() -> anyshape_error* {
     if (auto* wrong = check_tensors(inputs, count, context->inputs.size(), "inputs")) return wrong;
-    Status reserved = context->context.reserve(shapes_of(*context, inputs));
+    Status reserved = context->context.reserve(shapes_of_c(*context, inputs));
     return reserved ? nullptr : failure(std::move(reserved).error());
   });
 }
@@ -267,7 +267,7 @@ anyshape_error* anyshape_context_output_shape(anyshape_context* context, const a
   return guarded([&]() -> anyshape_error* {
     if (auto* wrong = check_tensors(inputs, count, context->inputs.size(), "inputs")) return wrong;
     if (output >= context->outputs.size()) return usage_failure("output.index", "there is no such output");
-    auto shapes = context->context.output_shapes(shapes_of(*context, inputs));
+    auto shapes = context->context.output_shapes(shapes_of_c(*context, inputs));
     if (!shapes) return failure(std::move(shapes).error());
     const auto& shape = (*shapes)[output];
     if (!shape) {

@@ -47,7 +47,7 @@ int32_t c_type(const ValueType& value) {
   return static_cast<int32_t>(parse_dtype(value.dtype).value_or(DType::undefined));
 }
 
-Result<Shapes> shapes_of(const anyshape_shape* shapes, size_t count) {
+Result<Shapes> shapes_of_c_model(const anyshape_shape* shapes, size_t count) {
   Shapes out;
   for (size_t i = 0; i < count; ++i) {
     const anyshape_shape& one = shapes[i];
@@ -242,7 +242,7 @@ int anyshape_model_is_exact(const anyshape_model* model) { return model->report.
 anyshape_error* anyshape_model_accepts(const anyshape_model* model, const anyshape_shape* shapes, size_t count,
                                        anyshape_answer** answer) {
   return guarded([&] {
-    const auto asked = shapes_of(shapes, count);
+    const auto asked = shapes_of_c_model(shapes, count);
     if (!asked) return failure(asked.error());
     return give_answer(answer_to(model->model, *asked), answer);
   });

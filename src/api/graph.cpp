@@ -3,6 +3,7 @@
 #include "api/model_impl.h"
 #include "base/bug.h"
 #include "check/report.h"
+#include "ir/named_bodies.h"
 #include "ir/reads.h"
 
 namespace anyshape {
@@ -77,12 +78,7 @@ struct GraphView::Impl {
   std::vector<GraphBody> bodies(const Node& node) const {
     std::vector<GraphBody> out;
     if (node.body) out.push_back({{}, body(*node.body)});
-    for (const Attribute& attribute : node.attributes) {
-      if (const auto* one = std::get_if<std::shared_ptr<Graph>>(&attribute.value))
-        out.push_back({attribute.name, body(**one)});
-      if (const auto* many = std::get_if<std::vector<std::shared_ptr<Graph>>>(&attribute.value))
-        for (const auto& each : *many) out.push_back({attribute.name, body(*each)});
-    }
+    for_each_named_body(node, [&](const std::string& name, const Graph& each) { out.push_back({name, body(each)}); });
     return out;
   }
 

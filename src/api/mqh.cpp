@@ -10,8 +10,8 @@
 #include "base/sha256.h"
 #include "check/lint.h"
 #include "check/report.h"
+#include "mqh/class_description.h"
 #include "mqh/names.h"
-#include "mqh/program.h"
 #include "mqh/scaler.h"
 
 namespace anyshape {
@@ -125,24 +125,24 @@ Status add_port(std::string_view kind, std::string_view name, const Fact& fact, 
   return {};
 }
 
-Status add_ports(const Model::Impl& model, mqh::Names& names, mqh::Program& program) {
+Status add_ports(const Model::Impl& model, mqh::Names& names, mqh::ClassDescription& described) {
   const Typed& typed = model.typed();
   const auto& values = typed.graph().values;
   const auto inputs = typed.graph().required_inputs();
   for (size_t i = 0; i < inputs.size(); ++i)
-    TRY_OK(add_port("input", values[inputs[i]].name, typed.input_facts()[i], names, program.inputs));
+    TRY_OK(add_port("input", values[inputs[i]].name, typed.input_facts()[i], names, described.inputs));
   const Facts outputs = output_facts(typed, model.accepted());
   for (size_t i = 0; i < outputs.size(); ++i)
-    TRY_OK(add_port("output", values[typed.graph().outputs[i]].name, outputs[i], names, program.outputs));
+    TRY_OK(add_port("output", values[typed.graph().outputs[i]].name, outputs[i], names, described.outputs));
   return {};
 }
 
-void add_demands(const Model::Impl& model, mqh::Program& program) {
+void add_demands(const Model::Impl& model, mqh::ClassDescription& described) {
   for (const AcceptedCondition& one : model.accepted().conditions)
-    program.demands.push_back(
+    described.demands.push_back(
         {one.condition, fmt::format("{} does not hold: {}", print(one.condition), one.because.front().sentence)});
   for (const Assumed::Entry& entry : model.assumed().entries)
-    if (entry.text.binding) program.demands.push_back({entry.condition, assumed_sentence(entry.text)});
+    if (entry.text.binding) described.demands.push_back({entry.condition, assumed_sentence(entry.text)});
 }
 
 Result<std::string> accepted_text(const Model& model) {
@@ -151,9 +151,9 @@ Result<std::string> accepted_text(const Model& model) {
   return to_text(report);
 }
 
-Result<mqh::Program> program_of(const Model& model, const MqhOptions& options, const Prepared& prepared,
-                                std::span<const std::byte> bytes) {
-  mqh::Program out;
+Result<mqh::ClassDescription> described_class(const Model& model, const MqhOptions& options, const Prepared& prepared,
+                                              std::span<const std::byte> bytes) {
+  mqh::ClassDescription out;
   out.stem = options.name;
   out.hash = sha256_hex(bytes);
   TRY(out.report, accepted_text(model));
@@ -171,8 +171,8 @@ Result<MqhFiles> make_files(const Model& model, const MqhOptions& options) {
   MqhFiles out;
   out.model = onnx::serialize(prepared.model.impl().file.proto).bytes();
   TRY(const Model embedded, Model::from_bytes(out.model, options.name + ".onnx"));
-  TRY(const mqh::Program program, program_of(embedded, options, prepared, out.model));
-  TRY(out.text, mqh::class_text(program));
+  TRY(const mqh::ClassDescription described, described_class(embedded, options, prepared, out.model));
+  TRY(out.text, mqh::class_text(described));
   out.changes = std::move(prepared.changes);
   return out;
 }

@@ -27,8 +27,8 @@ constexpr size_t kLongestList = 512;
 
 class PairMaker {
  public:
-  PairMaker(const Model& model, const std::vector<mqh::Scaling>& scalings, mqh::Program& program)
-      : model_(model), scalings_(scalings), program_(program) {}
+  PairMaker(const Model& model, const std::vector<mqh::Scaling>& scalings, mqh::ClassDescription& described)
+      : model_(model), scalings_(scalings), described_(described) {}
   Status run();
 
  private:
@@ -46,12 +46,12 @@ class PairMaker {
 
   const Model& model_;
   const std::vector<mqh::Scaling>& scalings_;
-  mqh::Program& program_;
+  mqh::ClassDescription& described_;
 };
 
 std::optional<int64_t> PairMaker::value_of(Dim dim) const {
   return evaluate(dim, [this](Dim symbol) -> std::optional<int64_t> {
-    for (const mqh::Size& size : program_.sizes)
+    for (const mqh::Size& size : described_.sizes)
       if (size.symbol == symbol) return size.tested;
     return std::nullopt;
   });
@@ -59,20 +59,20 @@ std::optional<int64_t> PairMaker::value_of(Dim dim) const {
 
 Shapes PairMaker::shapes() const {
   Shapes out;
-  for (const mqh::Port& port : program_.inputs)
+  for (const mqh::Port& port : described_.inputs)
     for (auto& sizes = out[port.name]; const Dim dim : port.dims) sizes.push_back(value_of(dim).value_or(1));
   return out;
 }
 
 Status PairMaker::choose_sizes() {
-  if (program_.sizes.empty()) return {};
+  if (described_.sizes.empty()) return {};
   for (const int64_t tried : kTestedSizes) {
-    for (mqh::Size& size : program_.sizes) size.tested = tried;
+    for (mqh::Size& size : described_.sizes) size.tested = tried;
     if (accepts(model_, shapes()).kind == Answer::Kind::accept) return {};
   }
   const Shapes smallest = smallest_shapes(model_);
   for (const AxisSymbol& axis : model_.impl().typed().axes())
-    for (mqh::Size& size : program_.sizes)
+    for (mqh::Size& size : described_.sizes)
       if (const auto it = smallest.find(axis.axes.front().input); size.symbol == axis.symbol && it != smallest.end())
         size.tested = it->second[axis.axes.front().axis];
   const Answer answer = accepts(model_, shapes());
@@ -97,7 +97,7 @@ Result<PairMaker::Try> PairMaker::attempt(const Session& session, const Range& r
   std::vector<AnyValue> inputs;
   mqh::Generator generator;
   const Shapes sizes = shapes();
-  for (const mqh::Port& port : program_.inputs) {
+  for (const mqh::Port& port : described_.inputs) {
     const std::vector<int64_t>& dims = sizes.find(port.name)->second;
     const auto count = element_count(dims);
     if (!count) return refuse("mql5.pair", "the input {:?} is too large", port.name);
@@ -115,7 +115,7 @@ Result<PairMaker::Try> PairMaker::attempt(const Session& session, const Range& r
   for (size_t i = 0; i < again.size(); ++i)
     if (std::memcmp(again[i].data(), out.outputs[i].data(), again[i].bytes()) != 0)
       return refuse("mql5.random", "the output {:?} has random numbers in it, which nothing can be compared with",
-                    program_.outputs[i].name);
+                    described_.outputs[i].name);
   return out;
 }
 
@@ -140,10 +140,10 @@ Result<PairMaker::Try> PairMaker::best_attempt(const Session& session) const {
 
 Status PairMaker::keep_outputs(const std::vector<AnyValue>& outputs) {
   for (size_t i = 0; i < outputs.size(); ++i) {
-    mqh::Port& port = program_.outputs[i];
-    if (program_.sizes.empty()) port.dims.assign(outputs[i].shape().begin(), outputs[i].shape().end());
+    mqh::Port& port = described_.outputs[i];
+    if (described_.sizes.empty()) port.dims.assign(outputs[i].shape().begin(), outputs[i].shape().end());
     if (outputs[i].count() == 0) return refuse("mql5.output-size", "the output {:?} has no entries", port.name);
-    program_.sample_outputs.push_back(mqh::sample_of(outputs[i].datum().tensor()));
+    described_.sample_outputs.push_back(mqh::sample_of(outputs[i].datum().tensor()));
   }
   return {};
 }
@@ -155,14 +155,15 @@ Status PairMaker::run() {
   options.optimize = false;
   TRY(const Session session, Session::from_model(model_, options));
   TRY(Try pair, best_attempt(session));
-  program_.sample_inputs = std::move(pair.inputs);
+  described_.sample_inputs = std::move(pair.inputs);
   return keep_outputs(pair.outputs);
 }
 
 }  // namespace
 
-Status add_stored_pair(const Model& model, const std::vector<mqh::Scaling>& scalings, mqh::Program& program) {
-  return PairMaker(model, scalings, program).run();
+Status add_stored_pair(const Model& model, const std::vector<mqh::Scaling>& scalings,
+                       mqh::ClassDescription& described) {
+  return PairMaker(model, scalings, described).run();
 }
 
 }  // namespace anyshape

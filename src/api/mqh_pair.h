@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "anyshape/model.h"
-#include "mqh/program.h"
+#include "mqh/class_description.h"
 #include "mqh/scaler.h"
 
 namespace anyshape {
@@ -11,6 +11,6 @@ namespace anyshape {
 // Draws inputs, runs the model and puts both into the program, with the sizes at which it ran. Where no size is left to
 // set, the sizes of outputs become those of the run. Refused: mql5.pair (no input that was tried can be run, or the
 // model draws random numbers), mql5.output-size (an output without entries), and what a Session refuses.
-Status add_stored_pair(const Model& model, const std::vector<mqh::Scaling>& scalings, mqh::Program& program);
+Status add_stored_pair(const Model& model, const std::vector<mqh::Scaling>& scalings, mqh::ClassDescription& described);
 
 }  // namespace anyshape

@@ -11,7 +11,7 @@ namespace anyshape {
 namespace {
 
 // Beyond the 16 bits of an escape: two of them, a surrogate pair.
-std::string escape(char32_t point) {
+std::string escape_json(char32_t point) {
   const auto number = static_cast<uint32_t>(point);
   if (number < 0x10000) return fmt::format("\\u{:04x}", number);
   return fmt::format("\\u{:04x}\\u{:04x}", 0xd7c0 + (number >> 10U), 0xdc00 + (number & 0x3ffU));
@@ -23,7 +23,7 @@ void append_character(std::string& out, char32_t point, std::string_view bytes) 
   else if (point == '\n' || point == '\t')
     out += point == '\n' ? "\\n" : "\\t";
   else if (is_hidden(point))
-    out += escape(point);
+    out += escape_json(point);
   else
     out += bytes;
 }

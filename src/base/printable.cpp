@@ -18,7 +18,7 @@ constexpr std::pair<char32_t, char32_t> kHidden[] = {
 };
 
 // In the words of fmt's {:?}, which quotes names.
-std::string escape(char32_t point) {
+std::string escape_printable(char32_t point) {
   if (point == '\n') return "\\n";
   if (point == '\r') return "\\r";
   if (point == '\t') return "\\t";
@@ -60,7 +60,7 @@ std::string printable(std::string_view text) {
     if (first.point && !is_hidden(*first.point))
       out += first.bytes;
     else
-      out += escape(first.point.value_or(static_cast<unsigned char>(text[0])));
+      out += escape_printable(first.point.value_or(static_cast<unsigned char>(text[0])));
     text.remove_prefix(first.bytes.size());
   }
   return out;

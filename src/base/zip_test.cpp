@@ -94,14 +94,14 @@ struct Archive {
   }
 };
 
-std::shared_ptr<const MappedFile> file_of(std::string_view content) {
+std::shared_ptr<const MappedFile> zip_file_of(std::string_view content) {
   const auto* first = reinterpret_cast<const std::byte*>(content.data());
   return MappedFile::from_bytes({first, first + content.size()});
 }
 
 // "name=content name=content", or the code of the error.
 std::string told(std::string_view archive, const ZipLimits& limits = {}) {
-  const auto zip = ZipReader::parse(file_of(archive), limits);
+  const auto zip = ZipReader::parse(zip_file_of(archive), limits);
   if (!zip) return zip.error().code;
   std::string out;
   for (const ZipMember& member : zip->members()) {
@@ -155,7 +155,8 @@ TEST(Zip, SizesBehindTheDataAreSkipped) {
 }
 
 TEST(Zip, FindsByName) {
-  const auto zip = ZipReader::parse(file_of(Archive{{stored("b", "1"), stored("a", "2"), stored("c", "3")}}.bytes()));
+  const auto zip =
+      ZipReader::parse(zip_file_of(Archive{{stored("b", "1"), stored("a", "2"), stored("c", "3")}}.bytes()));
   ASSERT_TRUE(zip.has_value());
   ASSERT_NE(zip->find("a"), nullptr);
   EXPECT_EQ(text(zip->mapped(*zip->find("a")).bytes), "2");
@@ -164,7 +165,7 @@ TEST(Zip, FindsByName) {
 }
 
 TEST(Zip, StoredMembersAreNotCopiedAndOutliveTheReader) {
-  const auto file = file_of(Archive{{stored("a", "hello")}}.bytes());
+  const auto file = zip_file_of(Archive{{stored("a", "hello")}}.bytes());
   ZipContent content;
   {
     const auto zip = ZipReader::parse(file);
@@ -177,7 +178,7 @@ TEST(Zip, StoredMembersAreNotCopiedAndOutliveTheReader) {
 }
 
 TEST(Zip, InflatedMembersAreAligned) {
-  const auto zip = ZipReader::parse(file_of(Archive{{packed("a", std::string(1000, 'x'))}}.bytes()));
+  const auto zip = ZipReader::parse(zip_file_of(Archive{{packed("a", std::string(1000, 'x'))}}.bytes()));
   ASSERT_TRUE(zip.has_value());
   EXPECT_EQ(reinterpret_cast<uintptr_t>(zip->read(zip->members()[0])->bytes.data()) % 64, 0U);
 }

@@ -16,7 +16,7 @@ constexpr uint16_t kZip64Field = 1;
 // The extra field in which archive tools leave room for alignment: the alignment, then zeros.
 constexpr uint16_t kAlignmentField = 0xD935;
 constexpr uint64_t kSmallestAlignmentField = 6;
-constexpr uint32_t k32 = 0xFFFFFFFF;
+constexpr uint32_t kBeyond32 = 0xFFFFFFFF;
 
 class Record {
  public:
@@ -26,7 +26,7 @@ class Record {
     return *this;
   }
   // The number, or the sign that an extra field has it.
-  Record& put_or_escape(uint64_t value, bool escape) { return put(escape ? k32 : static_cast<uint32_t>(value)); }
+  Record& put_or_escape(uint64_t value, bool escape) { return put(escape ? kBeyond32 : static_cast<uint32_t>(value)); }
 
   std::string bytes;
 };

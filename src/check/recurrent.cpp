@@ -7,7 +7,7 @@ namespace {
 
 constexpr uint8_t kCarried = 1, kMultiplied = 2, kActivated = 4;
 
-bool is_product(const Node& node) {
+bool is_product_recurrent(const Node& node) {
   return node.type == "MatMul" || node.type == "Gemm" || node.type == "FusedMatMul" || node.type == "FusedGemm";
 }
 
@@ -48,7 +48,7 @@ bool is_recurrence(const Node& node, const Graph& body) {
     uint8_t mark = 0;
     for (ValueId id : inner.in)
       if (id != kNoValue) mark |= marks[id];
-    if ((mark & kCarried) && is_product(inner)) mark |= kMultiplied;
+    if ((mark & kCarried) && is_product_recurrent(inner)) mark |= kMultiplied;
     if ((mark & kMultiplied) && is_activation(inner)) mark |= kActivated;
     for (ValueId id : inner.out)
       if (id != kNoValue) marks[id] = mark;

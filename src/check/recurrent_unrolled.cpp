@@ -11,7 +11,7 @@ constexpr size_t kFewestSteps = 4;
 constexpr size_t kMostGroups = 256;
 
 bool is_squash(std::string_view type) { return type == "Sigmoid" || type == "Tanh" || type == "Relu"; }
-bool is_product(std::string_view type) { return type == "MatMul" || type == "Gemm"; }
+bool is_product_recurrent_unrolled(std::string_view type) { return type == "MatMul" || type == "Gemm"; }
 
 // Steps take different pieces of one value: x[0], x[1], ...
 bool has_pieces(const Graph& graph, size_t count) {
@@ -30,7 +30,7 @@ std::map<ValueId, std::vector<size_t>> shared_products(const Typed& typed) {
   std::map<ValueId, std::vector<size_t>> groups;
   for (size_t n = 0; n < graph.nodes.size(); ++n) {
     const Node& node = graph.nodes[n];
-    if (!is_product(node.type) || node.in.size() < 2 || node.in[1] == kNoValue) continue;
+    if (!is_product_recurrent_unrolled(node.type) || node.in.size() < 2 || node.in[1] == kNoValue) continue;
     if (typed.facts()[node.in[1]].from_shapes) groups[node.in[1]].push_back(n);
   }
   std::erase_if(groups, [](const auto& group) { return group.second.size() < kFewestSteps; });

@@ -146,8 +146,8 @@ void keep(const Temporary<double>& values, int64_t head, Tensor& scores) {
 }
 
 template <class T>
-void run(const Attention& attention, const AttentionInputs& in, const Sizes& s, const Bias& bias, Tensor& y,
-         Tensor& scores) {
+void run_attention(const Attention& attention, const AttentionInputs& in, const Sizes& s, const Bias& bias, Tensor& y,
+                   Tensor& scores) {
   Temporary<double> all(static_cast<size_t>(s.queries * s.keys)), row(static_cast<size_t>(s.keys));
   const auto wants = [&](Attention::Scores stage) { return scores && attention.scores == stage; };
   for (int64_t head = 0; head < s.batch * s.heads; ++head) {
@@ -191,7 +191,7 @@ Status attention(Attention attention, AttentionInputs in, Tensor& y, Tensor& sco
   }
   TRY(const Bias bias, Bias::make(attention, in, s));
   return visit_real(y.dtype(), [&]<class T>(T) -> Status {
-    run<T>(attention, in, s, bias, y, scores);
+    run_attention<T>(attention, in, s, bias, y, scores);
     return {};
   });
 }

@@ -10,7 +10,7 @@ namespace anyshape::kernels {
 namespace {
 
 template <class T>
-void run(const Conv& conv, const ConvShape& s, const Tensor& x, const Tensor& w, const Tensor& bias, Tensor& out) {
+void run_conv(const Conv& conv, const ConvShape& s, const Tensor& x, const Tensor& w, const Tensor& bias, Tensor& out) {
   const Windows windows{s.in, s.kernel, s.out, conv.strides, conv.dilations, conv.pads};
   WindowReader reader(windows);
   const T* data = x.as<T>().data();
@@ -102,7 +102,7 @@ Result<ConvShape> conv_shape(const Conv& conv, const Tensor& x, const Tensor& w,
 Status conv(const Conv& conv, const Tensor& x, const Tensor& w, const Tensor& bias, Tensor& out) {
   TRY(const ConvShape s, conv_shape(conv, x, w, bias, out, false));
   return visit_real(out.dtype(), [&]<class T>(T) -> Status {
-    run<T>(conv, s, x, w, bias, out);
+    run_conv<T>(conv, s, x, w, bias, out);
     return {};
   });
 }

@@ -67,7 +67,7 @@ Sum<T> inner_sum(const Walk& walk, std::span<const T* const> data) {
 }
 
 template <class T>
-Status run(const Einsum& einsum, std::span<const Tensor> operands, Tensor& out) {
+Status run_einsum(const Einsum& einsum, std::span<const Tensor> operands, Tensor& out) {
   Einsum padded = einsum;
   padded.loops.push_back(1);
   if (padded.loops.size() - 1 > einsum.kept) padded.loops.pop_back();
@@ -93,7 +93,7 @@ Status run(const Einsum& einsum, std::span<const Tensor> operands, Tensor& out) 
 Status einsum(const Einsum& einsum, std::span<const Tensor> operands, Tensor& out) {
   for (const Tensor& operand : operands) TRY_OK(require_one_type({&out, &operand}));
   if (operands.size() != einsum.operands.size()) return refuse("kernel.shape", "as many terms as tensors are needed");
-  const auto body = [&]<class T>(T) { return run<T>(einsum, operands, out); };
+  const auto body = [&]<class T>(T) { return run_einsum<T>(einsum, operands, out); };
   return is_float(out.dtype()) ? visit_real(out.dtype(), body) : visit_type<kInts>(out.dtype(), body);
 }
 

@@ -53,7 +53,7 @@ Status load(const NgramRules& rules, Trie& trie) {
   return {};
 }
 
-Status check(const NgramRules& rules, int64_t columns) {
+Status check_ngrams(const NgramRules& rules, int64_t columns) {
   if (rules.least < 1 || rules.most < rules.least || rules.skips < 0)
     return refuse("tfidf.rules", "lengths {} to {} with {} skips make no sense", rules.least, rules.most, rules.skips);
   if (rules.mode != NgramRules::Mode::count && !rules.weights.empty() &&
@@ -95,7 +95,7 @@ float weighed(const NgramRules& rules, size_t column, int64_t count) {
 
 Status count_ngrams(const NgramRules& rules, const Temporary<Temporary<int64_t>>& rows, Tensor& y) {
   const int64_t columns = y.rank() == 0 ? 1 : y.dims().back();
-  TRY_OK(check(rules, columns));
+  TRY_OK(check_ngrams(rules, columns));
   Trie trie;
   TRY_OK(load(rules, trie));
   auto out = y.as_mutable<float>();

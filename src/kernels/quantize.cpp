@@ -67,7 +67,7 @@ class ScaleIndex {
   int64_t size_ = 1, inner_ = 1, block_ = 1, blocks_ = 1;
 };
 
-Status check(const Tensor& x, const Tensor& scale, const Tensor& zero) {
+Status check_quantize(const Tensor& x, const Tensor& scale, const Tensor& zero) {
   for (const Tensor* tensor : {&x, &scale, &zero})
     if (*tensor && !is_number(tensor->dtype())) return unknown("dtype", "quantisation of {}", name(tensor->dtype()));
   if (!zero || zero.count() == 1 || zero.count() == scale.count()) return {};
@@ -92,7 +92,7 @@ Limits limits_of(DType dtype) {
 
 Status quantize(const Tensor& x, const Tensor& scale, const Tensor& zero, const QuantizeLayout& layout,
                 const QuantizeRules& rules, Tensor& y) {
-  TRY_OK(check(x, scale, zero));
+  TRY_OK(check_quantize(x, scale, zero));
   const bool whole = is_integer(y.dtype()) && bits(y.dtype()) <= 16, small = is_small_float(y.dtype());
   if (!whole && !small) return unknown("dtype", "quantisation to {}", name(y.dtype()));
   TRY(const ScaleIndex index, ScaleIndex::make(x.dims(), scale, layout));
@@ -113,7 +113,7 @@ Status quantize(const Tensor& x, const Tensor& scale, const Tensor& zero, const 
 }
 
 Status dequantize(const Tensor& x, const Tensor& scale, const Tensor& zero, const QuantizeLayout& layout, Tensor& y) {
-  TRY_OK(check(x, scale, zero));
+  TRY_OK(check_quantize(x, scale, zero));
   if (!is_float(y.dtype())) return unknown("dtype", "dequantisation to {}", name(y.dtype()));
   TRY(const ScaleIndex index, ScaleIndex::make(x.dims(), scale, layout));
   for (int64_t i = 0; i < y.count(); ++i) {

@@ -11,7 +11,7 @@ namespace anyshape::kernels {
 namespace {
 
 template <class T>
-T rounded(double value) {
+T rounded_reals(double value) {
   if constexpr (kIsFloat<T>) {
     return static_cast<T>(static_cast<Compute<T>>(value));
   } else {
@@ -65,7 +65,7 @@ Status from_reals(std::span<const double> values, Tensor& to) {
       if constexpr (std::is_same_v<T, bool>)
         out[i] = values[i] != 0 && !std::isnan(values[i]);
       else
-        out[i] = rounded<T>(values[i]);
+        out[i] = rounded_reals<T>(values[i]);
     }
     return {};
   });

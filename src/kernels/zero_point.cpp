@@ -16,7 +16,7 @@ Status require_fit(const Parameter& parameter, std::span<const int64_t> dims) {
   return {};
 }
 
-double rounded(double value, double zero, DType dtype) {
+double rounded_zero_point(double value, double zero, DType dtype) {
   const double low = is_signed_integer(dtype) ? -128 : 0, high = is_signed_integer(dtype) ? 127 : 255;
   const double sum = std::nearbyint(value) + zero;
   return std::isnan(sum) ? low : std::clamp(sum, low, high);
@@ -58,7 +58,7 @@ Status requantize(const Tensor& sums, const Parameter& left, const Parameter& ri
     const float factor = a.at<float>(ia.offset()) * b.at<float>(ib.offset()) / scale.at<float>(0);
     const auto value = static_cast<double>(static_cast<float>(sums.as<double>()[i]) * factor);
     const double shift = zero.at<double>(0);
-    to[i] = integers ? rounded(value, shift, out.dtype()) : value + shift;
+    to[i] = integers ? rounded_zero_point(value, shift, out.dtype()) : value + shift;
   }
   return convert(result, out);
 }

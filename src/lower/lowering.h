@@ -44,6 +44,10 @@ struct LoweringOptions {
   bool training = false;                                      // keep dropout and batch statistics
   std::vector<std::pair<std::string, int64_t>> domains = {};  // versions of domains of extensions
   bool open_weights = false;  // weights become inputs, so that nothing is computed from them
+
+  static LoweringOptions of(const Request& request) {
+    return {.training = request.training, .domains = request.custom_opsets, .open_weights = request.open_weights};
+  }
 };
 
 // ATen over a Builder: calls by name with Python's meaning. `l->x()` is the Builder's and builds what it says; `l.x()`

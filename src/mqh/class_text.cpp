@@ -126,14 +126,14 @@ std::string head_text(const Writer& w) {
   const std::string head = fmt::format(
       "{}.mqh: written by `anyshape mql5`, not by hand. Make it again when the model changes.\n"
       "SHA-256 of {}.onnx: {}",
-      w.program.stem, w.program.stem, w.program.hash);
+      w.described.stem, w.described.stem, w.described.hash);
   std::string sizes;
-  for (const Size& size : w.program.sizes) sizes += fmt::format("{}{}", sizes.empty() ? "" : ",", size.tested);
+  for (const Size& size : w.described.sizes) sizes += fmt::format("{}{}", sizes.empty() ? "" : ",", size.tested);
   if (!sizes.empty()) sizes = fmt::format("//   if(!model.SetSizes({})) Print(model.Error());\n", sizes);
-  const std::string name = camel_case(w.program.stem);
+  const std::string name = camel_case(w.described.stem);
   return fill(kHead, {{"HEAD", commented(head)},
-                      {"REPORT", commented(w.program.report)},
-                      {"STEM", w.program.stem},
+                      {"REPORT", commented(w.described.report)},
+                      {"STEM", w.described.stem},
                       {"CLASS", w.class_name},
                       {"SIZES", sizes},
                       {"DECLARED", declared},
@@ -145,7 +145,7 @@ std::string head_text(const Writer& w) {
 std::string begin_text(const Writer& w) {
   std::string members;
   if (w.is_dynamic()) members += "   bool              m_sized;\n";
-  for (const Size& size : w.program.sizes)
+  for (const Size& size : w.described.sizes)
     members += fmt::format("   long              {};\n", w.members.at(size.symbol));
   const std::string loaded = "m_handle!=INVALID_HANDLE || Create()";
   const std::string sized = fmt::format("m_sized ? {} : Refused(\"call SetSizes() first\")", loaded);
@@ -154,15 +154,15 @@ std::string begin_text(const Writer& w) {
 
 std::string public_text(const Writer& w) {
   std::string init = w.is_dynamic() ? ",m_sized(false)" : "";
-  for (const Size& size : w.program.sizes) init += fmt::format(",{}(0)", w.members.at(size.symbol));
+  for (const Size& size : w.described.sizes) init += fmt::format(",{}(0)", w.members.at(size.symbol));
   return fill(kPublic, {{"CLASS", w.class_name},
                         {"INIT", init},
-                        {"INPUTS", fmt::format("{}", w.program.inputs.size())},
-                        {"OUTPUTS", fmt::format("{}", w.program.outputs.size())},
-                        {"STEM", w.program.stem},
-                        {"NAME", camel_case(w.program.stem)},
+                        {"INPUTS", fmt::format("{}", w.described.inputs.size())},
+                        {"OUTPUTS", fmt::format("{}", w.described.outputs.size())},
+                        {"STEM", w.described.stem},
+                        {"NAME", camel_case(w.described.stem)},
                         {"SHAPED", w.is_dynamic() ? "!m_sized || SetShapes()" : "SetShapes()"},
-                        {"HASH", w.program.hash}});
+                        {"HASH", w.described.hash}});
 }
 
 }  // namespace
@@ -197,14 +197,14 @@ std::string_view mql5_type(DType type) {
   }
 }
 
-Writer writer_of(const Program& program) {
-  Writer out{program, "C" + camel_case(program.stem), {}};
-  for (const Size& size : program.sizes) out.members.emplace(size.symbol, "m_size_" + size.id);
+Writer writer_of(const ClassDescription& described) {
+  Writer out{described, "C" + camel_case(described.stem), {}};
+  for (const Size& size : described.sizes) out.members.emplace(size.symbol, "m_size_" + size.id);
   return out;
 }
 
 Status check_sizes(const Writer& w) {
-  for (const Port& port : w.program.outputs)
+  for (const Port& port : w.described.outputs)
     for (size_t i = 0; i < port.dims.size(); ++i) {
       if (mql5_expression(port.dims[i], w.members) && mql5_expression(product(port.dims), w.members)) continue;
       Error error =
@@ -212,14 +212,14 @@ Status check_sizes(const Writer& w) {
                  "axis {} of the output {:?} is {}, which no program can compute from the sizes of the inputs", i,
                  port.name, print(port.dims[i]))
               .value();
-      error.hint = fmt::format("--freeze {}=N instead of --allow", w.program.sizes.front().name);
+      error.hint = fmt::format("--freeze {}=N instead of --allow", w.described.sizes.front().name);
       return tl::unexpected(std::move(error));
     }
   return {};
 }
 
-Result<std::string> class_text(const Program& program) {
-  const Writer w = writer_of(program);
+Result<std::string> class_text(const ClassDescription& described) {
+  const Writer w = writer_of(described);
   TRY_OK(check_sizes(w));
   return head_text(w) + begin_text(w) + shape_members(w) + self_test_members(w) + public_text(w) + size_methods(w) +
          predict_methods(w) + self_test_method(w) + std::string(kEnd);

@@ -5,15 +5,15 @@
 #include <string>
 #include <utility>
 
+#include "mqh/class_description.h"
 #include "mqh/expression.h"
-#include "mqh/program.h"
 
 // The parts of a class, each as text of its body; for class_text().
 namespace anyshape::mqh {
 
 // A program with the words that all parts share.
 struct Writer {
-  const Program& program;
+  const ClassDescription& described;
   std::string class_name;
   Spelling members;  // of the sizes
 
@@ -25,10 +25,10 @@ struct Writer {
   std::string size_as(std::string_view type, Dim dim) const {
     return dim.is_constant() ? size(dim) : fmt::format("({}){}", type, size(dim));
   }
-  bool is_dynamic() const { return !program.sizes.empty(); }
+  bool is_dynamic() const { return !described.sizes.empty(); }
 };
 
-Writer writer_of(const Program& program);
+Writer writer_of(const ClassDescription& described);
 // Refused mql5.output-size where a size has no expression.
 Status check_sizes(const Writer& writer);
 

@@ -72,10 +72,10 @@ std::string sized_output(const Writer& w, const Port& port, Container container,
 }
 
 // Entries of f16 are converted from and to float; all other types are those of the containers.
-std::string_view run_flags(const Program& program) {
+std::string_view run_flags(const ClassDescription& described) {
   const auto half = [](const Port& port) { return port.type == DType::f16; };
-  const bool any = std::any_of(program.inputs.begin(), program.inputs.end(), half) ||
-                   std::any_of(program.outputs.begin(), program.outputs.end(), half);
+  const bool any = std::any_of(described.inputs.begin(), described.inputs.end(), half) ||
+                   std::any_of(described.outputs.begin(), described.outputs.end(), half);
   return any ? "ONNX_DEFAULT" : "ONNX_NO_CONVERSION";
 }
 
@@ -94,50 +94,50 @@ struct Overload {
   Container inputs, outputs;
 };
 
-std::vector<std::string> parameters_of(const Program& program, const Overload& form) {
+std::vector<std::string> parameters_of(const ClassDescription& described, const Overload& form) {
   std::vector<std::string> out;
-  for (const Port& port : program.inputs) out.push_back("const " + parameter(port, container_of(port, form.inputs)));
-  for (const Port& port : program.outputs) out.push_back(parameter(port, container_of(port, form.outputs)));
+  for (const Port& port : described.inputs) out.push_back("const " + parameter(port, container_of(port, form.inputs)));
+  for (const Port& port : described.outputs) out.push_back(parameter(port, container_of(port, form.outputs)));
   return out;
 }
 
 std::string predict_method(const Writer& w, const Overload& form) {
   std::string fits, sized, numbers;
   std::vector<std::string> arguments;
-  for (const Port& port : w.program.inputs) {
+  for (const Port& port : w.described.inputs) {
     fits += " || !" + input_fits(w, port, container_of(port, form.inputs));
     arguments.push_back(port.id);
   }
-  for (size_t i = 0; i < w.program.outputs.size(); ++i) {
-    const Port& port = w.program.outputs[i];
+  for (size_t i = 0; i < w.described.outputs.size(); ++i) {
+    const Port& port = w.described.outputs[i];
     const bool number = form.outputs == Container::number;
     sized += sized_output(w, port, container_of(port, form.outputs), i);
     arguments.push_back(number ? fmt::format("Number{}", i) : port.id);
     if (number) numbers += fmt::format("      {}=Number{}[0];\n", port.id, i);
   }
-  return fill(kPredict, {{"PARAMETERS", fmt::format("{}", fmt::join(parameters_of(w.program, form), ","))},
+  return fill(kPredict, {{"PARAMETERS", fmt::format("{}", fmt::join(parameters_of(w.described, form), ","))},
                          {"FITS", fits},
                          {"SIZED", sized},
-                         {"FLAGS", std::string(run_flags(w.program))},
+                         {"FLAGS", std::string(run_flags(w.described))},
                          {"ARGUMENTS", fmt::format("{}", fmt::join(arguments, ","))},
                          {"NUMBERS", numbers}});
 }
 
-bool one_number_each(const Program& program) {
-  return std::all_of(program.outputs.begin(), program.outputs.end(),
+bool one_number_each(const ClassDescription& described) {
+  return std::all_of(described.outputs.begin(), described.outputs.end(),
                      [](const Port& port) { return product(port.dims) == Dim(1); });
 }
 
 // All containers of one kind, and a plain number for an output of one entry.
-std::vector<Overload> overloads(const Program& program) {
+std::vector<Overload> overloads(const ClassDescription& described) {
   std::vector<Overload> all, out;
   for (const Container kind : {Container::vector, Container::matrix, Container::array}) all.push_back({kind, kind});
-  if (one_number_each(program))
+  if (one_number_each(described))
     for (const Container kind : {Container::vector, Container::matrix, Container::array})
       all.push_back({kind, Container::number});
   std::set<std::vector<std::string>> seen;
   for (const Overload& form : all)
-    if (seen.insert(parameters_of(program, form)).second) out.push_back(form);
+    if (seen.insert(parameters_of(described, form)).second) out.push_back(form);
   return out;
 }
 
@@ -157,16 +157,16 @@ std::string predict_methods(const Writer& w) {
       "\n   // Entries lie as in the file, the last axis first to change. Outputs are sized here; an array indexed as "
       "a\n"
       "   // series is read in the order of memory.";
-  for (const Overload& form : overloads(w.program)) out += predict_method(w, form);
+  for (const Overload& form : overloads(w.described)) out += predict_method(w, form);
   return out;
 }
 
 std::pair<std::string, std::string> example_call(const Writer& w) {
   std::vector<std::string> declared, arguments;
-  for (const Port& port : w.program.inputs) declared.push_back(declaration(w, port, true));
-  for (const Port& port : w.program.outputs) declared.push_back(declaration(w, port, false));
-  for (const Port& port : w.program.inputs) arguments.push_back(port.id);
-  for (const Port& port : w.program.outputs) arguments.push_back(port.id);
+  for (const Port& port : w.described.inputs) declared.push_back(declaration(w, port, true));
+  for (const Port& port : w.described.outputs) declared.push_back(declaration(w, port, false));
+  for (const Port& port : w.described.inputs) arguments.push_back(port.id);
+  for (const Port& port : w.described.outputs) arguments.push_back(port.id);
   return {fmt::format("{}", fmt::join(declared, " ")), fmt::format("model.Predict({})", fmt::join(arguments, ","))};
 }
 

@@ -12,7 +12,7 @@ namespace anyshape::mqh {
 namespace {
 
 template <class... Args>
-tl::unexpected<Error> wrong(fmt::format_string<Args...> text, Args&&... args) {
+tl::unexpected<Error> wrong_scaler(fmt::format_string<Args...> text, Args&&... args) {
   return make_error(Error::Kind::refused, "mql5.scaler", text, fmt::make_format_args(args...));
 }
 
@@ -33,8 +33,8 @@ Result<ValueId> find_value(const Typed& typed, Scaling& scaling) {
     names.push_back(fmt::format("{:?}", values[id].name));
   }
   if (scaling.name.empty())
-    return wrong("the model has {} inputs, say which is meant: {}", all.size(), fmt::join(names, ", "));
-  return wrong("the model has no {} {:?}, it has {}", kind_of(scaling), scaling.name, fmt::join(names, ", "));
+    return wrong_scaler("the model has {} inputs, say which is meant: {}", all.size(), fmt::join(names, ", "));
+  return wrong_scaler("the model has no {} {:?}, it has {}", kind_of(scaling), scaling.name, fmt::join(names, ", "));
 }
 
 // The fact about it: that of an input is what the file declares.
@@ -46,13 +46,13 @@ const Fact& fact_of(const Typed& typed, const Scaling& scaling, ValueId id) {
 
 Status check_numbers(const Scaling& s, DType type) {
   if (s.mean.size() != s.std.size())
-    return wrong("{:?} has {} numbers in \"mean\" and {} in \"std\"", s.name, s.mean.size(), s.std.size());
+    return wrong_scaler("{:?} has {} numbers in \"mean\" and {} in \"std\"", s.name, s.mean.size(), s.std.size());
   for (size_t i = 0; i < s.mean.size(); ++i) {
     const double std = type == DType::f32 ? static_cast<float>(s.std[i]) : s.std[i];
     const double mean = type == DType::f32 ? static_cast<float>(s.mean[i]) : s.mean[i];
     if (!std::isfinite(mean) || !std::isfinite(std))
-      return wrong("{:?}: number {} of \"mean\" or \"std\" is not finite in {}", s.name, i, name(type));
-    if (std <= 0) return wrong("{:?}: number {} of \"std\" is {}, it must be above 0", s.name, i, s.std[i]);
+      return wrong_scaler("{:?}: number {} of \"mean\" or \"std\" is not finite in {}", s.name, i, name(type));
+    if (std <= 0) return wrong_scaler("{:?}: number {} of \"std\" is {}, it must be above 0", s.name, i, s.std[i]);
   }
   return {};
 }
@@ -61,11 +61,11 @@ Status check_numbers(const Scaling& s, DType type) {
 Status check_axis(Scaling& s, const Dims& dims) {
   const auto rank = static_cast<int64_t>(dims.size());
   const int64_t axis = s.axis < 0 ? s.axis + rank : s.axis;
-  if (axis < 0 || axis >= rank) return wrong("{:?} has {} axes, there is no axis {}", s.name, rank, s.axis);
+  if (axis < 0 || axis >= rank) return wrong_scaler("{:?} has {} axes, there is no axis {}", s.name, rank, s.axis);
   const Dim size = dims[static_cast<size_t>(axis)];
   if (s.mean.size() != 1 && size != Dim(s.mean.size()))
-    return wrong("{:?} has {} entries along axis {}, the file has {} numbers", s.name, print(size), axis,
-                 s.mean.size());
+    return wrong_scaler("{:?} has {} entries along axis {}, the file has {} numbers", s.name, print(size), axis,
+                        s.mean.size());
   s.axis = axis;
   return {};
 }
@@ -96,7 +96,8 @@ Result<std::string_view> set_aside(const Scaling& s, fixes::Edit& edit) {
   const auto has_it = [&](const onnx::ValueInfoProto& info) { return info.name == s.name; };
   auto& list = s.output ? edit.graph().output : edit.graph().input;
   const auto& other = s.output ? edit.graph().input : edit.graph().output;
-  if (std::any_of(other.begin(), other.end(), has_it)) return wrong("{:?} is an input and an output at once", s.name);
+  if (std::any_of(other.begin(), other.end(), has_it))
+    return wrong_scaler("{:?} is an input and an output at once", s.name);
   const auto listed = static_cast<size_t>(std::find_if(list.begin(), list.end(), has_it) - list.begin());
   const std::string_view inner = edit.unused_name(s.name + "/normalised");
   fixes::rename_value(s.name, inner, edit);
@@ -108,7 +109,8 @@ Status fold_one(const Typed& typed, Scaling& s, fixes::Edit& edit) {
   TRY(const ValueId id, find_value(typed, s));
   const Fact& fact = fact_of(typed, s, id);
   if (!fact.is_tensor() || !fact.dims || (fact.dtype != DType::f32 && fact.dtype != DType::f64))
-    return wrong("the {} {:?} is {}, only tensors of f32 and f64 are normalised", kind_of(s), s.name, print(fact));
+    return wrong_scaler("the {} {:?} is {}, only tensors of f32 and f64 are normalised", kind_of(s), s.name,
+                        print(fact));
   TRY_OK(check_numbers(s, fact.dtype));
   TRY_OK(check_axis(s, *fact.dims));
   TRY(const std::string_view inner, set_aside(s, edit));
@@ -134,7 +136,7 @@ Result<std::vector<Scaling>> fold(const Typed& typed, std::vector<Scaling> scali
   for (size_t i = 0; i < scalings.size(); ++i)
     for (size_t j = 0; j < i; ++j)
       if (scalings[i].name == scalings[j].name && scalings[i].output == scalings[j].output)
-        return wrong("the {} {:?} is there twice", kind_of(scalings[i]), scalings[i].name);
+        return wrong_scaler("the {} {:?} is there twice", kind_of(scalings[i]), scalings[i].name);
   return scalings;
 }
 

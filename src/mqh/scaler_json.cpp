@@ -7,7 +7,7 @@ namespace {
 
 namespace dom = simdjson::dom;
 
-tl::unexpected<Error> wrong(std::string_view name, std::string_view what) {
+tl::unexpected<Error> wrong_scaler_json(std::string_view name, std::string_view what) {
   if (name.empty()) return refuse("mql5.scaler", "{}", what);
   return refuse("mql5.scaler", "{:?}: {}", name, what);
 }
@@ -18,9 +18,10 @@ Result<std::vector<double>> numbers(dom::element element, std::string_view name,
   if (!element.get_double().get(number)) return std::vector<double>{number};
   dom::array list;
   std::vector<double> out;
-  if (element.get_array().get(list)) return wrong(name, fmt::format("{:?} is no list of numbers", key));
+  if (element.get_array().get(list)) return wrong_scaler_json(name, fmt::format("{:?} is no list of numbers", key));
   for (const dom::element entry : list) {
-    if (entry.get_double().get(number)) return wrong(name, fmt::format("{:?} has an entry that is no number", key));
+    if (entry.get_double().get(number))
+      return wrong_scaler_json(name, fmt::format("{:?} has an entry that is no number", key));
     out.push_back(number);
   }
   return out;
@@ -32,9 +33,9 @@ Status read_entry(std::string_view key, dom::element value, Scaling& into) {
   } else if (key == "std" || key == "scale") {
     TRY(into.std, numbers(value, into.name, key));
   } else if (key == "axis") {
-    if (value.get_int64().get(into.axis)) return wrong(into.name, "\"axis\" is no whole number");
+    if (value.get_int64().get(into.axis)) return wrong_scaler_json(into.name, "\"axis\" is no whole number");
   } else {
-    return wrong(into.name, fmt::format("{:?} is none of \"mean\", \"std\", \"scale\" and \"axis\"", key));
+    return wrong_scaler_json(into.name, fmt::format("{:?} is none of \"mean\", \"std\", \"scale\" and \"axis\"", key));
   }
   return {};
 }
@@ -42,15 +43,15 @@ Status read_entry(std::string_view key, dom::element value, Scaling& into) {
 Result<Scaling> read_scaling(std::string_view name, bool output, dom::element element) {
   Scaling out{std::string(name), output, {}, {}, -1};
   dom::object object;
-  if (element.get_object().get(object)) return wrong(name, "it is no object with \"mean\" and \"std\"");
+  if (element.get_object().get(object)) return wrong_scaler_json(name, "it is no object with \"mean\" and \"std\"");
   for (const dom::key_value_pair field : object) TRY_OK(read_entry(field.key, field.value, out));
-  if (out.mean.empty() || out.std.empty()) return wrong(name, "it needs \"mean\" and \"std\"");
+  if (out.mean.empty() || out.std.empty()) return wrong_scaler_json(name, "it needs \"mean\" and \"std\"");
   return out;
 }
 
 Status read_named(dom::element element, bool output, std::vector<Scaling>& out) {
   dom::object object;
-  if (element.get_object().get(object)) return wrong("", "it is no object with a name for each input");
+  if (element.get_object().get(object)) return wrong_scaler_json("", "it is no object with a name for each input");
   for (const dom::key_value_pair field : object) {
     if (!output && field.key == "outputs") {
       TRY_OK(read_named(field.value, true, out));
@@ -73,7 +74,7 @@ Status read_single(dom::object object, std::vector<Scaling>& out) {
   for (const dom::key_value_pair field : object) {
     if (field.key != "outputs") TRY_OK(read_entry(field.key, field.value, one));
   }
-  if (one.mean.empty() || one.std.empty()) return wrong("", "it needs \"mean\" and \"std\"");
+  if (one.mean.empty() || one.std.empty()) return wrong_scaler_json("", "it needs \"mean\" and \"std\"");
   dom::element outputs;
   return object["outputs"].get(outputs) ? Status() : read_named(outputs, true, out);
 }
@@ -85,11 +86,11 @@ Result<std::vector<Scaling>> parse_scaler(std::string_view json) {
   dom::element root;
   dom::object object;
   if (const auto failed = parser.parse(json.data(), json.size()).get(root))
-    return wrong("", fmt::format("this is no JSON: {}", simdjson::error_message(failed)));
-  if (root.get_object().get(object)) return wrong("", "it is no object with a name for each input");
+    return wrong_scaler_json("", fmt::format("this is no JSON: {}", simdjson::error_message(failed)));
+  if (root.get_object().get(object)) return wrong_scaler_json("", "it is no object with a name for each input");
   std::vector<Scaling> out;
   TRY_OK(is_single(root) ? read_single(object, out) : read_named(root, false, out));
-  if (out.empty()) return wrong("", "it names no input and no output");
+  if (out.empty()) return wrong_scaler_json("", "it names no input and no output");
   return out;
 }
 

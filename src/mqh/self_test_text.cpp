@@ -135,18 +135,18 @@ std::string drawn(const Port& port, const Recipe& recipe, size_t index) {
          fmt::format("      DrawReal(State,Centre{},Spread{},{},In{});\n", index, index, recipe.inner, index);
 }
 
-bool is_written(const Program& program) {
+bool is_written(const ClassDescription& described) {
   size_t all = 0;
-  for (const InputSample& sample : program.sample_inputs) all += sample.entries.size();
+  for (const InputSample& sample : described.sample_inputs) all += sample.entries.size();
   return all <= kWrittenEntries;
 }
 
 std::string input_lines(const Writer& w) {
-  const bool written = is_written(w.program);
+  const bool written = is_written(w.described);
   std::string out = written ? "" : "      ulong State=1;\n";
-  for (size_t i = 0; i < w.program.inputs.size(); ++i) {
-    const Port& port = w.program.inputs[i];
-    const InputSample& sample = w.program.sample_inputs[i];
+  for (size_t i = 0; i < w.described.inputs.size(); ++i) {
+    const Port& port = w.described.inputs[i];
+    const InputSample& sample = w.described.sample_inputs[i];
     out += fmt::format("      {} In{}[];\n      ArrayResize(In{},{});\n", mql5_type(port.type), i, i,
                        sample.entries.size());
     out += written ? double_array(fmt::format("Entries{}", i), sample.entries) +
@@ -158,11 +158,11 @@ std::string input_lines(const Writer& w) {
 
 std::string compare_lines(const Writer& w) {
   std::string out;
-  for (size_t i = 0; i < w.program.outputs.size(); ++i) {
-    const OutputSample& sample = w.program.sample_outputs[i];
+  for (size_t i = 0; i < w.described.outputs.size(); ++i) {
+    const OutputSample& sample = w.described.sample_outputs[i];
     out += double_array(fmt::format("Wanted{}", i), sample.entries, sample.tolerance);
-    out += fmt::format("      Same=Agrees({},Out{},Wanted{},{},{},{},{}) && Same;\n", quoted(w.program.outputs[i].name),
-                       i, i, sample.step, number(sample.scale, sample.tolerance),
+    out += fmt::format("      Same=Agrees({},Out{},Wanted{},{},{},{},{}) && Same;\n",
+                       quoted(w.described.outputs[i].name), i, i, sample.step, number(sample.scale, sample.tolerance),
                        number(sample.weighted, sample.tolerance), sample.tolerance);
   }
   return out;
@@ -172,8 +172,8 @@ std::string compare_lines(const Writer& w) {
 std::pair<std::string, std::string> keep_lines(const Writer& w) {
   if (!w.is_dynamic()) return {};
   std::string keep = "      const bool Sized=m_sized;\n", kept, tested;
-  for (size_t i = 0; i < w.program.sizes.size(); ++i) {
-    const Size& size = w.program.sizes[i];
+  for (size_t i = 0; i < w.described.sizes.size(); ++i) {
+    const Size& size = w.described.sizes[i];
     keep += fmt::format("      const long Kept{}={};\n", i, w.members.at(size.symbol));
     kept += fmt::format("{}Kept{}", i ? "," : "", i);
     tested += fmt::format("{}{}", i ? "," : "", size.tested);
@@ -185,18 +185,18 @@ std::pair<std::string, std::string> keep_lines(const Writer& w) {
 }  // namespace
 
 std::string self_test_members(const Writer& w) {
-  const std::string_view inputs = is_written(w.program) ? kTakeMember : kDrawMembers;
+  const std::string_view inputs = is_written(w.described) ? kTakeMember : kDrawMembers;
   return std::string(inputs) +
-         fill(kMembers, {{"CLASS", w.class_name}, {"NAME", camel_case(w.program.stem)}, {"STEM", w.program.stem}});
+         fill(kMembers, {{"CLASS", w.class_name}, {"NAME", camel_case(w.described.stem)}, {"STEM", w.described.stem}});
 }
 
 std::string self_test_method(const Writer& w) {
   std::vector<std::string> arguments;
   std::string outputs;
-  for (size_t i = 0; i < w.program.inputs.size(); ++i) arguments.push_back(fmt::format("In{}", i));
-  for (size_t i = 0; i < w.program.outputs.size(); ++i) {
+  for (size_t i = 0; i < w.described.inputs.size(); ++i) arguments.push_back(fmt::format("In{}", i));
+  for (size_t i = 0; i < w.described.outputs.size(); ++i) {
     arguments.push_back(fmt::format("Out{}", i));
-    outputs += fmt::format("      {} Out{}[];\n", mql5_type(w.program.outputs[i].type), i);
+    outputs += fmt::format("      {} Out{}[];\n", mql5_type(w.described.outputs[i].type), i);
   }
   const auto [keep, restore] = keep_lines(w);
   return fill(kMethod, {{"KEEP", keep},

@@ -75,8 +75,8 @@ std::string demand_check(const Demand& demand, const Spelling& parameters) {
 std::string shape_members(const Writer& w) {
   std::string out = w.is_dynamic() ? std::string(kSizeFunctions) : "";
   out += "   bool              SetShapes(void)\n     {\n";
-  for (size_t i = 0; i < w.program.inputs.size(); ++i) out += set_shape(w, w.program.inputs[i], "Input", i);
-  for (size_t i = 0; i < w.program.outputs.size(); ++i) out += set_shape(w, w.program.outputs[i], "Output", i);
+  for (size_t i = 0; i < w.described.inputs.size(); ++i) out += set_shape(w, w.described.inputs[i], "Input", i);
+  for (size_t i = 0; i < w.described.outputs.size(); ++i) out += set_shape(w, w.described.outputs[i], "Output", i);
   return out + "      return(true);\n     }\n";
 }
 
@@ -84,15 +84,15 @@ std::string size_methods(const Writer& w) {
   if (!w.is_dynamic()) return {};
   Spelling parameters;
   std::string list, checks, sets;
-  for (const Size& size : w.program.sizes) {
+  for (const Size& size : w.described.sizes) {
     parameters.emplace(size.symbol, size.id);
     list += fmt::format("{}const long {}", list.empty() ? "" : ",", size.id);
     checks += range_check(size);
     sets += fmt::format("      {}={};\n", w.members.at(size.symbol), size.id);
   }
-  for (const Demand& demand : w.program.demands) checks += demand_check(demand, parameters);
-  for (const Port& port : w.program.inputs) checks += count_check(port, parameters);
-  for (const Port& port : w.program.outputs) checks += count_check(port, parameters);
+  for (const Demand& demand : w.described.demands) checks += demand_check(demand, parameters);
+  for (const Port& port : w.described.inputs) checks += count_check(port, parameters);
+  for (const Port& port : w.described.outputs) checks += count_check(port, parameters);
   return fill(kSetSizes, {{"PARAMETERS", list}, {"CHECKS", checks}, {"SETS", sets}});
 }
 

@@ -204,7 +204,7 @@ Result<Fact> infer_output(const RuleOutput& output, const Call& call, InferConte
   return Fact::tensor(output.dtype == DType::undefined ? first : output.dtype, std::move(dims));
 }
 
-Result<Facts> infer(const Call& call, InferContext& context) {
+Result<Facts> infer_custom_rule(const Call& call, InferContext& context) {
   const auto& op = static_cast<const CustomOp&>(*call.op());
   for (const auto& text : op.conditions) {
     TRY(const Condition condition, in_call(text, call));
@@ -230,7 +230,7 @@ void fill_record(CustomOp& op) {
   op.domain = op.domain_text;
   op.since = 1;
   op.sig = {op.in_ports, op.out_ports, op.doc_text};
-  op.infer = infer;
+  op.infer = infer_custom_rule;
   op.kernels_of_op[0] = {"reference", run_custom};
   if (op.kernel) op.kernels = op.kernels_of_op;
 }

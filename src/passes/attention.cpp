@@ -111,7 +111,7 @@ const Node* find_softmax(const Reading& r, ValueId weights, Found& found) {
 }
 
 // Leading axes of the operand are those of the scores, or 1.
-bool fits(const Reading& r, ValueId id, const Dims& scores) {
+bool fits_attention(const Reading& r, ValueId id, const Dims& scores) {
   const Dims* own = r.dims(id);
   if (!own || !r.is_f32(id) || own->size() < 2 || own->size() > scores.size()) return false;
   for (size_t i = 2; i < own->size(); ++i) {
@@ -130,7 +130,7 @@ std::optional<Found> find(const Reading& r, const Node& product) {
   const Dims& scores = *r.dims(softmax->in[0]);
   if (scores.size() < 2 || !find_scores(r, softmax->in[0], scores, found)) return std::nullopt;
   for (ValueId id : {found.q, found.k, found.v})
-    if (!fits(r, id, scores)) return std::nullopt;
+    if (!fits_attention(r, id, scores)) return std::nullopt;
   return found;
 }
 

@@ -85,7 +85,7 @@ bool add_operand(const Draft& draft, const Node& node, size_t input, Form& form)
   return is_of_channels(fact, rank) || (fact.rank() == rank && !fact.constant);
 }
 
-std::optional<Form> binary(const Draft& draft, const Node& node) {
+std::optional<Form> binary_channels_last_forms(const Draft& draft, const Node& node) {
   Form form{node, {}};
   for (size_t i : {size_t{0}, size_t{3}})
     if (!add_operand(draft, node, i, form)) return std::nullopt;
@@ -124,10 +124,17 @@ struct Rule {
   std::optional<Form> (*form)(const Draft&, const Node&);
 };
 constexpr Rule kRules[] = {
-    {"QLinearConv", convolution}, {"MaxPool", max_pool},        {"QLinearGlobalAveragePool", global_pool},
-    {"QuantizeLinear", linear},   {"DequantizeLinear", linear}, {"Requantize", requantize},
-    {"QLinearLeakyRelu", unary},  {"QLinearSigmoid", unary},    {"QLinearAdd", binary},
-    {"QLinearMul", binary},       {"QLinearConcat", concat},
+    {"QLinearConv", convolution},
+    {"MaxPool", max_pool},
+    {"QLinearGlobalAveragePool", global_pool},
+    {"QuantizeLinear", linear},
+    {"DequantizeLinear", linear},
+    {"Requantize", requantize},
+    {"QLinearLeakyRelu", unary},
+    {"QLinearSigmoid", unary},
+    {"QLinearAdd", binary_channels_last_forms},
+    {"QLinearMul", binary_channels_last_forms},
+    {"QLinearConcat", concat},
 };
 
 bool has_kernel(const Draft& draft, const Form& form) {

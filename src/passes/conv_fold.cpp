@@ -199,7 +199,7 @@ Result<ValueId> channel_constant(Draft& draft, const std::string& name, const st
   return draft.add_constant(name, flat.reshaped(dims));
 }
 
-Node binary(const Node& norm, std::string_view type, ValueId a, ValueId b, ValueId out) {
+Node binary_conv_fold(const Node& norm, std::string_view type, ValueId a, ValueId b, ValueId out) {
   Node node;
   node.name = norm.name;
   set_op(node, "", type, 14);
@@ -228,9 +228,9 @@ Result<std::vector<Node>> spelled_out(Draft& draft, const Node& norm) {
   TRY(const ValueId shift, channel_constant(draft, norm.name + ".shift", *beta, x.rank()));
   const ValueId centred = draft.add_value(norm.name + ".centred", Fact::tensor(DType::f32, *x.dims));
   const ValueId stretched = draft.add_value(norm.name + ".scaled", Fact::tensor(DType::f32, *x.dims));
-  out.push_back(binary(norm, "Sub", norm.in[0], middle, centred));
-  out.push_back(binary(norm, "Mul", centred, by, stretched));
-  out.push_back(binary(norm, "Add", stretched, shift, norm.out[0]));
+  out.push_back(binary_conv_fold(norm, "Sub", norm.in[0], middle, centred));
+  out.push_back(binary_conv_fold(norm, "Mul", centred, by, stretched));
+  out.push_back(binary_conv_fold(norm, "Add", stretched, shift, norm.out[0]));
   return out;
 }
 

@@ -31,7 +31,7 @@ struct Row {
   std::string before, after = "";
 };
 
-void check(std::initializer_list<Row> rows) {
+void check_nodes(std::initializer_list<Row> rows) {
   PassOptions options;
   options.verify = true;
   for (const Pass& pass : all_passes())
@@ -57,7 +57,7 @@ constexpr std::string_view kConv =
 
 TEST(QuantizedNodes, Convolution) {
   const std::string head(kConv);
-  check({
+  check_nodes({
       {head + "c <- Conv(a, b) pads=[1, 1, 1, 1]\ny <- QuantizeLinear(c, t, u)\noutput y",
        "y <- QLinearConv(x, s, z, w, ws, wz, t, u) pads=[1, 1, 1, 1]"},
       // A bias that is a whole number of products of both scales.
@@ -69,7 +69,7 @@ TEST(QuantizedNodes, Convolution) {
   });
   // A Relu that does something; somebody else reads the result; a bias that is no whole number; scales along another
   // axis; a scale of the input that is not constant.
-  check({
+  check_nodes({
       {head + "c <- Conv(a, b)\nd <- Relu(c)\ny <- QuantizeLinear(d, t, z)\noutput y"},
       {head + "c <- Conv(a, b)\ny <- QuantizeLinear(c, t, u)\noutput y, c"},
       {head + "constant f f32[3] = [0.5, 0.7, 1]\nc <- Conv(a, b, f)\ny <- QuantizeLinear(c, t, u)\noutput y"},
@@ -86,13 +86,13 @@ TEST(QuantizedNodes, Products) {
   const std::string head =
       "input x u8[n, 4]\nconstant w i8[4, 3]\nconstant ws f32[3] = [1, 2, 4]\nconstant wz i8[3] = [0, 0, 0]\n"
       "a <- DequantizeLinear(x, s, z)\nb <- DequantizeLinear(w, ws, wz) axis=-1\n";
-  check({
+  check_nodes({
       {head + "c <- MatMul(a, b)\ny <- QuantizeLinear(c, t, u)\noutput y",
        "y <- QLinearMatMul(x, s, z, w, ws, wz, t, u)"},
       {head + "c <- Gemm(a, b)\ny <- QuantizeLinear(c, t, u)\noutput y",
        "y <- com.microsoft.QGemm(x, s, z, w, ws, wz, -, t, u)"},
   });
-  check({
+  check_nodes({
       {head + "c <- Gemm(a, b) alpha=2.0\ny <- QuantizeLinear(c, t, u)\noutput y"},
       {head + "c <- MatMul(a, b)\nd <- Exp(c)\ny <- QuantizeLinear(d, t, u)\noutput y"},
   });
@@ -102,7 +102,7 @@ TEST(QuantizedNodes, Others) {
   const std::string head =
       "input x u8[n, 4, 8, 8]\ninput v u8[n, 4, 8, 8]\na <- DequantizeLinear(x, s, z)\nb <- DequantizeLinear(v, t, "
       "u)\n";
-  check({
+  check_nodes({
       {head + "c <- Add(a, b)\ny <- QuantizeLinear(c, t, z)\noutput y",
        "y <- com.microsoft.QLinearAdd(x, s, z, v, t, u, t, z)"},
       {head + "c <- Mul(a, b)\ny <- QuantizeLinear(c, t, z)\noutput y",
@@ -118,7 +118,7 @@ TEST(QuantizedNodes, Others) {
       {head + "c <- Flatten(a)\ny <- QuantizeLinear(c, s, z)\noutput y", "y <- Flatten(x)"},
   });
   // Other scales, other types.
-  check({
+  check_nodes({
       {head + "c <- MaxPool(a) kernel_shape=[2, 2]\ny <- QuantizeLinear(c, t, z)\noutput y"},
       {head + "constant i i8[] = [0]\nc <- Add(a, b)\ny <- QuantizeLinear(c, t, i)\noutput y"},
       {head + "constant tiny f32[] = [0.0001]\nc <- Add(a, b)\ny <- QuantizeLinear(c, tiny, u)\noutput y"},

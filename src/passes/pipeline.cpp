@@ -91,14 +91,14 @@ Status begin(const Typed& typed, const PassOptions& options) {
 
 std::span<const Pass> all_passes() { return kPasses; }
 
-Result<Program> unchanged(const Typed& typed, const PassOptions& options) {
+Result<RunGraph> unchanged(const Typed& typed, const PassOptions& options) {
   TRY_OK(begin(typed, options));
-  return Program{std::make_shared<Graph>(typed.graph()), typed.facts(), {}, {}};
+  return RunGraph{std::make_shared<Graph>(typed.graph()), typed.facts(), {}, {}};
 }
 
-Result<Program> rewritten(const Typed& typed, const Target& target, const PassOptions& options) {
+Result<RunGraph> rewritten(const Typed& typed, const Target& target, const PassOptions& options) {
   TRY_OK(begin(typed, options));
-  Program program;
+  RunGraph out;
   Draft draft(typed, target);
   for (const Pass& pass : kPasses) {
     if (among(pass.name, options.without)) continue;
@@ -106,15 +106,15 @@ Result<Program> rewritten(const Typed& typed, const Target& target, const PassOp
     const int64_t start = now_ns();
     TRY_OK(Work::check());
     TRY_OK(pass.run(draft));
-    program.passes.push_back({std::string(pass.name), before, draft.graph.nodes.size(), now_ns() - start,
-                              std::exchange(draft.note, std::string())});
+    out.passes.push_back({std::string(pass.name), before, draft.graph.nodes.size(), now_ns() - start,
+                          std::exchange(draft.note, std::string())});
     if (options.verify || options.dump) verify(draft);
     if (options.dump) options.dump(pass.name, print_graph(draft.graph, draft.facts));
   }
-  program.graph = std::make_shared<Graph>(std::move(draft.graph));
-  program.facts = std::move(draft.facts);
-  program.sources = std::move(draft.sources);
-  return program;
+  out.graph = std::make_shared<Graph>(std::move(draft.graph));
+  out.facts = std::move(draft.facts);
+  out.sources = std::move(draft.sources);
+  return out;
 }
 
 }  // namespace anyshape

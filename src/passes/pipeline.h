@@ -15,7 +15,7 @@ namespace anyshape {
 
 // A graph rewritten for running, and the fact of every value in it. It gives the values the source graph gives wherever
 // that accepts the shape; conditions on shapes stay those of the source.
-struct Program {
+struct RunGraph {
   // What one pass did.
   struct Ran {
     std::string pass;
@@ -44,8 +44,8 @@ struct PassOptions {
 std::span<const Pass> all_passes();
 
 // All passes in order, but those left out. Usage error "pass.unknown".
-Result<Program> rewritten(const Typed& typed, const Target& target, const PassOptions& options);
+Result<RunGraph> rewritten(const Typed& typed, const Target& target, const PassOptions& options);
 // No pass at all: the graph as it is. Usage error "pass.unknown", as above.
-Result<Program> unchanged(const Typed& typed, const PassOptions& options);
+Result<RunGraph> unchanged(const Typed& typed, const PassOptions& options);
 
 }  // namespace anyshape

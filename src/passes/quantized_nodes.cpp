@@ -125,12 +125,14 @@ Node begin_node(const Node& op, const Quantity& y, std::string_view domain, std:
 }
 
 // Weights with one scale, or one per entry of that axis.
-bool fits(const Quantity& w, int64_t axis) { return is_byte(w.dtype) && (w.single() || w.axis == axis); }
+bool fits_quantized_nodes(const Quantity& w, int64_t axis) {
+  return is_byte(w.dtype) && (w.single() || w.axis == axis);
+}
 
 Instead convolution(Rewrite& rewrite, const Node& op, const Quantity& y) {
   const auto x = rewrite.single_bytes(op.in[0]), w = rewrite.real(op.in[1]);
   const Tensor* weights = w ? rewrite.draft.constant(w->bytes) : nullptr;
-  if (!x || !weights || weights->rank() < 3 || !fits(*w, 0)) return std::nullopt;
+  if (!x || !weights || weights->rank() < 3 || !fits_quantized_nodes(*w, 0)) return std::nullopt;
   Node node = begin_node(op, y, "", "QLinearConv", 10);
   keep_attributes(op, {"auto_pad", "dilations", "group", "kernel_shape", "pads", "strides"}, node);
   TRY_OK(rewrite.push(node, *x));
@@ -145,7 +147,7 @@ Instead convolution(Rewrite& rewrite, const Node& op, const Quantity& y) {
 Instead product(Rewrite& rewrite, const Node& op, const Quantity& y) {
   const auto a = rewrite.single_bytes(op.in[0]), b = rewrite.real(op.in[1]);
   if (!a || !b || !rewrite.draft.facts[b->bytes].dims || rewrite.draft.facts[b->bytes].rank() < 2) return std::nullopt;
-  if (!fits(*b, static_cast<int64_t>(rewrite.draft.facts[b->bytes].rank()) - 1)) return std::nullopt;
+  if (!fits_quantized_nodes(*b, static_cast<int64_t>(rewrite.draft.facts[b->bytes].rank()) - 1)) return std::nullopt;
   Node node = begin_node(op, y, "", "QLinearMatMul", 10);
   TRY_OK(rewrite.push(node, *a));
   TRY_OK(rewrite.push(node, *b));
@@ -159,7 +161,7 @@ Instead gemm(Rewrite& rewrite, const Node& op, const Quantity& y) {
   if (op.version < 7 || !a || !weights || weights->rank() != 2) return std::nullopt;
   if (op.real("alpha") != 1 || op.real("beta") != 1) return std::nullopt;
   const int64_t axis = op.integer("transB") != 0 ? 0 : 1;
-  if (!fits(*b, axis)) return std::nullopt;
+  if (!fits_quantized_nodes(*b, axis)) return std::nullopt;
   Node node = begin_node(op, y, "com.microsoft", "QGemm", 1);
   keep_attributes(op, {"transA", "transB"}, node);
   TRY_OK(rewrite.push(node, *a));

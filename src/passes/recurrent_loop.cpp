@@ -44,7 +44,7 @@ struct State {
 };
 
 // A Loop or Scan over the rows of one value.
-struct Steps {
+struct RecurrentLoopSteps {
   const Graph* body = nullptr;
   ValueId sequence = kNoValue, row = kNoValue;  // outside, and in the body
   std::vector<State> states;
@@ -67,7 +67,7 @@ class Layers {
   }
 
  private:
-  std::optional<Steps> steps_of(const Node& node) const {
+  std::optional<RecurrentLoopSteps> steps_of(const Node& node) const {
     const Graph* body = body_of(node);
     if (!body) return std::nullopt;
     if (is_op(node, "Loop")) return steps_of_loop(node, *body);
@@ -103,11 +103,11 @@ class Layers {
     return false;
   }
 
-  std::optional<Steps> steps_of_loop(const Node& node, const Graph& body) const {
+  std::optional<RecurrentLoopSteps> steps_of_loop(const Node& node, const Graph& body) const {
     const auto inputs = body.required_inputs();
     const size_t carried = node.in.size() < 2 ? 0 : node.in.size() - 2;
     if (inputs.size() != carried + 2 || body.outputs.size() < carried + 1) return std::nullopt;
-    Steps out;
+    RecurrentLoopSteps out;
     out.body = &body;
     std::unordered_set<ValueId> counters{inputs[0]};
     std::unordered_map<ValueId, ValueId> outside;
@@ -142,13 +142,13 @@ class Layers {
     return !directions || std::all_of(directions->begin(), directions->end(), [](int64_t d) { return d == 0; });
   }
 
-  std::optional<Steps> steps_of_scan(const Node& node, const Graph& body) const {
+  std::optional<RecurrentLoopSteps> steps_of_scan(const Node& node, const Graph& body) const {
     const auto inputs = body.required_inputs();
     const int64_t scanned = node.integer("num_scan_inputs");
     if (scanned != 1 || node.in.size() < 2 || inputs.size() != node.in.size()) return std::nullopt;
     if (!is_forward(list_of(node, "scan_input_axes")) || !is_forward(list_of(node, "scan_output_axes")))
       return std::nullopt;
-    Steps out;
+    RecurrentLoopSteps out;
     out.body = &body;
     const size_t states = inputs.size() - 1;
     for (size_t i = 0; i < states; ++i) {
@@ -193,7 +193,7 @@ class Layers {
 
   // The one value of rank 2 that is a row of a value outside.
   bool find_row(const Graph& body, const std::unordered_set<ValueId>& counters,
-                const std::unordered_map<ValueId, ValueId>& outside, Steps& out) const {
+                const std::unordered_map<ValueId, ValueId>& outside, RecurrentLoopSteps& out) const {
     const auto known = draft_.typed.bodies().find(draft_.source_of(&body));
     if (known == draft_.typed.bodies().end()) return false;
     const Facts& facts = known->second;
@@ -221,7 +221,7 @@ class Layers {
            (*fact.dims)[0] == sequence[1] && (*fact.dims)[1].is_constant();
   }
 
-  bool replace(const Node& node, const Steps& steps) {
+  bool replace(const Node& node, const RecurrentLoopSteps& steps) {
     const size_t count = steps.states.size();
     const Dims& sequence = *draft_.facts[steps.sequence].dims;
     if (count < 1 || count > 2) return false;
@@ -242,7 +242,7 @@ class Layers {
   }
 
   // All that is stacked is the state, in the sizes of a layer; where there is no step, the batch may be empty.
-  bool gives_only(const Steps& steps, const State& h) const {
+  bool gives_only(const RecurrentLoopSteps& steps, const State& h) const {
     const Dims all = stacked_dims(steps, h);
     return std::all_of(steps.stacked.begin(), steps.stacked.end(), [&](const auto& stacked) {
       const auto& dims = draft_.facts[stacked.second].dims;
@@ -251,7 +251,7 @@ class Layers {
              plain(*steps.body, stacked.first) == plain(*steps.body, h.next);
     });
   }
-  Dims stacked_dims(const Steps& steps, const State& h) const {
+  Dims stacked_dims(const RecurrentLoopSteps& steps, const State& h) const {
     const Dims& sequence = *draft_.facts[steps.sequence].dims;
     return {sequence[0], sequence[1], (*draft_.facts[h.initial].dims)[1]};
   }
@@ -295,7 +295,7 @@ class Layers {
   ValueId number(int64_t value) { return draft_.add_constant(fmt::format("int_{}", value), Tensor::scalar(value)); }
 
   // The states of all steps, [steps, 1, batch, units], as the loop stacked them.
-  void stack(const std::string& name, ValueId states, const Steps& steps, const State& h, ValueId out) {
+  void stack(const std::string& name, ValueId states, const RecurrentLoopSteps& steps, const State& h, ValueId out) {
     const Dims all = stacked_dims(steps, h);
     if ((*draft_.facts[out].dims)[1] == all[1]) return add("Squeeze", name, {states, axis(1)}, out);
     const ValueId rows = made(name + "/rows", all),
@@ -324,7 +324,8 @@ class Layers {
   }
 
   // False where there is no memory for the weights: nothing is changed then.
-  bool write(const std::string& name, const Steps& steps, const State& h, const State* c, const Cell& cell) {
+  bool write(const std::string& name, const RecurrentLoopSteps& steps, const State& h, const State* c,
+             const Cell& cell) {
     const int64_t rows = static_cast<int64_t>(cell.b.size()) / 2;
     const ValueId w = weights(name + "/w", {1, rows, cell.inputs}, cell.w);
     const ValueId r = weights(name + "/r", {1, rows, cell.units}, cell.r);

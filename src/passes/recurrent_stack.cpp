@@ -19,7 +19,7 @@ bool is_layer(const Node& node) {
 
 size_t layers_of(const Node& node) { return is_stack(node) ? (node.in.size() - 1) / kInputsEach : 1; }
 
-std::string_view cell_of(const Node& node) {
+std::string_view cell_of_recurrent_stack(const Node& node) {
   return is_stack(node) ? std::string_view(std::get<std::string>(node.attribute("cell")->value)) : node.type;
 }
 
@@ -89,7 +89,7 @@ class Stacks {
     const Node* lower = reading_.maker(between->in[0]);
     if (!lower || lower->out[0] != between->in[0] || !(is_stack(*lower) || fits(reading_, *lower))) return std::nullopt;
     const Pair pair{index_of(lower), index_of(between), upper};
-    const bool same = cell_of(*lower) == top.type && has_all(*lower, top) && has_all(top, *lower);
+    const bool same = cell_of_recurrent_stack(*lower) == top.type && has_all(*lower, top) && has_all(top, *lower);
     if (!same || layers_of(*lower) == kMostLayers || !leaves_out_directions(*lower, top)) return std::nullopt;
     return needs_states(pair) ? std::nullopt : std::optional(pair);
   }

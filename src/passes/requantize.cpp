@@ -8,7 +8,7 @@ namespace anyshape {
 namespace {
 
 // What is found walking up from a QuantizeLinear: y = (x - shift) * factor + bias, within least..most.
-struct Steps {
+struct RequantizeSteps {
   Tensor shift, factor, bias;
   float least = -INFINITY, most = INFINITY;
   const Node* dequantize = nullptr;
@@ -83,7 +83,7 @@ struct Rewrite : Chains {
     return above;
   }
 
-  ValueId bounds(ValueId id, Steps& steps) {
+  ValueId bounds(ValueId id, RequantizeSteps& steps) {
     const Node* node = only_for_this(id);
     if (!node) return id;
     if (is_op(*node, "Relu")) return steps.least = 0, node->in[0];
@@ -95,13 +95,13 @@ struct Rewrite : Chains {
       to = t->at<float>(0);
       return true;
     };
-    Steps found;
+    RequantizeSteps found;
     if (!bound(1, found.least) || !bound(2, found.most) || !(found.least <= found.most)) return id;
     return steps.least = found.least, steps.most = found.most, node->in[0];
   }
 
-  Result<std::optional<Steps>> steps_to(ValueId id) {
-    Steps steps;
+  Result<std::optional<RequantizeSteps>> steps_to(ValueId id) {
+    RequantizeSteps steps;
     if (!draft.facts[id].dims || draft.facts[id].rank() < 2) return std::nullopt;
     id = bounds(id, steps);
     TRY(id, sum(id, false, steps.bias));
@@ -117,7 +117,7 @@ struct Rewrite : Chains {
     return tensor ? draft.add_constant(name, tensor.reshaped({tensor.count()})) : kNoValue;
   }
 
-  Node node_of(const Steps& steps, const Node& quantize) {
+  Node node_of(const RequantizeSteps& steps, const Node& quantize) {
     const auto zero = [](const Node& node) { return has_input(node, 2) ? node.in[2] : kNoValue; };
     Node node;
     node.name = draft.graph.label(quantize);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "ir/named_bodies.h"
+
 namespace anyshape::picture {
 namespace {
 
@@ -41,11 +43,7 @@ class Maker {
 template <class Visit>
 void for_all_bodies(const Node& node, Visit visit) {
   if (node.body) visit("function", *node.body);
-  for (const Attribute& attribute : node.attributes) {
-    if (const auto* one = std::get_if<std::shared_ptr<Graph>>(&attribute.value)) visit(attribute.name, **one);
-    if (const auto* many = std::get_if<std::vector<std::shared_ptr<Graph>>>(&attribute.value))
-      for (const auto& body : *many) visit(attribute.name, *body);
-  }
+  for_each_named_body(node, visit);
 }
 
 void Maker::collect(const Graph& graph, const Facts& facts, size_t depth) {

@@ -20,7 +20,7 @@ class Finder {
   uint32_t add(const Spot& spot);
   uint32_t size(Dim dim);
   uint32_t symbol(Dim dim);
-  uint32_t reason(const ExplainStep& step);
+  uint32_t reason(const SizeCause& step);
 
   const Typed& typed_;
   const Scene& scene_;
@@ -45,7 +45,7 @@ uint32_t Finder::size(Dim dim) {
   return it->second;
 }
 
-uint32_t Finder::reason(const ExplainStep& step) {
+uint32_t Finder::reason(const SizeCause& step) {
   Spots::Reason words{step.before, step.after, !step.names_next};
   const auto [it, made] = reasons_.try_emplace(std::move(words), static_cast<uint32_t>(out_.reasons.size()));
   if (made) out_.reasons.push_back(it->first);
@@ -74,7 +74,7 @@ void Finder::add_axes(const Part& part) {
 }
 
 void Finder::explain(uint32_t row) {
-  const ExplainStep step = explain_step(typed_, spots_[row]);
+  const SizeCause step = cause_of(typed_, spots_[row]);
   out_.rows[row].reason = reason(step);
   if (!step.next) return;
   const Part* part = scene_.part_of(*step.next->scope.graph);

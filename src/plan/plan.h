@@ -155,7 +155,7 @@ struct Plan {
   std::vector<PlanStage> stages;
   Facts types;  // by value: dtype, and all of constants, for Calls at run time
   std::map<const Graph*, std::shared_ptr<const Plan>> bodies;
-  std::vector<Program::Ran> passes;
+  std::vector<RunGraph::Ran> passes;
   // Past this size of an axis that is not fixed the claims behind the plan end; 0: never.
   int64_t largest_axis = 0;
 };

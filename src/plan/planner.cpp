@@ -23,18 +23,18 @@ Result<Tensor> for_kernels(const Tensor& tensor) {
 
 }  // namespace
 
-Planner::Planner(const Typed& typed, const Program& program, const Target& target, const PlanOptions& options)
+Planner::Planner(const Typed& typed, const RunGraph& run_graph, const Target& target, const PlanOptions& options)
     : typed_(typed),
-      graph_(*program.graph),
-      facts_(program.facts),
-      sources_(program.sources),
+      graph_(*run_graph.graph),
+      facts_(run_graph.facts),
+      sources_(run_graph.sources),
       target_(target),
       options_(options),
       plan_(std::make_shared<Plan>()) {
   plan_->target = target;
-  plan_->graph = program.graph;
+  plan_->graph = run_graph.graph;
   plan_->source = typed.shared_graph();
-  plan_->passes = program.passes;
+  plan_->passes = run_graph.passes;
   plan_->values.resize(graph_.values.size());
   plan_->stages.emplace_back();
   plan_->largest_axis = typed.largest_axis();

@@ -11,7 +11,7 @@ namespace anyshape {
 // Builds a plan node by node, in the order of the graph.
 class Planner {
  public:
-  Planner(const Typed& typed, const Program& program, const Target& target, const PlanOptions& options);
+  Planner(const Typed& typed, const RunGraph& run_graph, const Target& target, const PlanOptions& options);
 
   Result<std::shared_ptr<const Plan>> run();
 

@@ -35,7 +35,7 @@ AxisSymbol& axis_symbol(NamedAxes& all, Symbols& symbols, const DeclaredDim& dim
   return all.axes.symbols.back();
 }
 
-Fact input_fact(NamedAxes& axes, Symbols& symbols, const Value& value) {
+Fact input_fact_axes(NamedAxes& axes, Symbols& symbols, const Value& value) {
   if (!value.declared) return {};
   const Declared& declared = *value.declared;
   Fact fact;
@@ -46,7 +46,7 @@ Fact input_fact(NamedAxes& axes, Symbols& symbols, const Value& value) {
     item.name = value.name;
     item.declared = *declared.item;
     NamedAxes inner;
-    fact.item = std::make_shared<const Fact>(input_fact(inner, symbols, item));
+    fact.item = std::make_shared<const Fact>(input_fact_axes(inner, symbols, item));
   }
   if (!declared.dims) return fact;
   fact.dims.emplace();
@@ -93,7 +93,7 @@ InputAxes input_axes(const Graph& graph, Symbols& symbols, bool tied) {
         axes.symbols.push_back({symbol, dim.name, {}, false});
       }
   }
-  for (ValueId id : graph.required_inputs()) axes.facts.push_back(input_fact(all, symbols, graph.values[id]));
+  for (ValueId id : graph.required_inputs()) axes.facts.push_back(input_fact_axes(all, symbols, graph.values[id]));
   std::erase_if(axes.symbols, [](const AxisSymbol& s) { return s.axes.empty(); });
   return std::move(all.axes);
 }

@@ -11,7 +11,6 @@ namespace {
 constexpr size_t kMostSteps = 200;
 
 using Scope = Spot::Scope;
-using Next = ExplainStep;
 
 class Explainer {
  public:
@@ -19,16 +18,16 @@ class Explainer {
 
   std::optional<std::pair<Scope, ValueId>> find(std::string_view name) const;
   AxisStory run(Spot spot);
-  Next next(const Spot& spot) const;
+  SizeCause cause(const Spot& spot) const;
 
  private:
   const Fact& fact(const Spot& spot) const { return (*spot.scope.facts)[spot.value]; }
   const Value& value(const Spot& spot) const { return spot.scope.graph->values[spot.value]; }
   Dim size(const Spot& spot) const;
-  Next next_of_source(const Spot& spot) const;
-  Next next_of_axis(const Spot& spot, const Node& node) const;
-  Next next_of_entry(const Spot& spot, const Node& node) const;
-  std::optional<Next> from_target(const Spot& spot, const Node& node) const;
+  SizeCause cause_of_source(const Spot& spot) const;
+  SizeCause cause_of_axis(const Spot& spot, const Node& node) const;
+  SizeCause cause_of_entry(const Spot& spot, const Node& node) const;
+  std::optional<SizeCause> from_target(const Spot& spot, const Node& node) const;
   std::optional<Spot> body_result(const Spot& spot, const Node& node) const;
   std::optional<Scope> outer_scope(const Scope& inner) const;
   std::optional<Spot> related_axis(const Spot& spot, const Node& node) const;
@@ -43,10 +42,10 @@ std::string words(const Spot& spot) {
                      spot.scope.graph->values[spot.value].name);
 }
 
-Next ends(std::string reason) { return {std::move(reason), "", false, std::nullopt}; }
+SizeCause ends(std::string reason) { return {std::move(reason), "", false, std::nullopt}; }
 
 // `before`, the words of the next spot, `after`.
-Next leads_to(std::string before, const Spot& next, std::string after = "") {
+SizeCause leads_to(std::string before, const Spot& next, std::string after = "") {
   return {std::move(before), std::move(after), true, next};
 }
 
@@ -99,7 +98,7 @@ std::optional<Scope> Explainer::outer_scope(const Scope& inner) const {
 }
 
 // A value no node of its graph makes.
-Next Explainer::next_of_source(const Spot& spot) const {
+SizeCause Explainer::cause_of_source(const Spot& spot) const {
   const Dim here = size(spot);
   if (value(spot).is_initializer)
     return ends(spot.entry ? fmt::format("the constant {} in the file", print(here)) : "a constant of the file");
@@ -156,7 +155,7 @@ std::optional<Spot> Explainer::related_entry(const Spot& spot, const Node& node)
 }
 
 // Operators whose output dims are the entries of one input.
-std::optional<Next> Explainer::from_target(const Spot& spot, const Node& node) const {
+std::optional<SizeCause> Explainer::from_target(const Spot& spot, const Node& node) const {
   const bool reshape = node.type == "Reshape", expand = node.type == "Expand", made = node.type == "ConstantOfShape";
   if (!node.domain.empty() || (!reshape && !expand && !made)) return std::nullopt;
   const size_t port = made ? 0 : 1;
@@ -172,14 +171,14 @@ std::optional<Next> Explainer::from_target(const Spot& spot, const Node& node) c
     const Dims& in = *(*spot.scope.facts)[node.in[0]].dims;
     auto related = related_axis(spot, node);
     if (related && related->value != node.in[0]) related.reset();
-    return Next{fmt::format("the target's -1: what is left of the {} elements of {:?}", print(product(in)),
-                            spot.scope.graph->values[node.in[0]].name),
-                "", false, related};
+    return SizeCause{fmt::format("the target's -1: what is left of the {} elements of {:?}", print(product(in)),
+                                 spot.scope.graph->values[node.in[0]].name),
+                     "", false, related};
   }
   if (reshape && number == 0) return std::nullopt;
   if (expand && number == 1) return std::nullopt;
   if (number && (target.constant || target.from_shapes))
-    return Next{fmt::format("the target's literal {}", *number), "", false, entry};
+    return SizeCause{fmt::format("the target's literal {}", *number), "", false, entry};
   return leads_to("the target's ", entry);
 }
 
@@ -194,7 +193,7 @@ std::optional<Spot> Explainer::body_result(const Spot& spot, const Node& node) c
   return std::nullopt;
 }
 
-Next Explainer::next_of_axis(const Spot& spot, const Node& node) const {
+SizeCause Explainer::cause_of_axis(const Spot& spot, const Node& node) const {
   const Dim here = size(spot);
   if (auto inside = body_result(spot, node)) return {"made inside the function", "", false, inside};
   if (auto target = from_target(spot, node)) return *std::move(target);
@@ -218,7 +217,7 @@ Next Explainer::next_of_axis(const Spot& spot, const Node& node) const {
   return ends(fmt::format("made by this node{}", window(node)));
 }
 
-Next Explainer::next_of_entry(const Spot& spot, const Node& node) const {
+SizeCause Explainer::cause_of_entry(const Spot& spot, const Node& node) const {
   if (auto inside = body_result(spot, node)) return {"made inside the function", "", false, inside};
   if (node.type == "Constant") return ends(fmt::format("the constant {} in the file", print(size(spot))));
   if (node.type == "Shape" && node.domain.empty() && !node.in.empty() && node.in[0] != kNoValue) {
@@ -235,11 +234,11 @@ Next Explainer::next_of_entry(const Spot& spot, const Node& node) const {
   return ends("computed by this node");
 }
 
-Next Explainer::next(const Spot& spot) const {
+SizeCause Explainer::cause(const Spot& spot) const {
   const uint32_t producer = value(spot).producer;
-  if (producer == kNoValue) return next_of_source(spot);
+  if (producer == kNoValue) return cause_of_source(spot);
   const Node& node = spot.scope.graph->nodes[producer];
-  return spot.entry ? next_of_entry(spot, node) : next_of_axis(spot, node);
+  return spot.entry ? cause_of_entry(spot, node) : cause_of_axis(spot, node);
 }
 
 std::string Explainer::conclude(Dim asked, const Spot& last) const {
@@ -269,7 +268,7 @@ AxisStory Explainer::run(Spot spot) {
   AxisStory out;
   const Dim asked = size(spot);
   while (true) {
-    const Next step = next(spot);
+    const SizeCause step = cause(spot);
     const uint32_t producer = value(spot).producer;
     const Node* node = producer == kNoValue ? nullptr : &spot.scope.graph->nodes[producer];
     out.steps.push_back({value(spot).name, spot.index, spot.entry, print(size(spot)),
@@ -298,9 +297,9 @@ Result<std::pair<Scope, ValueId>> find_value(const Typed& typed, std::string_vie
 
 }  // namespace
 
-std::string ExplainStep::reason() const { return names_next ? before + words(*next) + after : before; }
+std::string SizeCause::reason() const { return names_next ? before + words(*next) + after : before; }
 
-ExplainStep explain_step(const Typed& typed, const Spot& spot) { return Explainer(typed).next(spot); }
+SizeCause cause_of(const Typed& typed, const Spot& spot) { return Explainer(typed).cause(spot); }
 
 Result<size_t> rank_of(const Typed& typed, std::string_view value) {
   TRY(const auto found, find_value(typed, value));

@@ -25,7 +25,7 @@ struct Spot {
 };
 
 // Why a size is what it is: `before`, and where it names the spot the size comes from, its words and `after`.
-struct ExplainStep {
+struct SizeCause {
   std::string before, after;
   bool names_next = false;
   std::optional<Spot> next;  // absent: the chain ends here
@@ -33,8 +33,8 @@ struct ExplainStep {
   std::string reason() const;
 };
 
-// One step of a chain. REQUIRES: the graph is that of `typed` or one of its bodies(), the spot is there.
-ExplainStep explain_step(const Typed& typed, const Spot& spot);
+// One link of a chain. REQUIRES: the graph is that of `typed` or one of its bodies(), the spot is there.
+SizeCause cause_of(const Typed& typed, const Spot& spot);
 
 // The chain from `value` axis `axis` back to inputs and constants. Usage errors explain.value, explain.axis.
 Result<AxisStory> explain_axis(const Typed& typed, std::string_view value, int64_t axis);

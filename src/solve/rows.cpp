@@ -5,6 +5,7 @@
 
 #include "base/effort.h"
 #include "solve/budget.h"
+#include "solve/full_sizes.h"
 #include "solve/rows_rule.h"
 
 namespace anyshape {
@@ -27,51 +28,6 @@ constexpr std::string_view kHangs = "what it demands hangs on the number of rows
 
 // Of a glance at so many values.
 int64_t steps_for(size_t values) { return 1 + static_cast<int64_t>(values / 8); }
-
-// What is known of the values where no axis is empty: what else operators mean there is left out of the sizes.
-class FullSizes {
- public:
-  explicit FullSizes(const Typed& typed) : known_(typed.ground()) {
-    for (const AxisSymbol& axis : typed.axes()) known_->assume(Condition::ge(axis.symbol, 1));
-    main_ = plain(typed.facts());
-    for (const auto& [graph, facts] : typed.bodies()) bodies_.emplace(graph, plain(facts));
-  }
-  const Facts& main() const { return main_; }
-  bool follows(const Condition& from, const Condition& to) const {
-    const Assumptions::Scope scope(*known_);
-    known_->assume(from);
-    return known_->proves(to);
-  }
-  // Null: the body was not walked.
-  const Facts* body(const Graph& graph) const {
-    const auto it = bodies_.find(&graph);
-    return it == bodies_.end() || it->second.size() < graph.values.size() ? nullptr : &it->second;
-  }
-
- private:
-  Facts plain(Facts facts) {
-    for (Fact& fact : facts) {
-      if (fact.dims)
-        for (Dim& dim : *fact.dims) dim = plain(dim);
-      if (!fact.elements || fact.constant) continue;
-      Dims elements = *fact.elements;
-      for (Dim& entry : elements) entry = plain(entry);
-      if (elements != *fact.elements) fact.elements = std::make_shared<const Dims>(std::move(elements));
-    }
-    return facts;
-  }
-  Dim plain(Dim dim) {
-    if (dim.is_constant() || dim.is_symbol()) return dim;
-    const auto [it, first] = known_as_.try_emplace(dim, dim);
-    if (first) it->second = known_->simplify(dim);
-    return it->second;
-  }
-
-  std::unique_ptr<Assumptions> known_;
-  std::unordered_map<Dim, Dim> known_as_;
-  Facts main_;
-  std::unordered_map<const Graph*, Facts> bodies_;
-};
 
 // The rows of one symbol through a graph and its bodies.
 class RowWalk {
@@ -341,7 +297,7 @@ const Requirement* hangs_on_count(const Typed& typed, const FullSizes& sizes, Di
   return nullptr;
 }
 
-Reason reason_of(const RowFlow& flow) {
+Reason reason_of_rows(const RowFlow& flow) {
   constexpr const char* kCode = "rows.mixed";
   if (!flow.by) return {"", "", kCode, std::string(flow.why)};
   return {flow.graph->label(*flow.by), flow.by->type, kCode, std::string(flow.why)};
@@ -357,13 +313,13 @@ RowsProof prove(const Typed& typed, const FullSizes& sizes, Dim rows) {
   const auto required = graph.required_inputs();
   for (size_t i = 0; i < required.size(); ++i) {
     RowFlow& flow = flows[required[i]] = walk.given(graph, typed.input_facts()[i]);
-    if (flow.kind == Kind::mixed) return unproved(reason_of(flow));
+    if (flow.kind == Kind::mixed) return unproved(reason_of_rows(flow));
   }
   walk.run(graph, sizes.main(), flows);
   RowsProof out{true, {}, {}};
   for (ValueId id : graph.outputs) {
     const RowFlow& flow = flows[id];
-    if (flow.kind == Kind::mixed) return unproved(reason_of(flow));
+    if (flow.kind == Kind::mixed) return unproved(reason_of_rows(flow));
     const bool in_order = flow.kind == Kind::same || (flow.kind == Kind::rows && flow.layout.outer == Dim(1) &&
                                                       walk.agrees(sizes.main()[id], flow.layout, false));
     if (!in_order) {

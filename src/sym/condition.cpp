@@ -102,7 +102,7 @@ bool merge_some(std::vector<Conjunction>& any) {
   return false;
 }
 
-void absorb(std::vector<Conjunction>& any) {
+void absorb_condition(std::vector<Conjunction>& any) {
   const auto marks = marks_of(any);
   std::vector<Conjunction> kept;
   const auto implies = [&](size_t i, size_t j) {
@@ -124,8 +124,8 @@ bool too_large(const std::vector<Conjunction>& any) {
 }
 
 void tidy(std::vector<Conjunction>& any) {
-  absorb(any);
-  for (size_t compared = 0; any.size() > 1 && compared < limits::kCompared && merge_some(any); absorb(any))
+  absorb_condition(any);
+  for (size_t compared = 0; any.size() > 1 && compared < limits::kCompared && merge_some(any); absorb_condition(any))
     compared += any.size() * any.size();
   std::sort(any.begin(), any.end(), conjunction_before);
 }

@@ -11,7 +11,7 @@ namespace {
 using Kind = Relation::Kind;
 
 // dim minus the multiple of `fact` that removes one of dim's terms; nullopt when there is none.
-std::optional<Dim> reduced(Dim dim, Dim fact) {
+std::optional<Dim> reduced_decide(Dim dim, Dim fact) {
   if (fact.is_constant()) return std::nullopt;
   const Term lead = terms_of(fact)[0];
   for (const Term& term : terms_of(dim)) {
@@ -36,7 +36,7 @@ bool Assumptions::Impl::is_zero(Dim dim) {
     bool progress = false;
     for (const Relation* r : relations_about(dim)) {
       if (r->kind != Kind::eq) continue;
-      if (auto next = reduced(dim, r->expr)) {
+      if (auto next = reduced_decide(dim, r->expr)) {
         dim = *next;
         progress = true;
         break;
@@ -66,7 +66,7 @@ Tri Assumptions::Impl::decide_divisible(Dim expr, Dim divisor) {
                anyshape::exact_div(r->divisor, divisor).has_value();
       }
       if (!same) continue;
-      auto next = reduced(rest, r->expr);
+      auto next = reduced_decide(rest, r->expr);
       if (!next) continue;
       rest = *next;
       progress = true;

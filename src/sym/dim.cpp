@@ -37,7 +37,7 @@ void inherit(Atom& atom, Dim part) {
   add_symbols(atom.symbols, part.node()->symbols);
 }
 
-bool combine(int64_t a, int64_t b, int64_t sign, int64_t& out) {
+bool combine_dim(int64_t a, int64_t b, int64_t sign, int64_t& out) {
   int64_t product;
   return !__builtin_mul_overflow(b, sign, &product) && !__builtin_add_overflow(a, product, &out);
 }
@@ -51,7 +51,7 @@ Symbols::Impl* common_owner(Dim a, Dim b) {
 Dim add(Dim a, Dim b, int64_t sign) {
   if (a.is_unknown() || b.is_unknown()) return Dim::unknown();
   int64_t constant;
-  if (!combine(constant_of(a), constant_of(b), sign, constant)) return Dim::unknown();
+  if (!combine_dim(constant_of(a), constant_of(b), sign, constant)) return Dim::unknown();
   const auto& x = terms_of(a);
   const auto& y = terms_of(b);
   if (x.empty() && y.empty()) return constant;
@@ -65,7 +65,7 @@ Dim add(Dim a, Dim b, int64_t sign) {
     }
     bool both = i < x.size() && x[i].monomial == y[j].monomial;
     Term term{y[j].monomial, 0};
-    if (!combine(both ? x[i].coefficient : 0, y[j].coefficient, sign, term.coefficient)) return Dim::unknown();
+    if (!combine_dim(both ? x[i].coefficient : 0, y[j].coefficient, sign, term.coefficient)) return Dim::unknown();
     i += both;
     ++j;
     if (term.coefficient) sum.push_back(term);

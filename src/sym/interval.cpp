@@ -33,7 +33,7 @@ bool less(Extended a, Extended b) {
   return a.infinite != b.infinite ? a.infinite < b.infinite : !a.infinite && a.value < b.value;
 }
 
-Congruence reduced(Congruence c) {
+Congruence reduced_interval(Congruence c) {
   if (c.modulus != 0) c.residue = floor_mod(c.residue, c.modulus);
   return c;
 }
@@ -68,7 +68,7 @@ Interval hull_of(const Interval& a, const Interval& b) {
 Congruence operator+(const Congruence& a, const Congruence& b) {
   int64_t sum;
   if (__builtin_add_overflow(a.residue, b.residue, &sum)) return {};
-  return reduced({std::gcd(a.modulus, b.modulus), sum});
+  return reduced_interval({std::gcd(a.modulus, b.modulus), sum});
 }
 
 Congruence operator*(const Congruence& a, const Congruence& b) {
@@ -76,7 +76,7 @@ Congruence operator*(const Congruence& a, const Congruence& b) {
   if (__builtin_mul_overflow(a.modulus, b.modulus, &mm) || __builtin_mul_overflow(a.modulus, b.residue, &mr) ||
       __builtin_mul_overflow(a.residue, b.modulus, &rm) || __builtin_mul_overflow(a.residue, b.residue, &rr))
     return {};
-  return reduced({std::gcd(std::gcd(mm, mr), rm), rr});
+  return reduced_interval({std::gcd(std::gcd(mm, mr), rm), rr});
 }
 
 }  // namespace anyshape

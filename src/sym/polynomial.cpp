@@ -12,7 +12,7 @@ void trim(Polynomial& p) {
   p.c.resize(size);
 }
 
-Polynomial combine(const Polynomial& a, const Polynomial& b, Wide factor) {
+Polynomial combine_polynomial(const Polynomial& a, const Polynomial& b, Wide factor) {
   Polynomial out;
   out.overflow = a.overflow || b.overflow;
   out.c.resize(std::max(a.c.size(), b.c.size()));
@@ -103,8 +103,8 @@ std::optional<Polynomial> Polynomial::floor_divided(Wide d) const {
   return out;
 }
 
-Polynomial operator+(const Polynomial& a, const Polynomial& b) { return combine(a, b, 1); }
-Polynomial operator-(const Polynomial& a, const Polynomial& b) { return combine(a, b, -1); }
+Polynomial operator+(const Polynomial& a, const Polynomial& b) { return combine_polynomial(a, b, 1); }
+Polynomial operator-(const Polynomial& a, const Polynomial& b) { return combine_polynomial(a, b, -1); }
 
 Polynomial operator*(const Polynomial& a, const Polynomial& b) {
   Polynomial out;

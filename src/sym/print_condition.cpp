@@ -163,7 +163,7 @@ std::string text(const Row& row) {
 }
 
 // Takes `other` into `row` where they differ in nothing but the numbers of one subject.
-bool absorb(Row& row, const Row& other) {
+bool absorb_print_condition(Row& row, const Row& other) {
   if (row.size() != other.size()) return false;
   std::optional<size_t> at;
   for (size_t i = 0; i < row.size(); ++i) {
@@ -183,7 +183,7 @@ std::vector<Row> rows_of(const std::vector<Conjunction>& any) {
     changed = false;
     for (size_t i = 0; i < rows.size(); ++i)
       for (size_t j = i + 1; j < rows.size();) {
-        if (!absorb(rows[i], rows[j])) {
+        if (!absorb_print_condition(rows[i], rows[j])) {
           ++j;
           continue;
         }

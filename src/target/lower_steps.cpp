@@ -10,7 +10,7 @@ namespace {
 
 using enum DType;
 
-constexpr std::string_view kMl = "ai.onnx.ml";
+constexpr std::string_view kLowerStepsMl = "ai.onnx.ml";
 
 std::string dilated(const Call& call) {
   const auto* dilations = call.ints("dilations");
@@ -152,8 +152,8 @@ constexpr LowerStep kSteps[] = {
     {.op = "ThresholdedRelu", .since = 22, .lacks = {bf16}},
     {.op = "TopK", .since = 24, .lacks = {bf16}},
     {.op = "Unique", .since = 28, .lacks = {bf16}},
-    {.domain = kMl, .op = "LabelEncoder", .since = 4, .lacks = {f64, i16, i32}, .edit = edits::label_lists},
-    {.domain = kMl, .op = "TreeEnsemble", .since = 5, .edit = edits::tree_regressor},
+    {.domain = kLowerStepsMl, .op = "LabelEncoder", .since = 4, .lacks = {f64, i16, i32}, .edit = edits::label_lists},
+    {.domain = kLowerStepsMl, .op = "TreeEnsemble", .since = 5, .edit = edits::tree_regressor},
 };
 
 }  // namespace

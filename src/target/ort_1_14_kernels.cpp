@@ -5,7 +5,7 @@ namespace {
 
 using enum DType;
 
-constexpr std::string_view kMl = "ai.onnx.ml", kMicrosoft = "com.microsoft";
+constexpr std::string_view kOrt114KernelsMl = "ai.onnx.ml", kMicrosoft = "com.microsoft";
 
 constexpr Types kFloats = {f64, f32};
 constexpr Types kArithmetic = {f64, f32, i32, i64};
@@ -231,25 +231,25 @@ constexpr KernelRow kRows[] = {
     {"", "Upsample", 7, {{0, {f32, i32, i8, u8}}}},
     {"", "Where", 9, {{1, kArithmetic | Types{string, u8}}}},
     {"", "Xor", 7, {{0, {boolean}}}},
-    {kMl, "ArrayFeatureExtractor", 1, {{0, kArithmetic | Types{string}}}},
-    {kMl, "Binarizer", 1, {{0, {f32}}}},
-    {kMl, "CastMap", 1, {}},
-    {kMl, "CategoryMapper", 1, {{0, {i64, string}}}},
-    {kMl, "DictVectorizer", 1, {}},
-    {kMl, "FeatureVectorizer", 1, {{0, kArithmetic}}},
-    {kMl, "Imputer", 1, {{0, {f32, i64}}}},
-    {kMl, "LabelEncoder", 1, {{0, {i64, string}}}},
-    {kMl, "LabelEncoder", 2, {{0, {f32, i64, string}}, {-1, {f32, i64, string}}}},
-    {kMl, "LinearClassifier", 1, {{0, kArithmetic}}},
-    {kMl, "LinearRegressor", 1, {{0, {f32}}}},
-    {kMl, "Normalizer", 1, {{0, kArithmetic}}},
-    {kMl, "OneHotEncoder", 1, {{0, kFloats | Types{i64, string}}}},
-    {kMl, "SVMClassifier", 1, {{0, kArithmetic}}},
-    {kMl, "SVMRegressor", 1, {{0, {f32}}}},
-    {kMl, "Scaler", 1, {{0, kArithmetic}}},
-    {kMl, "TreeEnsembleClassifier", 1, {{0, kArithmetic}}},
-    {kMl, "TreeEnsembleRegressor", 1, {{0, kFloats}}},
-    {kMl, "ZipMap", 1, {{0, {f32}}}},
+    {kOrt114KernelsMl, "ArrayFeatureExtractor", 1, {{0, kArithmetic | Types{string}}}},
+    {kOrt114KernelsMl, "Binarizer", 1, {{0, {f32}}}},
+    {kOrt114KernelsMl, "CastMap", 1, {}},
+    {kOrt114KernelsMl, "CategoryMapper", 1, {{0, {i64, string}}}},
+    {kOrt114KernelsMl, "DictVectorizer", 1, {}},
+    {kOrt114KernelsMl, "FeatureVectorizer", 1, {{0, kArithmetic}}},
+    {kOrt114KernelsMl, "Imputer", 1, {{0, {f32, i64}}}},
+    {kOrt114KernelsMl, "LabelEncoder", 1, {{0, {i64, string}}}},
+    {kOrt114KernelsMl, "LabelEncoder", 2, {{0, {f32, i64, string}}, {-1, {f32, i64, string}}}},
+    {kOrt114KernelsMl, "LinearClassifier", 1, {{0, kArithmetic}}},
+    {kOrt114KernelsMl, "LinearRegressor", 1, {{0, {f32}}}},
+    {kOrt114KernelsMl, "Normalizer", 1, {{0, kArithmetic}}},
+    {kOrt114KernelsMl, "OneHotEncoder", 1, {{0, kFloats | Types{i64, string}}}},
+    {kOrt114KernelsMl, "SVMClassifier", 1, {{0, kArithmetic}}},
+    {kOrt114KernelsMl, "SVMRegressor", 1, {{0, {f32}}}},
+    {kOrt114KernelsMl, "Scaler", 1, {{0, kArithmetic}}},
+    {kOrt114KernelsMl, "TreeEnsembleClassifier", 1, {{0, kArithmetic}}},
+    {kOrt114KernelsMl, "TreeEnsembleRegressor", 1, {{0, kFloats}}},
+    {kOrt114KernelsMl, "ZipMap", 1, {{0, {f32}}}},
     {kMicrosoft, "Attention", 1, {{0, {f32}}}},
     {kMicrosoft, "AttnLSTM", 1, {{0, kFloats}}},
     {kMicrosoft, "BeamSearch", 1, {}},

@@ -17,7 +17,7 @@ struct CountedItems {
   void operator()(const std::vector<Datum>* items) const { delete items; }
 };
 
-std::shared_ptr<const std::vector<Datum>> counted(std::vector<Datum> items) {
+std::shared_ptr<const std::vector<Datum>> counted_datum(std::vector<Datum> items) {
   if (!MemoryMeter::counts()) return std::make_shared<const std::vector<Datum>>(std::move(items));
   auto share = MemoryMeter::share();
   share.add(static_cast<int64_t>(items.size() * kItem));
@@ -30,7 +30,7 @@ Datum Datum::sequence(DType dtype, std::vector<Datum> items) {
   Datum out;
   out.kind_ = Kind::sequence;
   out.item_dtype_ = dtype;
-  out.items_ = counted(std::move(items));
+  out.items_ = counted_datum(std::move(items));
   return out;
 }
 

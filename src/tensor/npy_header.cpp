@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view kMagic = "\x93NUMPY";
 constexpr uint64_t kLargestRank = 64;
-constexpr uint64_t kAlignment = 64;
+constexpr uint64_t kNpyHeaderAlignment = 64;
 
 tl::unexpected<Error> wrong_header(std::string_view what) {
   return refuse("npy.header", "the header of the .npy file is wrong: {}", what);
@@ -187,7 +187,9 @@ Result<NpyHeader> parse_npy_header(std::span<const std::byte> file) {
 std::string make_npy_header(std::string_view descr, std::span<const int64_t> dims) {
   std::string text = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}{}), }}", descr,
                                  fmt::join(dims, ", "), dims.size() == 1 ? "," : "");
-  const auto padded = [&](uint64_t start) { return (start + text.size() + kAlignment) / kAlignment * kAlignment; };
+  const auto padded = [&](uint64_t start) {
+    return (start + text.size() + kNpyHeaderAlignment) / kNpyHeaderAlignment * kNpyHeaderAlignment;
+  };
   const bool small = padded(10) - 10 <= 0xFFFF;
   const uint64_t start = small ? 10 : 12, length = padded(start) - start;
   text.resize(length - 1, ' ');

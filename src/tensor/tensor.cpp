@@ -11,7 +11,7 @@
 namespace anyshape {
 namespace {
 
-constexpr size_t kAlignment = 64;
+constexpr size_t kTensorAlignment = 64;
 constexpr int64_t kMaxBytes = int64_t{1} << 46;
 // What a tensor takes beside its elements, about.
 constexpr size_t kBeside = 96;
@@ -83,7 +83,7 @@ int64_t bytes_of(const std::vector<std::string>& list) {
   return total;
 }
 
-std::shared_ptr<std::vector<std::string>> counted(std::vector<std::string> list, MemoryMeter::Share share) {
+std::shared_ptr<std::vector<std::string>> counted_tensor(std::vector<std::string> list, MemoryMeter::Share share) {
   if (!MemoryMeter::counts()) return std::make_shared<std::vector<std::string>>(std::move(list));
   return {new std::vector<std::string>(std::move(list)), CountedStrings{std::move(share)}};
 }
@@ -145,7 +145,7 @@ Tensor& Tensor::operator=(Tensor&& other) noexcept {
 Tensor::~Tensor() { TemporaryMemory::give_sizes(std::move(dims_)); }
 
 Status Tensor::take_memory(size_t bytes) {
-  const size_t padded = (bytes + kAlignment) / kAlignment * kAlignment;
+  const size_t padded = (bytes + kTensorAlignment) / kTensorAlignment * kTensorAlignment;
   void* memory = nullptr;
   bool zero = false;
   if (TemporaryMemory::in_scope()) {
@@ -160,7 +160,7 @@ Status Tensor::take_memory(size_t bytes) {
     if (!share.take(static_cast<int64_t>(padded + kBeside))) return MemoryMeter::out_of_memory();
     const bool in_block = padded >= kLeastBlock && os::BlockScope::open();
     zero = in_block;
-    memory = in_block ? take_block(padded) : std::aligned_alloc(kAlignment, padded);
+    memory = in_block ? take_block(padded) : std::aligned_alloc(kTensorAlignment, padded);
     if (!memory) return MemoryMeter::out_of_memory(static_cast<int64_t>(bytes));
     if (!MemoryMeter::counts()) share = {};
     if (in_block)
@@ -186,7 +186,7 @@ Status Tensor::take_strings(int64_t count) {
   if (!room) return system_error("tensor.memory", "out of memory: {} strings for one tensor", count);
   ::operator delete(room);
   try {
-    strings_ = counted(std::vector<std::string>(static_cast<size_t>(count)), std::move(share));
+    strings_ = counted_tensor(std::vector<std::string>(static_cast<size_t>(count)), std::move(share));
   } catch (const std::bad_alloc&) {
     return system_error("tensor.memory", "out of memory: {} strings for one tensor", count);
   }
@@ -245,7 +245,7 @@ Tensor Tensor::of_strings(std::vector<int64_t> dims, std::vector<std::string> va
   t.dims_ = std::move(dims);
   auto share = MemoryMeter::share();
   if (MemoryMeter::counts()) share.add(bytes_of(values));
-  t.strings_ = counted(std::move(values), std::move(share));
+  t.strings_ = counted_tensor(std::move(values), std::move(share));
   return t;
 }
 
@@ -299,7 +299,7 @@ void Tensor::set_int(int64_t i, int64_t value) {
 }
 
 Result<Tensor> Tensor::aligned() const {
-  if (dtype_ == DType::string || reinterpret_cast<uintptr_t>(bytes_.data()) % kAlignment == 0) return *this;
+  if (dtype_ == DType::string || reinterpret_cast<uintptr_t>(bytes_.data()) % kTensorAlignment == 0) return *this;
   TRY(Tensor copy, allocate(dtype_, dims_));
   std::memcpy(copy.data(), bytes_.data(), bytes_.size());
   return copy;

@@ -29,8 +29,8 @@ class Tester(Protocol):
 
 
 @dataclass
-class Verdict:
-    """Of the live model on a guard. `matters`: None where too little could be tried, for the reason `why`."""
+class Relevance:
+    """Whether a guard matters, as the live model shows; None where too little could be tried, for the reason `why`."""
 
     matters: Optional[bool] = None
     why: str = ""
@@ -46,7 +46,7 @@ class _Trial:
 
     def __init__(self, guards: Sequence[Guard], kept: Sequence[bool], example: Sizes, tester: Tester):
         self._guards, self._tester = guards, tester
-        self.verdicts = [Verdict(True if one else None, sure=one) for one in kept]
+        self.verdicts = [Relevance(True if one else None, sure=one) for one in kept]
         place: dict[tuple[int, ...], int] = {}
 
         def places(points: Iterable[Sizes]) -> list[int]:
@@ -59,7 +59,7 @@ class _Trial:
         self._broken = np.array([guard.truth(columns) == 0 for guard in guards])
         self._beyond = [in_turn(some, shared[broken[shared]].tolist()) for some, broken in zip(own, self._broken)]
 
-    def _those(self, which: Callable[[Verdict], bool]) -> np.ndarray:
+    def _those(self, which: Callable[[Relevance], bool]) -> np.ndarray:
         return np.array([which(verdict) for verdict in self.verdicts])
 
     def round(self) -> None:
@@ -71,14 +71,14 @@ class _Trial:
     def state(self) -> list[Any]:
         return [(verdict.matters, verdict.sure) for verdict in self.verdicts]
 
-    def _heard(self, i: int) -> Verdict:
+    def _heard(self, i: int) -> Relevance:
         """Where a guard that surely matters is broken as well, nothing is said of this one."""
         others = self._those(lambda one: one.matters is not False)
         others[i] = False
         own = np.array(self._beyond[i], np.int64)
         blamed = self._broken[others & self._those(lambda one: one.sure)][:, own].any(0)
         alone = self._broken[others][:, own].sum(0)
-        out = Verdict(None, "no sizes were found at which it does not hold")
+        out = Relevance(None, "no sizes were found at which it does not hold")
         if blamed.any():
             out.why = "at the sizes beyond it that were tried other conditions that matter do not hold either"
         for k in np.argsort(alone, kind="stable")[: _LOOKED_AT + int(blamed.sum())]:
@@ -88,7 +88,7 @@ class _Trial:
                 break
         return _weighed(out, self._guards[i].binding)
 
-    def _hear(self, out: Verdict, point: int, alone: bool) -> None:
+    def _hear(self, out: Relevance, point: int, alone: bool) -> None:
         result = self._tester.at(self._points[point])
         if isinstance(result, Answer):
             out.why = f"the file refuses the sizes beyond it that were tried: {result.why}"
@@ -113,7 +113,7 @@ class _Trial:
                 self.verdicts[blamed].matters = True
 
 
-def _weighed(verdict: Verdict, binding: bool) -> Verdict:
+def _weighed(verdict: Relevance, binding: bool) -> Relevance:
     """A guard that is not binding, which may follow from memory layout alone, goes unless it was seen to matter."""
     few = verdict.agreed < _AGREE
     if verdict.sure or few and verdict.differs or not verdict.ran and verdict.failed:
@@ -123,7 +123,7 @@ def _weighed(verdict: Verdict, binding: bool) -> Verdict:
     return verdict
 
 
-def decide(guards: Sequence[Guard], kept: Sequence[bool], example: Sizes, tester: Tester) -> list[Verdict]:
+def decide(guards: Sequence[Guard], kept: Sequence[bool], example: Sizes, tester: Tester) -> list[Relevance]:
     """What is known of each guard. `kept`: those that matter because the caller says so."""
     trial = _Trial(guards, kept, example, tester)
     for _ in range(_ROUNDS):

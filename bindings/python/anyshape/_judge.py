@@ -12,7 +12,7 @@ from . import _anyshape
 from ._check import Answer, Proof
 from ._compare import Compared, LiveModel, array, difference, points, to_words
 from ._custom import exported, explained
-from ._decide import Verdict, decide
+from ._decide import Relevance, decide
 from ._errors import Error, Stopped
 from ._guards import Guard, Sizes, both_sides
 from ._limits import limits
@@ -107,7 +107,7 @@ def _keeps(guard: Guard, declared: bool) -> bool:
     return declared and guard.origin.endswith("range")
 
 
-def _verdicts(guards: list[Guard], tester: _Tester, declared: bool) -> dict[str, Verdict]:
+def _verdicts(guards: list[Guard], tester: _Tester, declared: bool) -> dict[str, Relevance]:
     """What is known of each guard, by its text."""
     kept = [_keeps(guard, declared) for guard in guards]
     return dict(zip([guard.text for guard in guards], decide(guards, kept, tester.request.example(), tester)))
@@ -175,7 +175,7 @@ def _prove(model: _anyshape.Model, request: Request) -> Optional[Proof]:
         return None
 
 
-def _apply(verdicts: Mapping[str, Verdict], guards: list[Guard], candidate: Candidate, path: Any,
+def _apply(verdicts: Mapping[str, Relevance], guards: list[Guard], candidate: Candidate, path: Any,
            options: Mapping[str, Any]) -> None:  # fmt: skip
     """Exports again: without the guards that do not matter, the others in the graph."""
     candidate.forgotten = [text for text, verdict in verdicts.items() if verdict.matters is False]

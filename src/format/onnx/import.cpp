@@ -9,6 +9,7 @@
 #include "format/onnx/import_tensor.h"
 #include "format/onnx/names.h"
 #include "format/onnx/order.h"
+#include "format/onnx/scope.h"
 #include "ir/note.h"
 #include "ir/relevance.h"
 
@@ -23,36 +24,6 @@ using Opsets = std::unordered_map<std::string_view, int64_t>;
 using FunctionKey = std::tuple<std::string_view, std::string_view, std::string_view>;
 
 std::string_view canonical(std::string_view domain) { return domain == "ai.onnx" ? std::string_view("") : domain; }
-
-// The names one graph can see: its own and, through its parent, those outside.
-struct Scope {
-  Graph& graph;
-  Scope* parent = nullptr;
-  Names names;
-
-  std::optional<ValueId> find(std::string_view name) {
-    if (const ValueId* id = names.find(name)) return *id;
-    const auto outer = parent ? parent->find(name) : std::nullopt;
-    if (!outer || *outer == kNoValue) return outer;
-    const ValueId inner = add(name);
-    graph.values[inner].declared = parent->graph.values[*outer].declared;
-    graph.captures.push_back({*outer, inner});
-    return inner;
-  }
-  ValueId add(std::string_view name) {
-    const auto id = static_cast<ValueId>(graph.values.size());
-    Value value;
-    value.name = std::string(name);
-    graph.values.push_back(std::move(value));
-    names.add(name, id);
-    return id;
-  }
-  void reserve(size_t values) {
-    names.reserve(values);
-    graph.values.reserve(values);
-  }
-  bool visible(std::string_view name) const { return names.contains(name) || (parent && parent->visible(name)); }
-};
 
 size_t count_outputs(const std::vector<NodeProto>& nodes) {
   size_t count = 0;
@@ -310,23 +281,6 @@ Status Importer::add_attributes(const NodeProto& proto, Scope& scope, const Opse
     node.attributes.push_back({std::string(attribute.name), *std::move(value)});
   }
   return {};
-}
-
-AttributeType type_of(const AttributeProto& proto) {
-  if (proto.type && *proto.type != 0) return static_cast<AttributeType>(*proto.type);
-  if (proto.f) return AttributeType::float_;
-  if (proto.i) return AttributeType::int_;
-  if (proto.s.data()) return AttributeType::string;
-  if (proto.t) return AttributeType::tensor;
-  if (proto.g) return AttributeType::graph;
-  if (!proto.floats.empty()) return AttributeType::floats;
-  if (!proto.ints.empty()) return AttributeType::ints;
-  if (!proto.strings.empty()) return AttributeType::strings;
-  if (!proto.tensors.empty()) return AttributeType::tensors;
-  if (!proto.graphs.empty()) return AttributeType::graphs;
-  if (proto.sparse_tensor) return AttributeType::sparse_tensor;
-  if (proto.tp) return AttributeType::type_proto;
-  return AttributeType::undefined;
 }
 
 Result<Attribute::Value> Importer::import_attribute(const AttributeProto& proto, Scope& scope, const Opsets& opsets,

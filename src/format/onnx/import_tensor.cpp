@@ -91,4 +91,21 @@ Fact fact_of(const Declared& declared) {
   return fact;
 }
 
+AttributeType type_of(const AttributeProto& proto) {
+  if (proto.type && *proto.type != 0) return static_cast<AttributeType>(*proto.type);
+  if (proto.f) return AttributeType::float_;
+  if (proto.i) return AttributeType::int_;
+  if (proto.s.data()) return AttributeType::string;
+  if (proto.t) return AttributeType::tensor;
+  if (proto.g) return AttributeType::graph;
+  if (!proto.floats.empty()) return AttributeType::floats;
+  if (!proto.ints.empty()) return AttributeType::ints;
+  if (!proto.strings.empty()) return AttributeType::strings;
+  if (!proto.tensors.empty()) return AttributeType::tensors;
+  if (!proto.graphs.empty()) return AttributeType::graphs;
+  if (proto.sparse_tensor) return AttributeType::sparse_tensor;
+  if (proto.tp) return AttributeType::type_proto;
+  return AttributeType::undefined;
+}
+
 }  // namespace anyshape::onnx

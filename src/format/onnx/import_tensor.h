@@ -19,5 +19,7 @@ Result<SparseTensor> import_sparse(const SparseTensorProto& proto, const Source&
 Result<Declared> import_type(const TypeProto& proto);
 // A declared type as a fact with nothing known of names: used for type attributes.
 Fact fact_of(const Declared& declared);
+// As the file says it, or else as the field tells that is there.
+AttributeType type_of(const AttributeProto& proto);
 
 }  // namespace anyshape::onnx

@@ -137,7 +137,7 @@ OnItem tree_into(Tree& out) {
   };
 }
 
-Status read_signature(const Json& json, const FieldNames& fields, CallSpec& out) {
+Status read_signature_call_spec(const Json& json, const FieldNames& fields, CallSpec& out) {
   TRY_OK(json_optional(json, "forward_arg_names", json_list_into(out.argument_names, json_text)));
   Tree in, result;
   TRY_OK(json_member(json, "in_spec", tree_into(in)));
@@ -157,7 +157,8 @@ Result<CallSpec> read_call_spec(const Json& json) {
     std::string fqn;
     TRY_OK(json_member(entry, "fqn", json_into(fqn, json_text)));
     if (!fqn.empty() || !out.inputs.empty()) return {};
-    return json_optional(entry, "signature", [&](const Json& item) { return read_signature(item, fields, out); });
+    return json_optional(entry, "signature",
+                         [&](const Json& item) { return read_signature_call_spec(item, fields, out); });
   };
   TRY_OK(json_optional(json, "module_call_graph", [&](const Json& item) { return json_items(item, read_entry); }));
   return out;

@@ -8,9 +8,9 @@ namespace {
 
 constexpr size_t kLongestText = size_t{1} << 20;
 
-constexpr std::array<std::string_view, 27> kSigns = {"**", "//", "<<", ">>", "==", "!=", "<=", ">=", "(",
-                                                     ")",  "[",  "]",  ",",  ".",  "=",  "+",  "-",  "*",
-                                                     "/",  "%",  "<",  ">",  "~",  "&",  "|",  "{",  "}"};
+constexpr std::array<std::string_view, 27> kExpressionLexerSigns = {
+    "**", "//", "<<", ">>", "==", "!=", "<=", ">=", "(", ")", "[", "]", ",", ".",
+    "=",  "+",  "-",  "*",  "/",  "%",  "<",  ">",  "~", "&", "|", "{", "}"};
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool starts_name(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
@@ -46,8 +46,10 @@ class Lexer {
     if (is_digit(peek()) || (peek() == '.' && is_digit(peek(1)))) return number();
     if (peek() == '\'' || peek() == '"') return quoted();
     const std::string_view rest = text_.substr(at_);
-    const auto sign = std::find_if(kSigns.begin(), kSigns.end(), [&](auto s) { return rest.starts_with(s); });
-    if (sign == kSigns.end()) return refuse("pt2.expression", "an unexpected character in column {}", at_ + 1);
+    const auto sign = std::find_if(kExpressionLexerSigns.begin(), kExpressionLexerSigns.end(),
+                                   [&](auto s) { return rest.starts_with(s); });
+    if (sign == kExpressionLexerSigns.end())
+      return refuse("pt2.expression", "an unexpected character in column {}", at_ + 1);
     at_ += sign->size();
     return Token{Token::Kind::sign, std::string(*sign), start};
   }

@@ -22,7 +22,7 @@ struct Infix {
   int level;
 };
 
-constexpr int kNot = 3, kCompare = 4, kUnary = 10, kPower = 11;
+constexpr int kExpressionParseNot = 3, kCompare = 4, kUnary = 10, kPower = 11;
 constexpr std::array kInfix = {
     Infix{"or", "or", 1},        Infix{"and", "and", 2},      Infix{"==", "eq", kCompare}, Infix{"!=", "ne", kCompare},
     Infix{"<=", "le", kCompare}, Infix{">=", "ge", kCompare}, Infix{"<", "lt", kCompare},  Infix{">", "gt", kCompare},
@@ -128,7 +128,7 @@ class Parser {
 
   Result<Expression> prefix() {
     if (take("not")) {
-      TRY(Expression operand, expression(kNot));
+      TRY(Expression operand, expression(kExpressionParseNot));
       return call_of("not", {std::move(operand)});
     }
     if (take("~")) {

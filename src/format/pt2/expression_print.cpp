@@ -17,8 +17,8 @@ struct Sign {
   size_t most;  // operands
 };
 
-constexpr int kNot = 3, kAdd = 8, kUnary = 10, kPower = 11, kAtom = 12;
-constexpr std::array kSigns = {
+constexpr int kExpressionPrintNot = 3, kAdd = 8, kUnary = 10, kPower = 11, kAtom = 12;
+constexpr std::array kExpressionPrintSigns = {
     Sign{"or", " or ", 1, SIZE_MAX}, Sign{"and", " and ", 2, SIZE_MAX}, Sign{"eq", " == ", 4, 2},
     Sign{"ne", " != ", 4, 2},        Sign{"le", " <= ", 4, 2},          Sign{"ge", " >= ", 4, 2},
     Sign{"lt", " < ", 4, 2},         Sign{"gt", " > ", 4, 2},           Sign{"add", " + ", kAdd, SIZE_MAX},
@@ -28,8 +28,8 @@ constexpr std::array kSigns = {
 
 const Sign* sign_of(const Expression& e) {
   const auto fits = [&](const Sign& s) { return s.name == e.name && e.args.size() >= 2 && e.args.size() <= s.most; };
-  const auto* it = std::find_if(kSigns.begin(), kSigns.end(), fits);
-  return it == kSigns.end() ? nullptr : it;
+  const auto* it = std::find_if(kExpressionPrintSigns.begin(), kExpressionPrintSigns.end(), fits);
+  return it == kExpressionPrintSigns.end() ? nullptr : it;
 }
 
 bool is_negation(const Expression& e, std::string_view name) {
@@ -66,7 +66,7 @@ int level_of(const Expression& e) {
   if (e.kind == Kind::real) return std::signbit(e.real) ? kUnary : kAtom;
   if (e.kind != Kind::call) return kAtom;
   if (is_negation(e, "neg")) return kUnary;
-  if (is_negation(e, "not")) return kNot;
+  if (is_negation(e, "not")) return kExpressionPrintNot;
   const Sign* sign = sign_of(e);
   return sign == nullptr ? kAtom : sign->level;
 }
@@ -88,7 +88,7 @@ void write_call(const Expression& e, std::string& out) {
   }
   if (is_negation(e, "not")) {
     out += "not ";
-    return write(e.args[0], kNot, out);
+    return write(e.args[0], kExpressionPrintNot, out);
   }
   if (const Sign* sign = sign_of(e)) return write_operands(e, *sign, out);
   out += e.name + "(";

@@ -48,7 +48,7 @@ void set_output_paths(const std::vector<std::string>& leaves, ExportedProgram& o
   for (size_t i = 0; i < count; ++i) out.output_paths.push_back(count == 1 ? "" : fmt::format("[{}]", i));
 }
 
-Status read_signature(const Json& json, ExportedProgram& out) {
+Status read_signature_program(const Json& json, ExportedProgram& out) {
   TRY_OK(json_member(json, "input_specs", json_list_into(out.inputs, read_input_spec)));
   TRY_OK(json_member(json, "output_specs", json_list_into(out.outputs, read_output_spec)));
   if (out.inputs.size() != out.graph.inputs.size() || out.outputs.size() != out.graph.outputs.size()) {
@@ -60,7 +60,7 @@ Status read_signature(const Json& json, ExportedProgram& out) {
 
 Status read_graph_module(const Json& json, ExportedProgram& out) {
   TRY_OK(json_member(json, "graph", json_into(out.graph, read_graph)));
-  TRY_OK(json_member(json, "signature", [&](const Json& item) { return read_signature(item, out); }));
+  TRY_OK(json_member(json, "signature", [&](const Json& item) { return read_signature_program(item, out); }));
   TRY(CallSpec call, read_call_spec(json));
   set_input_paths(call.inputs, out);
   set_output_paths(call.outputs, out);

@@ -49,7 +49,7 @@ bool all_one(const std::vector<Axis>& axes) {
   return std::all_of(axes.begin(), axes.end(), [](const Axis& axis) { return axis.out == Dim(1); });
 }
 
-std::vector<int64_t> places(const std::vector<Axis>& axes) {
+std::vector<int64_t> places_adaptive_pool(const std::vector<Axis>& axes) {
   std::vector<int64_t> out;
   for (const Axis& axis : axes) out.push_back(static_cast<int64_t>(axis.at));
   return out;
@@ -82,7 +82,8 @@ Arg adaptive_avg(Lowering& l, const Args& a) {
   if (!l.need_rank(x, Spatial + 1, Spatial + 2)) return {};
   const auto axes = axes_of(l, a, x, Spatial);
   const bool plain = l->rank(x) == Spatial + 2 && l->dtype(x) != DType::f64;
-  if (all_one(axes)) return plain ? l.op("GlobalAveragePool", {x}) : l.reduce("ReduceMean", x, places(axes), true);
+  if (all_one(axes))
+    return plain ? l.op("GlobalAveragePool", {x}) : l.reduce("ReduceMean", x, places_adaptive_pool(axes), true);
   if (const auto kernel = equal_windows(l, axes); kernel && plain) {
     if (std::all_of(kernel->begin(), kernel->end(), [](int64_t k) { return k == 1; })) return x;
     return l.op("AveragePool", {x}, {attr("kernel_shape", *kernel), attr("strides", *kernel)});

@@ -55,7 +55,7 @@ Ref causal_mask(Lowering& l, Dim rows, Dim columns, DType dtype) {
   return l.op("Where", {l.op("Less", {row, column}), l->number(kLowest, dtype), l->number(0.0, dtype)});
 }
 
-Ref scaled(Lowering& l, const Attention& a, Ref scores) {
+Ref scaled_attention(Lowering& l, const Attention& a, Ref scores) {
   const DType dtype = l->dtype(scores);
   if (a.scale.is_number()) {
     if (const auto* number = a.scale.get<double>(); number && *number == 1) return scores;
@@ -171,7 +171,7 @@ Attended attend(Lowering& l, Attention a) {
     a.value = l->unsqueeze(a.value, {at});
     if (a.mask && l->rank(a.mask) >= 3) a.mask = split_heads(l, a.mask, *heads);
   }
-  Ref scores = scaled(l, a, l.op("MatMul", {a.query, swap_last(l, a.key)}));
+  Ref scores = scaled_attention(l, a, l.op("MatMul", {a.query, swap_last(l, a.key)}));
   const Masking mask = mask_of(l, a.mask, dtype, a.blind_nan);
   if (mask.added) scores = l.op("Add", {scores, mask.added});
   if (a.causal) scores = l.op("Add", {scores, causal_mask(l, rows, columns, dtype)});

@@ -101,7 +101,7 @@ Arg isclose(Lowering& l, const Args& a) {
   return close;
 }
 
-Arg equal(Lowering& l, const Args& a) {
+Arg equal_compare(Lowering& l, const Args& a) {
   const auto [x, y] = l.promoted(a, "self", "other");
   if (l->rank(x) != l->rank(y)) return false;
   for (size_t i = 0; i < l->rank(x); ++i) {
@@ -124,14 +124,14 @@ Arg where_true(Lowering& l, Ref condition) {
   return rows;
 }
 
-Arg where(Lowering& l, const Args& a) {
+Arg where_compare(Lowering& l, const Args& a) {
   const Ref condition = l->cast(a.tensor("condition"), DType::boolean);
   if (!a.has("self") && !a.has("other")) return where_true(l, condition);
   const auto [x, y] = l.promoted(a, "self", "other");
   return choose(l, condition, x, y);
 }
 
-Arg masked_fill(Lowering& l, const Args& a) {
+Arg masked_fill_compare(Lowering& l, const Args& a) {
   const Ref x = a.self();
   return choose(l, l->cast(a.tensor("mask"), DType::boolean), l.operand(a.arg("value"), l->dtype(x)), x);
 }
@@ -180,7 +180,7 @@ constexpr AtenOp kCompareOps[] = {
     {"clamp_min", clamp},
     {"clip", clamp},
     {"eq", compared<equal_to>},
-    {"equal", equal},
+    {"equal", equal_compare},
     {"ge", compared<at_least>},
     {"greater", compared<greater>},
     {"greater_equal", compared<at_least>},
@@ -195,10 +195,10 @@ constexpr AtenOp kCompareOps[] = {
     {"logical_or", logical<kOr>},
     {"logical_xor", logical<kXor>},
     {"lt", compared<less>},
-    {"masked_fill", masked_fill},
+    {"masked_fill", masked_fill_compare},
     {"ne", compared<differs>},
     {"not_equal", compared<differs>},
-    {"where", where},
+    {"where", where_compare},
 };
 
 }  // namespace

@@ -123,12 +123,12 @@ const AtenOp* real_record(const Args& a) {
   return find_aten(name, a.schema().overload);
 }
 
-Arg joined(Lowering& l, const Arg& real, const Arg& imaginary) {
+Arg joined_complex(Lowering& l, const Arg& real, const Arg& imaginary) {
   if (const auto* many = real.get<Arguments>()) {
     Arguments out;
     const auto* others = imaginary.get<Arguments>();
     for (size_t i = 0; others && i < many->size() && i < others->size(); ++i)
-      out.push_back(joined(l, (*many)[i], (*others)[i]));
+      out.push_back(joined_complex(l, (*many)[i], (*others)[i]));
     return out;
   }
   return real.get<Ref>() ? Arg(l.complex().of(l.ref(real), l.ref(imaginary))) : real;
@@ -136,7 +136,7 @@ Arg joined(Lowering& l, const Arg& real, const Arg& imaginary) {
 
 Arg by_parts(Lowering& l, const Args& a) {
   const AtenOp* real = real_record(a);
-  return joined(l, real->lower(l, part_of(l, a, false)), real->lower(l, part_of(l, a, true)));
+  return joined_complex(l, real->lower(l, part_of(l, a, false)), real->lower(l, part_of(l, a, true)));
 }
 
 Ref put_by_parts(Lowering& l, const Args& a, Ref self, Ref part_value, size_t index) {

@@ -36,21 +36,23 @@ Pair self_of(Lowering& l, const Args& a) {
   return {real, imaginary};
 }
 
-Ref zero(Lowering& l, Ref like) { return l->number(0.0, l->dtype(like)); }
+Ref zero_complex_ops(Lowering& l, Ref like) { return l->number(0.0, l->dtype(like)); }
 
-Ref whole(Lowering& l, const Pair& p) { return l.complex().of(p.real, p.imaginary ? p.imaginary : zero(l, p.real)); }
+Ref whole(Lowering& l, const Pair& p) {
+  return l.complex().of(p.real, p.imaginary ? p.imaginary : zero_complex_ops(l, p.real));
+}
 
 Ref sum(Lowering& l, Ref x, Ref y) { return !x ? y : !y ? x : l.op("Add", {x, y}); }
 Ref difference(Lowering& l, Ref x, Ref y) { return !y ? x : !x ? l.op("Neg", {y}) : l.op("Sub", {x, y}); }
-Ref product(Lowering& l, Ref x, Ref y) { return x && y ? l.op("Mul", {x, y}) : Ref(); }
+Ref complex_product(Lowering& l, Ref x, Ref y) { return x && y ? l.op("Mul", {x, y}) : Ref(); }
 
-Pair multiplied(Lowering& l, const Pair& x, const Pair& y) {
-  return {difference(l, product(l, x.real, y.real), product(l, x.imaginary, y.imaginary)),
-          sum(l, product(l, x.real, y.imaginary), product(l, x.imaginary, y.real))};
+Pair multiplied_complex_ops(Lowering& l, const Pair& x, const Pair& y) {
+  return {difference(l, complex_product(l, x.real, y.real), complex_product(l, x.imaginary, y.imaginary)),
+          sum(l, complex_product(l, x.real, y.imaginary), complex_product(l, x.imaginary, y.real))};
 }
 
 Ref squared_size(Lowering& l, const Pair& x) {
-  return sum(l, product(l, x.real, x.real), product(l, x.imaginary, x.imaginary));
+  return sum(l, complex_product(l, x.real, x.real), complex_product(l, x.imaginary, x.imaginary));
 }
 
 Ref size_of(Lowering& l, const Pair& x) { return l.op("Sqrt", {squared_size(l, x)}); }
@@ -60,7 +62,7 @@ Pair conjugate(Lowering& l, const Pair& x) { return {x.real, x.imaginary ? l.op(
 Pair divided(Lowering& l, const Pair& x, const Pair& y) {
   const auto over = [&](Ref part, Ref by) { return part ? l.op("Div", {part, by}) : part; };
   if (!y.imaginary) return {over(x.real, y.real), over(x.imaginary, y.real)};
-  const Pair top = multiplied(l, x, conjugate(l, y));
+  const Pair top = multiplied_complex_ops(l, x, conjugate(l, y));
   const Ref bottom = squared_size(l, y);
   return {over(top.real, bottom), over(top.imaginary, bottom)};
 }
@@ -73,7 +75,7 @@ Pair from_polar(Lowering& l, Ref size, Ref angle) {
 
 Pair alpha_scaled(Lowering& l, const Args& a, const Pair& y) {
   if (!a.has("alpha") || (a.arg("alpha").get<Dim>() && a.i("alpha", 1) == 1)) return y;
-  return multiplied(l, y, pair_of(l, a.arg("alpha"), l->dtype(y.real)));
+  return multiplied_complex_ops(l, y, pair_of(l, a.arg("alpha"), l->dtype(y.real)));
 }
 
 Arg add(Lowering& l, const Args& a) {
@@ -98,7 +100,7 @@ Arg rsub(Lowering& l, const Args& a) {
 
 Arg mul(Lowering& l, const Args& a) {
   const Operands o = operands(l, a);
-  return whole(l, multiplied(l, o.x, o.y));
+  return whole(l, multiplied_complex_ops(l, o.x, o.y));
 }
 
 Arg div(Lowering& l, const Args& a) {
@@ -106,14 +108,14 @@ Arg div(Lowering& l, const Args& a) {
   return whole(l, divided(l, o.x, o.y));
 }
 
-Arg equal(Lowering& l, const Args& a) {
+Arg equal_complex_ops(Lowering& l, const Args& a) {
   Operands o = operands(l, a);
-  if (!o.x.imaginary) o.x.imaginary = zero(l, o.x.real);
-  if (!o.y.imaginary) o.y.imaginary = zero(l, o.y.real);
+  if (!o.x.imaginary) o.x.imaginary = zero_complex_ops(l, o.x.real);
+  if (!o.y.imaginary) o.y.imaginary = zero_complex_ops(l, o.y.real);
   return l.op("And", {l.op("Equal", {o.x.real, o.y.real}), l.op("Equal", {o.x.imaginary, o.y.imaginary})});
 }
 
-Arg not_equal(Lowering& l, const Args& a) { return l.op("Not", {l.ref(equal(l, a))}); }
+Arg not_equal(Lowering& l, const Args& a) { return l.op("Not", {l.ref(equal_complex_ops(l, a))}); }
 
 Arg reciprocal(Lowering& l, const Args& a) {
   const Pair x = self_of(l, a);
@@ -122,7 +124,7 @@ Arg reciprocal(Lowering& l, const Args& a) {
 
 Arg square(Lowering& l, const Args& a) {
   const Pair x = self_of(l, a);
-  return whole(l, multiplied(l, x, x));
+  return whole(l, multiplied_complex_ops(l, x, x));
 }
 
 Arg absolute(Lowering& l, const Args& a) { return size_of(l, self_of(l, a)); }
@@ -130,7 +132,7 @@ Arg angle(Lowering& l, const Args& a) { return angle_of(l, self_of(l, a)); }
 Arg real(Lowering& l, const Args& a) { return self_of(l, a).real; }
 Arg imaginary(Lowering& l, const Args& a) { return self_of(l, a).imaginary; }
 Arg conjugated(Lowering& l, const Args& a) { return whole(l, conjugate(l, self_of(l, a))); }
-Arg same(Lowering&, const Args& a) { return a.self(); }
+Arg same_complex_ops(Lowering&, const Args& a) { return a.self(); }
 Arg as_real(Lowering& l, const Args& a) { return l.complex().pairs(a.self()); }
 
 Arg exponential(Lowering& l, const Args& a) {
@@ -157,31 +159,33 @@ Arg power(Lowering& l, const Args& a) {
   }
   const Pair x = self_of(l, a);
   const double by = a.f("exponent", 1);
-  if (by == 2) return whole(l, multiplied(l, x, x));
+  if (by == 2) return whole(l, multiplied_complex_ops(l, x, x));
   return by == 1 ? Arg(a.self()) : Arg(whole(l, powered(l, x, by)));
 }
 
 // x / |x|, and 0 at 0.
 Arg direction(Lowering& l, const Args& a) {
   const Pair x = self_of(l, a);
-  const Ref size = size_of(l, x), none = zero(l, size);
+  const Ref size = size_of(l, x), none = zero_complex_ops(l, size);
   const Ref nothing = l.op("Equal", {size, none});
   const auto part = [&](Ref p) { return l.op("Where", {nothing, none, l.op("Div", {p, size})}); };
   return whole(l, {part(x.real), part(x.imaginary)});
 }
 
-Arg where(Lowering& l, const Args& a) {
+Arg where_complex_ops(Lowering& l, const Args& a) {
   const Operands o = operands(l, a);
   const auto chosen = [&](Ref x, Ref y) {
-    return l.op("Where", {a.tensor("condition"), x ? x : zero(l, o.x.real), y ? y : zero(l, o.x.real)});
+    return l.op("Where",
+                {a.tensor("condition"), x ? x : zero_complex_ops(l, o.x.real), y ? y : zero_complex_ops(l, o.x.real)});
   };
   return whole(l, {chosen(o.x.real, o.y.real), chosen(o.x.imaginary, o.y.imaginary)});
 }
 
-Arg masked_fill(Lowering& l, const Args& a) {
+Arg masked_fill_complex_ops(Lowering& l, const Args& a) {
   const Operands o = operands(l, a, "self", "value");
   const auto chosen = [&](Ref x, Ref y) {
-    return l.op("Where", {a.tensor("mask"), y ? y : zero(l, o.x.real), x ? x : zero(l, o.x.real)});
+    return l.op("Where",
+                {a.tensor("mask"), y ? y : zero_complex_ops(l, o.x.real), x ? x : zero_complex_ops(l, o.x.real)});
   };
   return whole(l, {chosen(o.x.real, o.y.real), chosen(o.x.imaginary, o.y.imaginary)});
 }
@@ -268,7 +272,7 @@ constexpr AtenOp kArithmetic[] = {
     {"dot", bilinear},
     {"einsum", bilinear},
     {"empty", created<0>},
-    {"eq", equal},
+    {"eq", equal_complex_ops},
     {"exp", exponential},
     {"full", created<-1>},
     {"full_like", created<-1>},
@@ -276,7 +280,7 @@ constexpr AtenOp kArithmetic[] = {
     {"is_complex", yes},
     {"linalg_vector_norm", of_sizes},
     {"log", logarithm},
-    {"masked_fill", masked_fill},
+    {"masked_fill", masked_fill_complex_ops},
     {"matmul", bilinear},
     {"mm", bilinear},
     {"mul", mul},
@@ -290,7 +294,7 @@ constexpr AtenOp kArithmetic[] = {
     {"pow", power},
     {.name = "real", .lower = real, .put = put_real, .reorders = true},
     {"reciprocal", reciprocal},
-    {"resolve_conj", same},
+    {"resolve_conj", same_complex_ops},
     {"rsub", rsub},
     {"sgn", direction},
     {"sqrt", square_root},
@@ -301,7 +305,7 @@ constexpr AtenOp kArithmetic[] = {
     {"true_divide", div},
     {"type_as", converted},
     {.name = "view_as_real", .lower = as_real, .put = put_pairs},
-    {"where", where},
+    {"where", where_complex_ops},
     {"zeros", created<0>},
 };
 
@@ -314,15 +318,15 @@ Arg polar(Lowering& l, const Args& a) { return whole(l, from_polar(l, a.tensor("
 Arg no(Lowering&, const Args&) { return Arg(false); }
 
 constexpr AtenOp kComplexOps[] = {
-    {.name = "_conj", .lower = same, .put = put_whole},
+    {.name = "_conj", .lower = same_complex_ops, .put = put_whole},
     {"complex", make_complex},
-    {.name = "conj", .lower = same, .put = put_whole},
-    {"conj_physical", same},
+    {.name = "conj", .lower = same_complex_ops, .put = put_whole},
+    {"conj_physical", same_complex_ops},
     {"is_complex", no},
     {"polar", polar},
-    {.name = "real", .lower = same, .put = put_whole},
-    {.name = "resolve_conj", .lower = same, .put = put_whole},
-    {.name = "resolve_neg", .lower = same, .put = put_whole},
+    {.name = "real", .lower = same_complex_ops, .put = put_whole},
+    {.name = "resolve_conj", .lower = same_complex_ops, .put = put_whole},
+    {.name = "resolve_neg", .lower = same_complex_ops, .put = put_whole},
     {.name = "view_as_complex", .lower = as_complex, .put = put_complex},
 };
 

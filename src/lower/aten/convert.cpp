@@ -4,11 +4,11 @@
 namespace anyshape::lower {
 namespace {
 
-Arg same(Lowering&, const Args& a) { return a.self(); }
+Arg same_convert(Lowering&, const Args& a) { return a.self(); }
 Arg nothing(Lowering&, const Args&) { return {}; }
 
 // A tensor that is already what it should become is given back, not copied.
-bool same_value(const Args&, Ref self, Ref result) { return self == result; }
+bool same_value_convert(const Args&, Ref self, Ref result) { return self == result; }
 bool unless_copied(const Args& a, Ref self, Ref result) { return self == result && !a.flag("copy"); }
 
 Arg to(Lowering& l, const Args& a) {
@@ -94,22 +94,25 @@ constexpr AtenOp kConvertOps[] = {
     {"_local_scalar_dense", item},
     {"_print", nothing},
     {"_to_copy", to},
-    {"alias_copy", same},
-    {.name = "alpha_dropout", .lower = dropout<Drops::to_alpha>, .put = put_whole, .shares = same_value},
-    {.name = "cpu", .lower = same, .put = put_whole},
-    {.name = "cuda", .lower = same, .put = put_whole},
-    {.name = "data", .lower = same, .put = put_whole},
-    {"detach_copy", same},
-    {.name = "dropout", .lower = dropout<Drops::entries>, .put = put_whole, .shares = same_value},
-    {.name = "feature_alpha_dropout", .lower = dropout<Drops::to_alpha>, .put = put_whole, .shares = same_value},
-    {.name = "feature_dropout", .lower = dropout<Drops::channels>, .put = put_whole, .shares = same_value},
+    {"alias_copy", same_convert},
+    {.name = "alpha_dropout", .lower = dropout<Drops::to_alpha>, .put = put_whole, .shares = same_value_convert},
+    {.name = "cpu", .lower = same_convert, .put = put_whole},
+    {.name = "cuda", .lower = same_convert, .put = put_whole},
+    {.name = "data", .lower = same_convert, .put = put_whole},
+    {"detach_copy", same_convert},
+    {.name = "dropout", .lower = dropout<Drops::entries>, .put = put_whole, .shares = same_value_convert},
+    {.name = "feature_alpha_dropout",
+     .lower = dropout<Drops::to_alpha>,
+     .put = put_whole,
+     .shares = same_value_convert},
+    {.name = "feature_dropout", .lower = dropout<Drops::channels>, .put = put_whole, .shares = same_value_convert},
     {"item", item},
-    {"lift", same},
-    {.name = "lift_fresh", .lower = same, .put = put_whole},
-    {"lift_fresh_copy", same},
+    {"lift", same_convert},
+    {.name = "lift_fresh", .lower = same_convert, .put = put_whole},
+    {"lift_fresh_copy", same_convert},
     {"native_dropout", native_dropout},
-    {.name = "pin_memory", .lower = same, .put = put_whole},
-    {"requires_grad", same},
+    {.name = "pin_memory", .lower = same_convert, .put = put_whole},
+    {"requires_grad", same_convert},
     {"sym_constrain_range", constrain_range},
     {"sym_constrain_range_for_size", constrain_range},
     {.name = "to", .lower = to, .put = put_whole, .shares = unless_copied},

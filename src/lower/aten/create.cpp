@@ -70,7 +70,7 @@ Arg as_tensor(Lowering& l, const Args& a) {
   return l->cast(x, wanted_type(a, l->dtype(x)));
 }
 
-bool same_value(const Args&, Ref self, Ref result) { return self == result; }
+bool same_value_create(const Args&, Ref self, Ref result) { return self == result; }
 
 // A number of the program: whole (possibly symbolic), real, or only known when the model runs.
 struct Number {
@@ -173,7 +173,7 @@ Arg triangle_indices(Lowering& l, const Args& a) {
 constexpr AtenOp kCreateOps[] = {
     {"_make_dep_token", constant_of<0>},
     {"arange", arange},
-    {.name = "as_tensor", .lower = as_tensor, .put = put_whole, .shares = same_value},
+    {.name = "as_tensor", .lower = as_tensor, .put = put_whole, .shares = same_value_create},
     {"empty", constant_of<0>},
     {"empty_like", constant_like<0>},
     {"empty_permuted", constant_of<0>},

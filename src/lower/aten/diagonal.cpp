@@ -25,7 +25,7 @@ std::vector<int64_t> two_in_front(size_t rank, int64_t dim1, int64_t dim2) {
 }
 
 // i64[n, 2]: the places of the diagonal.
-Ref places(Lowering& l, Dim rows, Dim columns, int64_t offset) {
+Ref places_diagonal(Lowering& l, Dim rows, Dim columns, int64_t offset) {
   const Dim down = std::max<int64_t>(-offset, 0), right = std::max<int64_t>(offset, 0);
   const Dim count = l->assumptions().simplify(max(min(rows - down, columns - right), 0));
   const Ref i = l->unsqueeze(iota(l, count), {1});
@@ -58,14 +58,14 @@ Arg trace(Lowering& l, const Args& a) {
   return l.reduce("ReduceSum", take_diagonal(l, x, 0, 0, 1), {0}, false);
 }
 
-Ref zero(Lowering& l, DType dtype) { return l->integer(0, dtype); }
+Ref zero_diagonal(Lowering& l, DType dtype) { return l->integer(0, dtype); }
 
 // The last axis on a diagonal of two new ones at the end.
 Ref embedded(Lowering& l, Ref x, int64_t offset) {
   const Dim size = l->dim(x, l->rank(x) - 1);
   const Ref i = iota(l, size);
   const Ref on_diagonal = l.op("Equal", {l->unsqueeze(i, {1}), i});
-  const Ref square = l.op("Where", {on_diagonal, l->unsqueeze(x, {-2}), zero(l, l->dtype(x))});
+  const Ref square = l.op("Where", {on_diagonal, l->unsqueeze(x, {-2}), zero_diagonal(l, l->dtype(x))});
   if (offset == 0) return square;
   const size_t rank = l->rank(square);
   Dims pads(2 * rank, Dim(0));
@@ -125,7 +125,7 @@ Arg triangle(Lowering& l, const Args& a) {
   const Ref row = l->unsqueeze(iota(l, l->dim(x, l->rank(x) - 2)), {1}), column = iota(l, l->dim(x, l->rank(x) - 1));
   const Ref border = k == Dim(0) ? row : l.op("Add", {row, l->scalar(k)});
   const Ref gone = Upper ? l.op("Less", {column, border}) : l.op("Less", {border, column});
-  return l.op("Where", {gone, zero(l, l->dtype(x)), x});
+  return l.op("Where", {gone, zero_diagonal(l, l->dtype(x)), x});
 }
 
 Arg one_hot(Lowering& l, const Args& a) {
@@ -162,7 +162,7 @@ constexpr AtenOp kDiagonalOps[] = {
 Ref take_diagonal(Lowering& l, Ref x, int64_t offset, int64_t dim1, int64_t dim2) {
   if (l->failed()) return {};
   const Ref turned = l->transpose(x, two_in_front(l->rank(x), dim1, dim2));
-  const Ref line = l.op("GatherND", {turned, places(l, l->dim(turned, 0), l->dim(turned, 1), offset)});
+  const Ref line = l.op("GatherND", {turned, places_diagonal(l, l->dim(turned, 0), l->dim(turned, 1), offset)});
   std::vector<int64_t> order = all_axes(l->rank(line));
   if (!order.empty()) std::rotate(order.begin(), order.begin() + 1, order.end());
   return l->transpose(line, std::move(order));
@@ -173,7 +173,7 @@ Ref put_diagonal(Lowering& l, Ref self, Ref part, int64_t offset, int64_t dim1, 
   const std::vector<int64_t> order = two_in_front(l->rank(self), dim1, dim2);
   const Ref turned = l->transpose(self, order);
   const Ref line = axis_to_front(l, part, static_cast<int64_t>(l->rank(part)) - 1);
-  const Ref whole = l.op("ScatterND", {turned, places(l, l->dim(turned, 0), l->dim(turned, 1), offset), line});
+  const Ref whole = l.op("ScatterND", {turned, places_diagonal(l, l->dim(turned, 0), l->dim(turned, 1), offset), line});
   return l->transpose(whole, inverse(order));
 }
 

@@ -126,7 +126,7 @@ Groups groups_of(const Labels& a, const Labels& b, const Labels& out) {
   return groups;
 }
 
-Labels joined(const Labels& a, const Labels& b, const Labels& c = {}) {
+Labels joined_einsum(const Labels& a, const Labels& b, const Labels& c = {}) {
   Labels out = a;
   out.insert(out.end(), b.begin(), b.end());
   out.insert(out.end(), c.begin(), c.end());
@@ -155,8 +155,9 @@ std::optional<Operand> as_matmul(Lowering& l, const Operand& a, const Operand& b
     if (has(g.batch, label)) batch.push_back(label);
     if (has(g.left, label)) left.push_back(label);
   }
-  const Operand x = arranged(l, a, joined(batch, left, g.summed)), y = arranged(l, b, joined(batch, g.summed, g.right));
-  return arranged(l, {l.op("MatMul", {x.value, y.value}), joined(batch, left, g.right)}, out);
+  const Operand x = arranged(l, a, joined_einsum(batch, left, g.summed)),
+                y = arranged(l, b, joined_einsum(batch, g.summed, g.right));
+  return arranged(l, {l.op("MatMul", {x.value, y.value}), joined_einsum(batch, left, g.right)}, out);
 }
 
 Dims sizes_of(Lowering& l, const Operand& x, const Labels& wanted) {
@@ -180,13 +181,13 @@ Operand summed_over(Lowering& l, const Operand& x, const Labels& kept) {
 }
 
 // Any product of two operands, with axes joined so that it is one of matrices.
-Operand multiplied(Lowering& l, Operand a, Operand b, const Labels& kept) {
-  const auto needed = [&](const Operand& other) { return joined(other.labels, kept); };
+Operand multiplied_einsum(Lowering& l, Operand a, Operand b, const Labels& kept) {
+  const auto needed = [&](const Operand& other) { return joined_einsum(other.labels, kept); };
   a = summed_over(l, a, needed(b));
   b = summed_over(l, b, needed(a));
   const Groups g = groups_of(a.labels, b.labels, kept);
-  const Operand x = arranged(l, a, joined(g.batch, g.left, g.summed)),
-                y = arranged(l, b, joined(g.batch, g.summed, g.right));
+  const Operand x = arranged(l, a, joined_einsum(g.batch, g.left, g.summed)),
+                y = arranged(l, b, joined_einsum(g.batch, g.summed, g.right));
   const Dims batch = sizes_of(l, x, g.batch), left = sizes_of(l, x, g.left), right = sizes_of(l, y, g.right);
   const Dim inner = product(sizes_of(l, x, g.summed));
   const auto shaped = [&](Dim rows, Dim columns) {
@@ -200,7 +201,7 @@ Operand multiplied(Lowering& l, Operand a, Operand b, const Labels& kept) {
   Dims out = batch;
   out.insert(out.end(), left.begin(), left.end());
   out.insert(out.end(), right.begin(), right.end());
-  return {l->reshape(flat, out), joined(g.batch, g.left, g.right)};
+  return {l->reshape(flat, out), joined_einsum(g.batch, g.left, g.right)};
 }
 
 Arg decomposed(Lowering& l, const Equation& equation, const Refs& operands) {
@@ -212,13 +213,13 @@ Arg decomposed(Lowering& l, const Equation& equation, const Refs& operands) {
     }
   for (size_t i = 1; i < operands.size(); ++i) {
     Labels kept = equation.out;
-    for (size_t k = i + 1; k < operands.size(); ++k) kept = joined(kept, equation.in[k]);
+    for (size_t k = i + 1; k < operands.size(); ++k) kept = joined_einsum(kept, equation.in[k]);
     const Operand next{operands[i], equation.in[i]};
     if (!same_sizes(l, result, next)) {
       l->refuse(kOpsetCode, "einsum whose axes may broadcast needs opset 12 or later");
       return {};
     }
-    result = multiplied(l, result, next, kept);
+    result = multiplied_einsum(l, result, next, kept);
   }
   return arranged(l, summed_over(l, result, equation.out), equation.out).value;
 }

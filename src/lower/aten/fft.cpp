@@ -46,13 +46,13 @@ Norm scale_of(const std::string& norm, bool inverse) {
   return (norm == "forward") != inverse ? Norm::by_length : Norm::none;
 }
 
-Ref scaled(Lowering& l, Ref x, Norm norm, Dim n) {
+Ref scaled_fft(Lowering& l, Ref x, Norm norm, Dim n) {
   return norm == Norm::none ? x : over_length(l, x, n, norm == Norm::by_root);
 }
 
 // The transform itself divides the inverse by n.
 Ref rescaled(Lowering& l, Ref x, Norm norm, Dim n, bool inverse) {
-  if (!inverse) return scaled(l, x, norm, n);
+  if (!inverse) return scaled_fft(l, x, norm, n);
   if (norm == Norm::by_length) return x;
   const DType dtype = l->dtype(x);
   const auto number = n.constant();
@@ -89,7 +89,7 @@ Ref pairs_or_single(Lowering& l, Ref x) {
   return l->unsqueeze(l->cast(x, dtype), {-1});
 }
 
-Ref all_axes(Lowering& l, Ref pairs, const Plan& plan, const std::string& norm, bool inverse, size_t count) {
+Ref over_all_axes(Lowering& l, Ref pairs, const Plan& plan, const std::string& norm, bool inverse, size_t count) {
   for (size_t i = 0; i < count; ++i) {
     const auto axis = static_cast<size_t>(plan.axes[i]);
     if (plan.lengths[i] != Dim(-1)) pairs = resized(l, pairs, axis, plan.lengths[i]);
@@ -106,7 +106,7 @@ Arg complex_transform(Lowering& l, const Args& a) {
   const Ref x = a.self();
   const Plan plan = plan_of(l, a, x);
   if (l->failed()) return {};
-  return l.complex().of_pairs(all_axes(l, pairs_or_single(l, x), plan, norm_of(a), Inverse, plan.axes.size()));
+  return l.complex().of_pairs(over_all_axes(l, pairs_or_single(l, x), plan, norm_of(a), Inverse, plan.axes.size()));
 }
 
 // The last axis first, one-sided; then the others.
@@ -118,8 +118,8 @@ Arg real_transform(Lowering& l, const Args& a) {
   Ref signal = pairs_or_single(l, x);
   if (plan.lengths.back() != Dim(-1)) signal = resized(l, signal, axis, plan.lengths.back());
   const Dim n = l->dim(signal, axis);
-  const Ref half = scaled(l, transformed(l, signal, axis, false, true), scale_of(norm_of(a), false), n);
-  return l.complex().of_pairs(all_axes(l, half, plan, norm_of(a), false, plan.axes.size() - 1));
+  const Ref half = scaled_fft(l, transformed(l, signal, axis, false, true), scale_of(norm_of(a), false), n);
+  return l.complex().of_pairs(over_all_axes(l, half, plan, norm_of(a), false, plan.axes.size() - 1));
 }
 
 Arg real_result(Lowering& l, const Args& a) {
@@ -129,7 +129,7 @@ Arg real_result(Lowering& l, const Args& a) {
   const auto axis = static_cast<size_t>(plan.axes.back());
   const auto [re, im] = l.complex().parts(x);
   const Ref pairs = is_complex(l, x) ? l.complex().pairs(x) : l.complex().pairs(l.complex().of(re, im));
-  const Ref others = all_axes(l, pairs, plan, norm_of(a), true, plan.axes.size() - 1);
+  const Ref others = over_all_axes(l, pairs, plan, norm_of(a), true, plan.axes.size() - 1);
   const Dim n = plan.lengths.back() == Dim(-1) ? (l->dim(others, axis) - 1) * Dim(2) : plan.lengths.back();
   return rescaled(l, real_inverse(l, others, axis, n), scale_of(norm_of(a), true), n, true);
 }
@@ -160,7 +160,7 @@ Arg r2c(Lowering& l, const Args& a) {
     const auto axis = static_cast<size_t>(plan.axes[i]);
     const Dim n = l->dim(pairs, axis);
     const bool last = i + 1 == plan.axes.size();
-    pairs = scaled(l, transformed(l, pairs, axis, false, last && a.flag("onesided", true)), norm, n);
+    pairs = scaled_fft(l, transformed(l, pairs, axis, false, last && a.flag("onesided", true)), norm, n);
   }
   return l.complex().of_pairs(pairs);
 }

@@ -7,7 +7,7 @@ namespace anyshape::lower {
 namespace {
 
 // What PyTorch leaves out of a concatenation: tensors of shape [0].
-bool is_nothing(Lowering& l, Ref x) { return l->rank(x) == 1 && l->dim(x, 0) == Dim(0); }
+bool is_nothing_join(Lowering& l, Ref x) { return l->rank(x) == 1 && l->dim(x, 0) == Dim(0); }
 
 Arg cat(Lowering& l, const Args& a) {
   Refs parts = of_one_type(l, a.tensors("tensors"));
@@ -17,8 +17,8 @@ Arg cat(Lowering& l, const Args& a) {
   }
   const Ref first = parts[0];
   const bool some_larger = std::any_of(parts.begin(), parts.end(), [&](Ref x) { return l->rank(x) > 1; });
-  if (some_larger || std::any_of(parts.begin(), parts.end(), [&](Ref x) { return !is_nothing(l, x); }))
-    std::erase_if(parts, [&](Ref x) { return is_nothing(l, x); });
+  if (some_larger || std::any_of(parts.begin(), parts.end(), [&](Ref x) { return !is_nothing_join(l, x); }))
+    std::erase_if(parts, [&](Ref x) { return is_nothing_join(l, x); });
   if (parts.empty()) return first;
   return l->concat(parts, l.axis(parts[0], a.i("dim", 0)));
 }

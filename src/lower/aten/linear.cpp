@@ -13,7 +13,7 @@ DType product_type(DType dtype) {
   return dtype;
 }
 
-Ref product(Lowering& l, Ref a, Ref b) {
+Ref matrix_product(Lowering& l, Ref a, Ref b) {
   const DType given = l->dtype(a), wide = product_type(given);
   return l->cast(l.op("MatMul", {l->cast(a, wide), l->cast(b, wide)}), given);
 }
@@ -27,18 +27,20 @@ Arg linear(Lowering& l, const Args& a) {
   if (l->rank(x) == 2 && l->rank(weight) == 2 && gemm_takes(l->dtype(x)))
     return l.op("Gemm", {x, weight, bias}, {attr("transB", 1)});
   const Ref turned = l->rank(weight) == 2 ? l->transpose(weight, {1, 0}) : weight;
-  const Ref result = product(l, x, turned);
+  const Ref result = matrix_product(l, x, turned);
   return bias ? l.op("Add", {result, bias}) : result;
 }
 
 Arg matmul(Lowering& l, const Args& a) {
   const auto [x, y] = l.promoted(a, "self", a.has("mat2") ? "mat2" : a.has("vec") ? "vec" : "other");
   if (!l.need_rank(x, 1, 64) || !l.need_rank(y, 1, 64)) return {};
-  if (const auto wanted = a.dtype("out_dtype")) return product(l, l->cast(x, *wanted), l->cast(y, *wanted));
-  return product(l, x, y);
+  if (const auto wanted = a.dtype("out_dtype")) return matrix_product(l, l->cast(x, *wanted), l->cast(y, *wanted));
+  return matrix_product(l, x, y);
 }
 
-Arg dot(Lowering& l, const Args& a) { return product(l, a.self(), a.tensor(a.has("other") ? "other" : "tensor")); }
+Arg dot(Lowering& l, const Args& a) {
+  return matrix_product(l, a.self(), a.tensor(a.has("other") ? "other" : "tensor"));
+}
 
 // beta * self + alpha * value; where beta is 0, self does not count, not even its NaNs.
 Ref combined(Lowering& l, const Args& a, Ref value) {
@@ -69,15 +71,17 @@ Arg addmm(Lowering& l, const Args& a) {
     if (beta != 1) factors.push_back(attr("beta", beta));
     return l.op("Gemm", {left, right, self}, std::move(factors));
   }
-  return combined(l, a, product(l, left, right));
+  return combined(l, a, matrix_product(l, left, right));
 }
 
-Arg addmv(Lowering& l, const Args& a) { return combined(l, a, product(l, a.tensor("mat"), a.tensor("vec"))); }
+Arg addmv(Lowering& l, const Args& a) { return combined(l, a, matrix_product(l, a.tensor("mat"), a.tensor("vec"))); }
 
-Arg baddbmm(Lowering& l, const Args& a) { return combined(l, a, product(l, a.tensor("batch1"), a.tensor("batch2"))); }
+Arg baddbmm(Lowering& l, const Args& a) {
+  return combined(l, a, matrix_product(l, a.tensor("batch1"), a.tensor("batch2")));
+}
 
 Arg addbmm(Lowering& l, const Args& a) {
-  const Ref all = product(l, a.tensor("batch1"), a.tensor("batch2"));
+  const Ref all = matrix_product(l, a.tensor("batch1"), a.tensor("batch2"));
   return combined(l, a, l.reduce("ReduceSum", all, {0}, false));
 }
 
@@ -94,13 +98,13 @@ Arg addr(Lowering& l, const Args& a) { return combined(l, a, outer_of(l, a.tenso
 Arg inner(Lowering& l, const Args& a) {
   const auto [x, y] = l.promoted(a, "self", "other");
   if (l->rank(x) == 0 || l->rank(y) == 0) return l.op("Mul", {x, y});
-  if (l->rank(y) <= 2) return product(l, x, swap_last(l, y));
+  if (l->rank(y) <= 2) return matrix_product(l, x, swap_last(l, y));
   const Dims left = l->dims(x), right = l->dims(y);
   const Dims rows(right.begin(), right.end() - 1);
   const Ref flat = l->reshape(y, {anyshape::product(rows), right.back()});
   Dims out(left.begin(), left.end() - 1);
   out.insert(out.end(), rows.begin(), rows.end());
-  return l->reshape(product(l, x, swap_last(l, flat)), out);
+  return l->reshape(matrix_product(l, x, swap_last(l, flat)), out);
 }
 
 Arg bilinear(Lowering& l, const Args& a) {
@@ -113,16 +117,16 @@ Arg bilinear(Lowering& l, const Args& a) {
   if (shape.empty()) return {};
   shape.back() = w[0];
   shape.push_back(w[2]);
-  const Ref rows = l->reshape(product(l, x, turned), shape);
+  const Ref rows = l->reshape(matrix_product(l, x, turned), shape);
   const int64_t last = static_cast<int64_t>(shape.size()) - 1;
-  const Ref result = l->squeeze(product(l, rows, l->unsqueeze(y, {last})), {last});
+  const Ref result = l->squeeze(matrix_product(l, rows, l->unsqueeze(y, {last})), {last});
   return bias ? l.op("Add", {result, bias}) : result;
 }
 
 Arg chain(Lowering& l, const Args& a) {
   const Refs all = a.tensors(a.has("matrices") ? "matrices" : "tensors");
   Ref result;
-  for (Ref one : all) result = result ? product(l, result, one) : one;
+  for (Ref one : all) result = result ? matrix_product(l, result, one) : one;
   return result;
 }
 
@@ -171,7 +175,7 @@ Arg tensordot(Lowering& l, const Args& a) {
   const Ref flat_x = l->reshape(l->transpose(x, order_x), {anyshape::product(out), inner_size});
   const Ref flat_y = l->reshape(l->transpose(y, order_y), {inner_size, anyshape::product(right)});
   out.insert(out.end(), right.begin(), right.end());
-  return l->reshape(product(l, flat_x, flat_y), out);
+  return l->reshape(matrix_product(l, flat_x, flat_y), out);
 }
 
 Arg cross(Lowering& l, const Args& a) {
@@ -203,14 +207,14 @@ Arg vecdot(Lowering& l, const Args& a) {
 Arg grouped_mm(Lowering& l, const Args& a) {
   const Ref x = a.self(), weight = a.tensor("mat2"), ends = a.tensor("offs");
   if (!l.need_rank(weight, 3, 3) || !l.need_rank(x, 2, 3)) return {};
-  if (l->rank(x) == 3 || !ends) return product(l, x, weight);
+  if (l->rank(x) == 3 || !ends) return matrix_product(l, x, weight);
   const Ref rows = l->cast(iota(l, l->dim(x, 0)), l->dtype(ends)), last = l->unsqueeze(ends, {1});
   const Ref first =
       l.op("Concat", {l->unsqueeze(l->integer(0, l->dtype(ends)), {0}), l->slice(ends, 0, 0, l->dim(ends, 0) - 1)},
            {attr("axis", 0)});
   const Ref own =
       l.op("And", {l.op("Less", {rows, last}), l.op("Not", {l.op("Less", {rows, l->unsqueeze(first, {1})})})});
-  const Ref all = product(l, l->unsqueeze(x, {0}), weight);
+  const Ref all = matrix_product(l, l->unsqueeze(x, {0}), weight);
   const Ref kept = l.op("Where", {l->unsqueeze(own, {2}), all, l->number(0.0, l->dtype(all))});
   return l.reduce("ReduceSum", kept, {0}, false);
 }

@@ -21,7 +21,7 @@ std::optional<Dims> onnx_order(Lowering& l, Ref x, const Dims& pads) {
   return out;
 }
 
-bool is_nothing(const Dims& pads) {
+bool is_nothing_pad(const Dims& pads) {
   return std::all_of(pads.begin(), pads.end(), [](Dim d) { return d == Dim(0); });
 }
 
@@ -59,11 +59,11 @@ Ref fill_of(Lowering& l, const Args& a, DType dtype) {
   return l.operand(value, dtype);
 }
 
-Ref padded(Lowering& l, const Args& a, Ref x, const Dims& asked) {
+Ref padded_pad(Lowering& l, const Args& a, Ref x, const Dims& asked) {
   auto pads = onnx_order(l, x, asked);
   if (!pads) return {};
   x = cropped(l, x, *pads);
-  if (is_nothing(*pads)) return x;
+  if (is_nothing_pad(*pads)) return x;
   const DType dtype = l->dtype(x), type = padded_as(l, dtype);
   return l->cast(l->pad(l->cast(x, type), *pads, fill_of(l, a, type)), dtype);
 }
@@ -93,7 +93,7 @@ Ref mirrored(Lowering& l, Ref x, const Dims& asked, std::string_view mode) {
     l->refuse("aten.pad", "a negative padding in mode {:?}", mode);
     return {};
   }
-  if (is_nothing(*pads)) return x;
+  if (is_nothing_pad(*pads)) return x;
   const DType dtype = l->dtype(x);
   return l->cast(l->pad(l->cast(x, padded_as(l, dtype)), *pads, {}, mode), dtype);
 }
@@ -102,7 +102,7 @@ Arg pad(Lowering& l, const Args& a) {
   const Ref x = a.self();
   const Dims pads = a.dims("pad");
   const std::string mode = a.s("mode", "constant");
-  if (mode == "constant") return padded(l, a, x, pads);
+  if (mode == "constant") return padded_pad(l, a, x, pads);
   if (mode == "circular") return wrapped(l, x, pads);
   if (mode == "reflect") return mirrored(l, x, pads, "reflect");
   if (mode == "replicate") return mirrored(l, x, pads, "edge");
@@ -115,7 +115,7 @@ Arg pad_enum(Lowering& l, const Args& a) {
   const Dims pads = a.dims("pad");
   switch (a.i("mode")) {
     case 0:
-      return padded(l, a, x, pads);
+      return padded_pad(l, a, x, pads);
     case 1:
       return mirrored(l, x, pads, "reflect");
     case 2:
@@ -125,7 +125,7 @@ Arg pad_enum(Lowering& l, const Args& a) {
   }
 }
 
-Arg constant_pad(Lowering& l, const Args& a) { return padded(l, a, a.self(), a.dims("pad")); }
+Arg constant_pad(Lowering& l, const Args& a) { return padded_pad(l, a, a.self(), a.dims("pad")); }
 Arg circular_pad(Lowering& l, const Args& a) { return wrapped(l, a.self(), a.dims("pad")); }
 Arg reflection_pad(Lowering& l, const Args& a) { return mirrored(l, a.self(), a.dims("padding"), "reflect"); }
 Arg replication_pad(Lowering& l, const Args& a) { return mirrored(l, a.self(), a.dims("padding"), "edge"); }

@@ -166,7 +166,7 @@ void cut_at(Lowering& l, Cut& cut, Dim whole, const Dims& positions) {
   }
 }
 
-Dims whole_numbers(Lowering& l, const Args& a, std::string_view name) {
+Dims whole_numbers_part(Lowering& l, const Args& a, std::string_view name) {
   if (!a.is_tensor(name)) return a.dims(name);
   const Ref x = a.tensor(name);
   const auto& elements = l->fact(x).elements;
@@ -182,10 +182,10 @@ Cut tensor_split_cut(Lowering& l, const Args& a, Ref x) {
   if (a.has("sections")) {
     cut_in_sections(l, cut, whole, a.i("sections"));
   } else if (a.has(kEither) && l->rank(a.tensor(kEither)) == 0) {
-    const Dims one = whole_numbers(l, a, kEither);
+    const Dims one = whole_numbers_part(l, a, kEither);
     if (!one.empty() && one[0].is_constant()) cut_in_sections(l, cut, whole, *one[0].constant());
   } else {
-    cut_at(l, cut, whole, whole_numbers(l, a, a.has(kEither) ? kEither : "indices"));
+    cut_at(l, cut, whole, whole_numbers_part(l, a, a.has(kEither) ? kEither : "indices"));
   }
   return cut;
 }

@@ -102,7 +102,7 @@ std::vector<Attribute> max_attributes(Lowering& l, const Pool& pool, Ref x) {
 
 // x with all padding written out, long enough for windows that are rounded up. The padding behind stays shorter than a
 // window: runtimes that move it into the pool allow no more.
-Ref padded(Lowering& l, const Pool& pool, Ref x, Ref value) {
+Ref padded_pool(Lowering& l, const Pool& pool, Ref x, Ref value) {
   const size_t front = l->rank(x) - pool.spatial;
   Dims before(front, 0), after(front, 0);
   for (size_t i = 0; i < pool.spatial; ++i) {
@@ -166,7 +166,7 @@ Pooled max_pool_of(Lowering& l, Pool pool, Ref x, bool with_indices) {
     }
     const Ref lowest = is_float(wide) ? l->number(-std::numeric_limits<double>::infinity(), wide)
                                       : l->integer(wide == DType::i8 ? -128 : 0, wide);
-    const Ref y = l.op("MaxPool", {padded(l, pool, x, lowest)}, attributes_of(without_padding(pool), true));
+    const Ref y = l.op("MaxPool", {padded_pool(l, pool, x, lowest)}, attributes_of(without_padding(pool), true));
     return {l->cast(cut_to_windows(l, pool, x, y), given), {}};
   }
   if (!with_indices) return {l->cast(l.op("MaxPool", {x}, max_attributes(l, pool, x)), given), {}};
@@ -193,8 +193,8 @@ Ref counts(Lowering& l, const Pool& pool, size_t i, Dim in, DType dtype) {
 // The sum over every window, then divided by what PyTorch divides it by.
 Ref average_by_counts(Lowering& l, const Pool& pool, Ref x) {
   const DType dtype = l->dtype(x);
-  const Ref mean =
-      l.op("AveragePool", {padded(l, pool, x, l->number(0.0, dtype))}, attributes_of(without_padding(pool), false));
+  const Ref mean = l.op("AveragePool", {padded_pool(l, pool, x, l->number(0.0, dtype))},
+                        attributes_of(without_padding(pool), false));
   Ref sum = times(l, cut_to_windows(l, pool, x, mean), static_cast<double>(pool.volume()));
   if (pool.divisor) return l.op("Div", {sum, l->integer(*pool.divisor, dtype)});
   const size_t front = l->rank(x) - pool.spatial;

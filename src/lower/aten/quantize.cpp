@@ -51,30 +51,30 @@ std::optional<DType> byte_type(int64_t lo, int64_t hi) {
 }
 
 // A vector along `axis` of a tensor of that rank.
-Ref along(Lowering& l, Ref vector, size_t axis, size_t rank) {
+Ref along_quantize(Lowering& l, Ref vector, size_t axis, size_t rank) {
   return l->rank(vector) == 1 && rank > 0 ? with_trailing_ones(l, vector, rank - 1 - std::min(axis, rank - 1)) : vector;
 }
 
-struct Steps {
+struct QuantizeSteps {
   Ref scale, zero_point;  // f32, as they meet x
   int64_t lo, hi;
 };
 
 // round(x / scale) + zero_point within the bounds, as a float.
-Ref rounded(Lowering& l, Ref x, const Steps& s) {
+Ref rounded(Lowering& l, Ref x, const QuantizeSteps& s) {
   const Ref inverse = l.op("Div", {l->number(1.0, DType::f32), s.scale});
   const Ref places = l.op("Add", {l.op("Round", {l.op("Mul", {x, inverse})}), s.zero_point});
   return l.clip(places, l->number(static_cast<double>(s.lo), DType::f32),
                 l->number(static_cast<double>(s.hi), DType::f32));
 }
 
-Ref meant(Lowering& l, Ref integers, const Steps& s) {
+Ref meant(Lowering& l, Ref integers, const QuantizeSteps& s) {
   return l.op("Mul", {l.op("Sub", {l->cast(integers, DType::f32), s.zero_point}), s.scale});
 }
 
-Steps steps_of(Lowering& l, const Args& a, const Scheme& scheme, size_t rank) {
+QuantizeSteps steps_of_quantize(Lowering& l, const Args& a, const Scheme& scheme, size_t rank) {
   const auto place = [&](Ref one) {
-    return along(l, l->cast(one, DType::f32), static_cast<size_t>(scheme.axis), rank);
+    return along_quantize(l, l->cast(one, DType::f32), static_cast<size_t>(scheme.axis), rank);
   };
   return {place(scheme.scale), place(scheme.zero_point), a.i("quant_min"), a.i("quant_max")};
 }
@@ -91,7 +91,7 @@ Ref faked(Lowering& l, const Args& a, const Arg& scale, const Arg& zero_point, i
     const Ref integers = l.op("QuantizeLinear", {real, scheme.scale, scheme.zero_point}, attributes);
     return l->cast(l.op("DequantizeLinear", {integers, scheme.scale, scheme.zero_point}, attributes), l->dtype(x));
   }
-  const Steps steps = steps_of(l, a, scheme, l->rank(x));
+  const QuantizeSteps steps = steps_of_quantize(l, a, scheme, l->rank(x));
   return l->cast(meant(l, rounded(l, real, steps), steps), l->dtype(x));
 }
 
@@ -138,7 +138,7 @@ Ref quantize_to(Lowering& l, const Args& a, const Arg& scale, const Arg& zero_po
   if (l->failed()) return {};
   const bool whole = byte_type(a.i("quant_min"), a.i("quant_max")) == dtype;
   const Scheme scheme = l.quantized().scheme(scale, zero_point, whole ? dtype : DType::f32, axis);
-  if (!whole) return l->cast(rounded(l, x, steps_of(l, a, scheme, l->rank(x))), dtype);
+  if (!whole) return l->cast(rounded(l, x, steps_of_quantize(l, a, scheme, l->rank(x))), dtype);
   std::vector<Attribute> attributes;
   if (l->rank(scheme.scale) > 0) attributes.push_back(attr("axis", axis));
   return l.op("QuantizeLinear", {x, scheme.scale, scheme.zero_point}, std::move(attributes));
@@ -152,7 +152,7 @@ Ref meaning_of(Lowering& l, const Args& a, const Arg& scale, const Arg& zero_poi
   const Arg zero = zero_point.is_none() ? Arg(Dim(0)) : zero_point;
   Scheme scheme = l.quantized().scheme(scale, zero, bytes ? dtype : DType::f32, axis);
   const DType wanted = a.dtype("out_dtype").value_or(DType::f32);
-  if (!bytes) return l->cast(meant(l, x, steps_of(l, a, scheme, l->rank(x))), wanted);
+  if (!bytes) return l->cast(meant(l, x, steps_of_quantize(l, a, scheme, l->rank(x))), wanted);
   if (l->rank(scheme.scale) > 0 && l->rank(scheme.zero_point) == 0)
     scheme.zero_point = l->expand(scheme.zero_point, l->dims(scheme.scale));
   std::vector<Attribute> attributes;

@@ -16,7 +16,7 @@ Ref requantized(Lowering& l, const Arg& made, Ref like, const Arg& scale, const 
 }
 
 template <bool Relu>
-Arg linear(Lowering& l, const Args& a) {
+Arg linear_quantized(Lowering& l, const Args& a) {
   const Arg made = l.call("linear", "", {a.tensor("X"), a.tensor("W"), a.arg("B")});
   return requantized(l, made, a.tensor("X"), a.arg("Y_scale_i"), a.arg("Y_zero_point_i"), Relu);
 }
@@ -118,9 +118,9 @@ constexpr AtenOp kQuantizedOps[] = {
     {"quantized::hardswish", hardswish},
     {"quantized::layer_norm", layer_norm},
     {"quantized::leaky_relu", leaky_relu},
-    {"quantized::linear", linear<false>},
+    {"quantized::linear", linear_quantized<false>},
     {"quantized::linear_dynamic", linear_dynamic<false>},
-    {"quantized::linear_relu", linear<true>},
+    {"quantized::linear_relu", linear_quantized<true>},
     {"quantized::linear_relu_dynamic", linear_dynamic<true>},
     {"quantized::matmul", pair<kMatMul>},
     {"quantized::mul", pair<kMul>},

@@ -42,7 +42,7 @@ Arg randn_like(Lowering& l, const Args& a) {
 }
 
 // Whole numbers from low to high - 1.
-Ref whole_numbers(Lowering& l, const Args& a, const Dims& dims, DType dtype) {
+Ref whole_numbers_random(Lowering& l, const Args& a, const Dims& dims, DType dtype) {
   const Ref share = uniform_numbers(l, dims, DType::f64);
   const Ref low = l.operand(a.has("low") ? a.arg("low") : Arg(Dim(0)), DType::f64);
   const Ref high = l.operand(a.arg("high"), DType::f64);
@@ -50,10 +50,12 @@ Ref whole_numbers(Lowering& l, const Args& a, const Dims& dims, DType dtype) {
   return l->cast(l.op("Floor", {scaled}), dtype);
 }
 
-Arg randint(Lowering& l, const Args& a) { return whole_numbers(l, a, a.dims("size"), wanted_type(a, DType::i64)); }
+Arg randint(Lowering& l, const Args& a) {
+  return whole_numbers_random(l, a, a.dims("size"), wanted_type(a, DType::i64));
+}
 
 Arg randint_like(Lowering& l, const Args& a) {
-  return whole_numbers(l, a, l->dims(a.self()), wanted_type(a, l->dtype(a.self())));
+  return whole_numbers_random(l, a, l->dims(a.self()), wanted_type(a, l->dtype(a.self())));
 }
 
 // The order of random numbers.

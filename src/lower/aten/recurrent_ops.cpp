@@ -68,7 +68,7 @@ Arg layers(Lowering& l, const Args& a) {
   return whole_layers(l, a, Kind);
 }
 
-Ref affine(Lowering& l, Ref x, Ref weight, Ref bias) {
+Ref affine_recurrent_ops(Lowering& l, Ref x, Ref weight, Ref bias) {
   if (l->rank(x) == 2) return l.op("Gemm", {x, weight, bias}, {attr("transB", 1)});
   const Ref y = l.op("MatMul", {x, swap_last(l, weight)});
   return bias ? l.op("Add", {y, bias}) : y;
@@ -79,8 +79,8 @@ struct CellParts {
 };
 
 CellParts cell_parts(Lowering& l, const Args& a, Ref hidden) {
-  return {affine(l, a.tensor("input"), a.tensor("w_ih"), a.tensor("b_ih")),
-          affine(l, hidden, a.tensor("w_hh"), a.tensor("b_hh"))};
+  return {affine_recurrent_ops(l, a.tensor("input"), a.tensor("w_ih"), a.tensor("b_ih")),
+          affine_recurrent_ops(l, hidden, a.tensor("w_hh"), a.tensor("b_hh"))};
 }
 
 Arg lstm_cell(Lowering& l, const Args& a) {

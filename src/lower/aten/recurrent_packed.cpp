@@ -4,7 +4,7 @@
 namespace anyshape::lower {
 namespace {
 
-using Steps = PackedSequences::Steps;
+using RecurrentPackedSteps = PackedSequences::Steps;
 
 // The length of the longest sequence, which PyTorch refuses to be more than there are steps.
 Dim longest_of(Lowering& l, Ref lengths, Dim steps) {
@@ -25,7 +25,7 @@ Arg pack(Lowering& l, const Args& a) {
   const Ref x = a.tensor("input"), lengths = l->cast(a.tensor("lengths"), DType::i64);
   if (l->failed() || !l.need_rank(x, 2, SIZE_MAX) || !l.need_rank(lengths, 1, 1)) return {};
   Ref padded = a.flag("batch_first") ? move_axis(l, x, 1, 0) : x;
-  Steps steps{{}, lengths, {}, longest_of(l, lengths, l->dim(padded, 0)), l->dim(padded, 1)};
+  RecurrentPackedSteps steps{{}, lengths, {}, longest_of(l, lengths, l->dim(padded, 0)), l->dim(padded, 1)};
   padded = l->slice(padded, 0, 0, steps.longest);
   const Ref mask = present(l, lengths, steps.longest);
   steps.counts = l->reduce("ReduceSum", l->cast(mask, DType::i64), {1}, false);
@@ -37,8 +37,8 @@ Arg pack(Lowering& l, const Args& a) {
   return Arguments{entries, steps.counts};
 }
 
-const Steps* steps_of(Lowering& l, const Args& a) {
-  const Steps* known = l.packed().steps(a.tensor("batch_sizes"));
+const RecurrentPackedSteps* steps_of_recurrent_packed(Lowering& l, const Args& a) {
+  const RecurrentPackedSteps* known = l.packed().steps(a.tensor("batch_sizes"));
   if (!known && !l->failed())
     l->refuse("aten.packed",
               "{} on a packed sequence that does not come from pack_padded_sequence in this model cannot be exported",
@@ -47,7 +47,7 @@ const Steps* steps_of(Lowering& l, const Args& a) {
 }
 
 // [longest, batch, ...] of the entries; zeros elsewhere where it has to be made.
-Ref padded_form(Lowering& l, Ref entries, const Steps& steps) {
+Ref padded_form(Lowering& l, Ref entries, const RecurrentPackedSteps& steps) {
   if (const Ref known = l.packed().padded(entries)) return known;
   Dims sizes = l->dims(entries);
   if (sizes.empty()) return {};
@@ -58,7 +58,7 @@ Ref padded_form(Lowering& l, Ref entries, const Steps& steps) {
 
 template <CellKind Kind>
 Arg packed_layers(Lowering& l, const Args& a) {
-  const Steps* found = steps_of(l, a);
+  const RecurrentPackedSteps* found = steps_of_recurrent_packed(l, a);
   auto layers = recurrent_weights(l, a, Kind);
   if (!found || !layers) return {};
   if (layers->front().front().projection) {
@@ -67,7 +67,7 @@ Arg packed_layers(Lowering& l, const Args& a) {
               "its output");
     return {};
   }
-  const Steps steps = *found;
+  const RecurrentPackedSteps steps = *found;
   const RecurrentState state = recurrent_state(l, a, Kind, true);
   const Ref padded = padded_form(l, a.tensor("data"), steps);
   const RecurrentResult result =
@@ -81,9 +81,9 @@ Arg packed_layers(Lowering& l, const Args& a) {
 }
 
 Arg pad_packed(Lowering& l, const Args& a) {
-  const Steps* found = steps_of(l, a);
+  const RecurrentPackedSteps* found = steps_of_recurrent_packed(l, a);
   if (!found) return {};
-  const Steps steps = *found;
+  const RecurrentPackedSteps steps = *found;
   Ref padded = padded_form(l, a.tensor("data"), steps);
   if (l->failed()) return {};
   const Ref fill = l.operand(a.arg("padding_value"), l->dtype(padded));

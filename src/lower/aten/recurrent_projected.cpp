@@ -3,7 +3,7 @@
 namespace anyshape::lower {
 namespace {
 
-Ref affine(Lowering& l, Ref x, Ref weight, Ref bias) {
+Ref affine_recurrent_projected(Lowering& l, Ref x, Ref weight, Ref bias) {
   const Ref y = l.op("MatMul", {x, swap_last(l, weight)});
   return bias ? l.op("Add", {y, bias}) : y;
 }
@@ -24,16 +24,16 @@ RecurrentResult projected_lstm(Lowering& l, const Direction& w, Ref input, Ref h
   const DType dtype = l->dtype(input);
   const Dim batch = l->dim(input, 1), size = l->dim(w.projection, 1), outer = l->dim(w.projection, 0);
   const Ref bias = w.input_bias ? l.op("Add", {w.input_bias, w.hidden_bias}) : Ref();
-  const Ref gates = affine(l, input, w.input_weight, bias);
+  const Ref gates = affine_recurrent_projected(l, input, w.input_weight, bias);
   if (!hidden) hidden = filled(l, {batch, outer}, 0, dtype);
   if (!cell) cell = filled(l, {batch, size}, 0, dtype);
   if (l->failed()) return {};
   l->begin_body("step", {{"hidden", l->fact(hidden).type_only()},
                          {"cell", l->fact(cell).type_only()},
                          {"gates", Fact::tensor(dtype, {batch, l->dim(gates, 2)})}});
-  const Ref now = l.op("Add", {l->body_input(2), affine(l, l->body_input(0), w.hidden_weight, {})});
+  const Ref now = l.op("Add", {l->body_input(2), affine_recurrent_projected(l, l->body_input(0), w.hidden_weight, {})});
   const StepResult step = lstm_step(l, now, l->body_input(1));
-  const Ref projected = affine(l, step.hidden, w.projection, {});
+  const Ref projected = affine_recurrent_projected(l, step.hidden, w.projection, {});
   const auto body = l->end_body({projected, step.cell, projected});
   const int64_t direction = backwards ? 1 : 0;
   const Refs out = l->emit(

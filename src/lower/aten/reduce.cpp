@@ -8,7 +8,7 @@ namespace anyshape::lower {
 namespace {
 
 // Sums and products of whole numbers are i64 unless a type is asked for.
-Ref accumulated(Lowering& l, const Args& a, Ref x) {
+Ref accumulated_reduce(Lowering& l, const Args& a, Ref x) {
   if (const auto wanted = a.dtype("dtype")) return l->cast(x, *wanted);
   const DType dtype = l->dtype(x);
   return dtype == DType::boolean || is_integer(dtype) ? l->cast(x, DType::i64) : x;
@@ -20,12 +20,12 @@ Ref as_float(Lowering& l, const Args& a, Ref x) {
 }
 
 Arg sum(Lowering& l, const Args& a) {
-  const Ref x = accumulated(l, a, a.self());
+  const Ref x = accumulated_reduce(l, a, a.self());
   return reduced(l, "ReduceSum", x, named_axes(l, a, x), a.flag("keepdim"));
 }
 
 Arg prod(Lowering& l, const Args& a) {
-  const Ref x = accumulated(l, a, a.self());
+  const Ref x = accumulated_reduce(l, a, a.self());
   return reduced(l, "ReduceProd", x, named_axes(l, a, x), a.flag("keepdim"));
 }
 
@@ -35,7 +35,7 @@ Arg mean(Lowering& l, const Args& a) {
 }
 
 Arg nansum(Lowering& l, const Args& a) {
-  Ref x = accumulated(l, a, a.self());
+  Ref x = accumulated_reduce(l, a, a.self());
   if (is_float(l->dtype(x))) x = l.op("Where", {l.op("IsNaN", {x}), like(l, x, 0), x});
   return reduced(l, "ReduceSum", x, named_axes(l, a, x), a.flag("keepdim"));
 }

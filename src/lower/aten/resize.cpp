@@ -141,7 +141,7 @@ bool refuse_mixed(Lowering& l, const Target& target) {
 }
 
 template <size_t Spatial>
-Arg linear(Lowering& l, const Args& a) {
+Arg linear_resize(Lowering& l, const Args& a) {
   const Ref x = a.self();
   auto target = target_of(l, a, x, Spatial);
   if (!target) return {};
@@ -254,12 +254,12 @@ constexpr AtenOp kResizeOps[] = {
     {"_upsample_nearest_exact2d", nearest<2, true>},
     {"_upsample_nearest_exact3d", nearest<3, true>},
     {"upsample_bicubic2d", cubic},
-    {"upsample_bilinear2d", linear<2>},
-    {"upsample_linear1d", linear<1>},
+    {"upsample_bilinear2d", linear_resize<2>},
+    {"upsample_linear1d", linear_resize<1>},
     {"upsample_nearest1d", nearest<1, false>},
     {"upsample_nearest2d", nearest<2, false>},
     {"upsample_nearest3d", nearest<3, false>},
-    {"upsample_trilinear3d", linear<3>},
+    {"upsample_trilinear3d", linear_resize<3>},
 };
 
 }  // namespace

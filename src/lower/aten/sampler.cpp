@@ -28,7 +28,7 @@ Arg grid_sampler(Lowering& l, const Args& a) {
 }
 
 // n places between -1 and 1: (2i - (n - 1)) / (n - 1) from corner to corner, else over n; a single one is 0.
-Ref places(Lowering& l, Dim n, bool corners, DType dtype) {
+Ref places_sampler(Lowering& l, Dim n, bool corners, DType dtype) {
   const Ref twice = l.op("Mul", {counted(l, n, DType::i64), l->number(int64_t{2})});
   const Ref top = l->cast(l.op("Sub", {twice, l->scalar(n - 1)}), dtype);
   return l.op("Div", {top, l->cast(l->scalar(corners ? max(n - 1, 1) : n), dtype)});
@@ -49,7 +49,7 @@ Arg affine_grid(Lowering& l, const Args& a) {
   Ref sum = column(spatial);
   for (size_t j = 0; j < spatial; ++j) {
     const size_t axis = spatial - 1 - j;  // x runs along the last axis
-    const Ref along = with_trailing_ones(l, places(l, size[axis + 2], a.flag("align_corners"), dtype), j + 1);
+    const Ref along = with_trailing_ones(l, places_sampler(l, size[axis + 2], a.flag("align_corners"), dtype), j + 1);
     sum = l.op("Add", {sum, l.op("Mul", {along, column(j)})});
   }
   Dims out{l->dim(theta, 0)};

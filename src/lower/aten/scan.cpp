@@ -6,14 +6,14 @@
 namespace anyshape::lower {
 namespace {
 
-Ref accumulated(Lowering& l, const Args& a) {
+Ref accumulated_scan(Lowering& l, const Args& a) {
   const Ref x = a.self();
   const bool whole = l->dtype(x) == DType::boolean || is_integer(l->dtype(x));
   return l->cast(x, a.dtype("dtype").value_or(whole ? DType::i64 : l->dtype(x)));
 }
 
 Arg cumsum(Lowering& l, const Args& a) {
-  const Ref x = accumulated(l, a);
+  const Ref x = accumulated_scan(l, a);
   if (l->rank(x) == 0) return x;
   return l.op("CumSum", {x, l->number(l.axis(x, a.i("dim")))});
 }
@@ -25,7 +25,7 @@ struct Along {
 };
 
 // bf16 is widened: Scan takes it from opset 16 on only, and its body would be full of casts.
-Along along(Lowering& l, Ref x, int64_t dim) {
+Along along_scan(Lowering& l, Ref x, int64_t dim) {
   Along out{l->dtype(x) == DType::bf16 ? l->cast(x, DType::f32) : x, l.axis(x, dim), l->dims(x)};
   if (!out.slice.empty()) out.slice.erase(out.slice.begin() + out.axis);
   return out;
@@ -62,9 +62,9 @@ Refs scanned(Lowering& l, const Along& it, const Refs& states, size_t stacked, B
 }
 
 Arg cumprod(Lowering& l, const Args& a) {
-  const Ref x = accumulated(l, a);
+  const Ref x = accumulated_scan(l, a);
   if (l->rank(x) == 0) return x;
-  const Along it = along(l, x, a.i("dim"));
+  const Along it = along_scan(l, x, a.i("dim"));
   const Refs out = scanned(l, it, {start_with(l, it, like(l, it.x, 1))}, 1, [&](const Refs& state, Ref slice) {
     return Refs{l.op("Mul", {state[0], slice})};
   });
@@ -85,7 +85,7 @@ Arg cumulative_extreme(Lowering& l, const Args& a) {
   const Ref given = a.self();
   if (l->rank(given) == 0) return Refs{given, l->number(int64_t{0})};
   const DType dtype = l->dtype(given);
-  const Along it = along(l, dtype == DType::boolean ? l->cast(given, DType::i32) : given, a.i("dim"));
+  const Along it = along_scan(l, dtype == DType::boolean ? l->cast(given, DType::i32) : given, a.i("dim"));
   const Ref best = start_with(l, it, worst(l, l->dtype(it.x), Largest));
   const Ref place = start_with(l, it, l->number(int64_t{0}));
   const Refs out = scanned(l, it, {best, place, l->number(int64_t{0})}, 2, [&](const Refs& state, Ref slice) {
@@ -100,7 +100,7 @@ Arg cumulative_extreme(Lowering& l, const Args& a) {
 Arg logcumsumexp(Lowering& l, const Args& a) {
   const Ref x = l.as_float(a.self());
   if (l->rank(x) == 0) return x;
-  const Along it = along(l, x, a.i("dim"));
+  const Along it = along_scan(l, x, a.i("dim"));
   const Ref nothing = like(l, it.x, -std::numeric_limits<double>::infinity());
   const Refs out = scanned(l, it, {start_with(l, it, nothing)}, 1,
                            [&](const Refs& state, Ref slice) { return Refs{log_sum(l, state[0], slice)}; });

@@ -114,7 +114,7 @@ Ref averaged(Lowering& l, Ref sums, Ref index, int64_t axis, bool include_self, 
   return l.op("Div", {l.op("Sub", {sums, rest}), counts});
 }
 
-Ref scattered(Lowering& l, const Args& a, std::string_view how, bool include_self) {
+Ref scattered_scatter(Lowering& l, const Args& a, std::string_view how, bool include_self) {
   const Ref self = a.self();
   const auto by = reduction(l, how);
   if (!by) return {};
@@ -132,9 +132,11 @@ Ref scattered(Lowering& l, const Args& a, std::string_view how, bool include_sel
   return l->rank(self) == 0 ? l->squeeze(out, {0}) : out;
 }
 
-Arg scatter(Lowering& l, const Args& a) { return scattered(l, a, a.s("reduce"), true); }
-Arg scatter_add(Lowering& l, const Args& a) { return scattered(l, a, "add", true); }
-Arg scatter_reduce(Lowering& l, const Args& a) { return scattered(l, a, a.s("reduce"), a.flag("include_self", true)); }
+Arg scatter(Lowering& l, const Args& a) { return scattered_scatter(l, a, a.s("reduce"), true); }
+Arg scatter_add(Lowering& l, const Args& a) { return scattered_scatter(l, a, "add", true); }
+Arg scatter_reduce(Lowering& l, const Args& a) {
+  return scattered_scatter(l, a, a.s("reduce"), a.flag("include_self", true));
+}
 
 Arg index_select(Lowering& l, const Args& a) {
   const Ref x = a.self();

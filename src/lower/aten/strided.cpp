@@ -16,7 +16,7 @@ struct Strided {
 };
 
 // first + the sum of steps[i] * (place on axis i), for all places of a tensor of these sizes.
-Ref places(Lowering& l, const Dims& sizes, const Dims& steps, Dim first) {
+Ref places_strided(Lowering& l, const Dims& sizes, const Dims& steps, Dim first) {
   Ref sum = l->scalar(first);
   for (size_t i = 0; i < sizes.size(); ++i) {
     Ref along = counted(l, sizes[i], DType::i64);
@@ -132,7 +132,7 @@ Ref walked(Lowering& l, const Strided& s, const Walk& walk) {
     sizes.insert(at, walk.sizes.begin(), walk.sizes.end());
     out = l->reshape(line, sizes);
   } else {
-    out = l->gather(line, places(l, walk.sizes, walk.steps, walk.first), place);
+    out = l->gather(line, places_strided(l, walk.sizes, walk.steps, walk.first), place);
   }
   // The other axes stand together now.
   int64_t next_kept = 0, next_other = place;
@@ -180,7 +180,7 @@ Ref places_in_memory(Lowering& l, const Strided& s) {
                   print(stride), print(own));
         return {};
       }
-  return places(l, s.sizes, s.strides, s.offset);
+  return places_strided(l, s.sizes, s.strides, s.offset);
 }
 
 std::optional<Strided> strided_of(Lowering& l, const Args& a) {
@@ -220,7 +220,7 @@ Arg as_strided(Lowering& l, const Args& a) {
 }
 
 // Where places coincide PyTorch leaves open which of the entries stays.
-Ref scattered(Lowering& l, const Args& a, Ref part) {
+Ref scattered_strided(Lowering& l, const Args& a, Ref part) {
   const auto s = strided_of(l, a);
   if (!s) return {};
   const Ref index = places_in_memory(l, *s);
@@ -239,11 +239,11 @@ Ref scattered(Lowering& l, const Args& a, Ref part) {
 }
 
 Ref put_strided(Lowering& l, const Args& a, Ref self, Ref part, size_t) {
-  return scattered(l, a.with_self(self), part);
+  return scattered_strided(l, a.with_self(self), part);
 }
 
 Arg as_strided_scatter(Lowering& l, const Args& a) {
-  return scattered(l, a, l->cast(a.tensor("src"), l->dtype(a.self())));
+  return scattered_strided(l, a, l->cast(a.tensor("src"), l->dtype(a.self())));
 }
 
 constexpr AtenOp kStridedOps[] = {

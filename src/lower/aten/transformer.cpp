@@ -3,7 +3,7 @@
 namespace anyshape::lower {
 namespace {
 
-Ref affine(Lowering& l, Ref x, Ref weight, Ref bias) {
+Ref affine_transformer(Lowering& l, Ref x, Ref weight, Ref bias) {
   const Ref y = l.op("MatMul", {x, swap_last(l, weight)});
   return bias ? l.op("Add", {y, bias}) : y;
 }
@@ -40,10 +40,11 @@ Weights weights_of(const Args& a) {
 // Query, key and value of one tensor by one product, else by three.
 Refs projections(Lowering& l, Ref query, Ref key, Ref value, const Weights& w) {
   const Dim width = floordiv(l->dim(w.in, 0), 3);
-  if (query == key && key == value) return l->split(affine(l, query, w.in, w.in_bias), 2, {width, width, width});
+  if (query == key && key == value)
+    return l->split(affine_transformer(l, query, w.in, w.in_bias), 2, {width, width, width});
   const Refs weights = l->split(w.in, 0, {width, width, width}), biases = l->split(w.in_bias, 0, {width, width, width});
-  return {affine(l, query, weights[0], biases[0]), affine(l, key, weights[1], biases[1]),
-          affine(l, value, weights[2], biases[2])};
+  return {affine_transformer(l, query, weights[0], biases[0]), affine_transformer(l, key, weights[1], biases[1]),
+          affine_transformer(l, value, weights[2], biases[2])};
 }
 
 Attention heads_of(Lowering& l, const Args& a, const Refs& qkv, int64_t heads) {
@@ -63,7 +64,7 @@ Arg multi_head(Lowering& l, const Args& a) {
   const Attention attention = heads_of(l, a, projections(l, query, key, value, w), a.i("num_head", 1));
   const bool wanted = a.flag("need_weights", true);
   const Attended result = wanted ? attend(l, attention) : Attended{attended(l, attention), {}};
-  const Ref out = affine(l, join_heads(l, result.value), w.out, w.out_bias);
+  const Ref out = affine_transformer(l, join_heads(l, result.value), w.out, w.out_bias);
   if (!wanted) return Arguments{out, Arg()};
   const bool averaged = a.flag("average_attn_weights", true);
   return Arguments{out, averaged ? l.reduce("ReduceMean", result.weights, {1}, false) : result.weights};
@@ -76,9 +77,9 @@ Ref normed(Lowering& l, const Args& a, Ref x, std::string_view weight, std::stri
 }
 
 Ref feed_forward(Lowering& l, const Args& a, Ref x) {
-  const Ref inner = affine(l, x, a.tensor("ffn_weight_1"), a.tensor("ffn_bias_1"));
+  const Ref inner = affine_transformer(l, x, a.tensor("ffn_weight_1"), a.tensor("ffn_bias_1"));
   const Ref active = l.ref(l.call(a.flag("use_gelu") ? "gelu" : "relu", "", {Arg(inner)}));
-  return affine(l, active, a.tensor("ffn_weight_2"), a.tensor("ffn_bias_2"));
+  return affine_transformer(l, active, a.tensor("ffn_weight_2"), a.tensor("ffn_bias_2"));
 }
 
 Ref encoded(Lowering& l, const Args& a, Ref x) {
@@ -86,7 +87,7 @@ Ref encoded(Lowering& l, const Args& a, Ref x) {
   const Weights w = weights_of(a);
   const auto self_attention = [&](Ref y) {
     const Attention attention = heads_of(l, a, projections(l, y, y, y, w), a.i("num_heads", 1));
-    return affine(l, join_heads(l, attended(l, attention)), w.out, w.out_bias);
+    return affine_transformer(l, join_heads(l, attended(l, attention)), w.out, w.out_bias);
   };
   const auto norm_1 = [&](Ref y) { return normed(l, a, y, "norm_weight_1", "norm_bias_1"); };
   const auto norm_2 = [&](Ref y) { return normed(l, a, y, "norm_weight_2", "norm_bias_2"); };

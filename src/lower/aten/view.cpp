@@ -185,18 +185,18 @@ Ref put_expanded(Lowering& l, const Args&, Ref self, Ref part, size_t) {
   return {};
 }
 
-Arg same(Lowering&, const Args& a) { return a.self(); }
+Arg same_view(Lowering&, const Args& a) { return a.self(); }
 
 constexpr AtenOp kViewOps[] = {
     {.name = "_reshape_alias", .lower = view, .put = put_reshaped},
     {.name = "_reshape_copy", .lower = view},
     {.name = "_unsafe_view", .lower = view, .put = put_reshaped},
     {.name = "adjoint", .lower = turn_last, .put = put_turned<turn_last>, .reorders = true},
-    {.name = "alias", .lower = same, .put = put_whole},
+    {.name = "alias", .lower = same_view, .put = put_whole},
     {.name = "broadcast_to", .lower = expand, .put = put_expanded, .reorders = true},
-    {.name = "clone", .lower = same},
-    {.name = "contiguous", .lower = same, .put = put_whole, .copies_reordered = true},
-    {.name = "detach", .lower = same, .put = put_whole},
+    {.name = "clone", .lower = same_view},
+    {.name = "contiguous", .lower = same_view, .put = put_whole, .copies_reordered = true},
+    {.name = "detach", .lower = same_view, .put = put_whole},
     {.name = "expand", .lower = expand, .put = put_expanded, .reorders = true},
     {.name = "expand_as", .lower = expand_as, .put = put_expanded, .reorders = true},
     {.name = "expand_copy", .lower = expand},

@@ -32,16 +32,14 @@ bool says_at_least_two(const Condition& condition, const Assumptions& known) {
 }
 
 // The whole way from a program to a graph; each step is one method, in order.
-class Driver {
+class FromPt2Driver {
  public:
-  Driver(const pt2::ExportedProgram& program, const Request& request, const OpTable& ops)
+  FromPt2Driver(const pt2::ExportedProgram& program, const Request& request, const OpTable& ops)
       : program_(program),
         request_(request),
         symbols_(std::make_shared<Symbols>()),
         assumptions_(*symbols_),
-        lowering_(
-            ops, assumptions_, request.opset,
-            {.training = request.training, .domains = request.custom_opsets, .open_weights = request.open_weights}),
+        lowering_(ops, assumptions_, request.opset, LoweringOptions::of(request)),
         interpreter_(lowering_, request) {}
 
   Result<Lowered> run();
@@ -76,7 +74,7 @@ class Driver {
   std::vector<Condition> ties_;
 };
 
-Status Driver::collect_inputs() {
+Status FromPt2Driver::collect_inputs() {
   for (size_t i = 0; i < program_.inputs.size(); ++i) {
     const InputSpec& spec = program_.inputs[i];
     const pt2::TensorMeta* meta = meta_of(program_.graph, spec.argument);
@@ -100,7 +98,7 @@ Status Driver::collect_inputs() {
   return {};
 }
 
-Status Driver::name_inputs() {
+Status FromPt2Driver::name_inputs() {
   std::vector<std::pair<std::string, size_t>> outputs;
   std::vector<size_t> user;
   for (size_t i = 0; i < program_.outputs.size(); ++i)
@@ -115,7 +113,7 @@ Status Driver::name_inputs() {
 }
 
 // Symbols that are no axis by themselves but part of one (an input of 2*s rows) follow from that axis.
-Status Driver::bind_sizes() {
+Status FromPt2Driver::bind_sizes() {
   for (size_t i = 0; i < user_inputs_.size(); ++i) {
     const pt2::TensorMeta* meta = meta_of(program_.graph, program_.inputs[user_inputs_[i]].argument);
     for (size_t k = 0; k < meta->sizes.size(); ++k) {
@@ -146,12 +144,12 @@ Status Driver::bind_sizes() {
   return {};
 }
 
-void Driver::tie(const Condition& condition) {
+void FromPt2Driver::tie(const Condition& condition) {
   assumptions_.assume(condition);
   ties_.push_back(condition);
 }
 
-std::optional<Dim> Driver::leaf(const Expression& expression) const {
+std::optional<Dim> FromPt2Driver::leaf(const Expression& expression) const {
   if (expression.kind == Expression::Kind::symbol) {
     const auto it = axes_.symbols.find(expression.name);
     return it == axes_.symbols.end() ? std::nullopt : std::optional(it->second);
@@ -165,7 +163,7 @@ std::optional<Dim> Driver::leaf(const Expression& expression) const {
   return axis < dims.size() ? std::optional(dims[axis]) : std::nullopt;
 }
 
-Status Driver::bind_inputs() {
+Status FromPt2Driver::bind_inputs() {
   size_t next = 0;
   std::unordered_map<std::string, Ref> shared;  // tied weights
   for (size_t i = 0; i < program_.inputs.size(); ++i) {
@@ -197,7 +195,7 @@ Status Driver::bind_inputs() {
   return {};
 }
 
-Result<NamedRefs> Driver::outputs(Assembly& assembly) {
+Result<NamedRefs> FromPt2Driver::outputs(Assembly& assembly) {
   NamedRefs out;
   size_t count = 0, index = 0;
   for (const OutputSpec& spec : program_.outputs) count += spec.kind == OutputSpec::Kind::user;
@@ -222,12 +220,12 @@ Result<NamedRefs> Driver::outputs(Assembly& assembly) {
   return out;
 }
 
-bool Driver::is_of_freed(const Condition& condition) const {
+bool FromPt2Driver::is_of_freed(const Condition& condition) const {
   return std::any_of(axes_.freed.begin(), axes_.freed.end(),
                      [&](const auto& freed) { return condition.mentions(freed.first); });
 }
 
-bool Driver::is_zero_one_rule(const Condition& condition) {
+bool FromPt2Driver::is_zero_one_rule(const Condition& condition) {
   if (says_at_least_two(condition, assumptions_)) return true;
   const Assumptions::Scope scope(assumptions_);
   for (const Dims& dims : axes_.dims)
@@ -236,7 +234,7 @@ bool Driver::is_zero_one_rule(const Condition& condition) {
   return assumptions_.proves(condition) && !assumptions_.proves(Condition::never());
 }
 
-void Driver::read_ranges(Assembly& assembly) {
+void FromPt2Driver::read_ranges(Assembly& assembly) {
   constexpr int64_t kNoBound = int64_t{1} << 40;
   for (const auto& [name, range] : program_.ranges) {
     const auto it = axes_.symbols.find(name);
@@ -251,7 +249,7 @@ void Driver::read_ranges(Assembly& assembly) {
   }
 }
 
-void Driver::read_guards(Assembly& assembly) {
+void FromPt2Driver::read_guards(Assembly& assembly) {
   for (const Condition& condition : ties_)
     if (!is_of_freed(condition)) assembly.guard(condition, "torch.export: sizes of inputs");
   for (const std::string& text : program_.guards) {
@@ -266,7 +264,7 @@ void Driver::read_guards(Assembly& assembly) {
   }
 }
 
-Result<Lowered> Driver::run() {
+Result<Lowered> FromPt2Driver::run() {
   TRY_OK(collect_inputs());
   TRY_OK(name_inputs());
   TRY_OK(bind_sizes());
@@ -287,7 +285,7 @@ Result<Lowered> Driver::run() {
 }  // namespace
 
 Result<Lowered> from_pt2(const pt2::ExportedProgram& program, const Request& request, const OpTable& ops) {
-  return Driver(program, request, ops).run();
+  return FromPt2Driver(program, request, ops).run();
 }
 
 }  // namespace anyshape::lower

@@ -28,7 +28,7 @@ Pattern corner_of(const Pattern& grid) {
 
 }  // namespace
 
-Constants::Constants(Builder& builder, Dim length, const Program& model) : b_(builder), length_(length) {
+Constants::Constants(Builder& builder, Dim length, const CapturedSteps& model) : b_(builder), length_(length) {
   for (const Value& value : model.graph->values)
     if (value.is_initializer) names_[value.constant->as_tensor().bytes().data()] = value.name;
 }

@@ -3,8 +3,8 @@
 #include <unordered_map>
 
 #include "ir/builder.h"
+#include "lower/reroll/captured_steps.h"
 #include "lower/reroll/pattern.h"
-#include "lower/reroll/program.h"
 
 namespace anyshape::lower::reroll {
 
@@ -12,7 +12,7 @@ namespace anyshape::lower::reroll {
 class Constants {
  public:
   // `model`: gives weights their names.
-  Constants(Builder& builder, Dim length, const Program& model);
+  Constants(Builder& builder, Dim length, const CapturedSteps& model);
 
   Dim size(const Affine& number) const;
   // At step 0 of a loop, and outside of loops.

@@ -13,7 +13,7 @@ constexpr int64_t kMostLag = 4;
 // What one operand reads at one step of one program.
 struct Reading {
   int64_t step = 0;
-  const Program* program = nullptr;
+  const CapturedSteps* program = nullptr;
   const Layout* layout = nullptr;
   Source source;
 
@@ -136,7 +136,7 @@ struct Run {
 
 class Fitting {
  public:
-  Fitting(const std::vector<Part>& parts, const Program& shorter, const Program& longer)
+  Fitting(const std::vector<Part>& parts, const CapturedSteps& shorter, const CapturedSteps& longer)
       : programs_{&shorter, &longer}, layouts_{Layout(parts, shorter.length), Layout(parts, longer.length)} {
     form_.parts = parts;
   }
@@ -156,7 +156,7 @@ class Fitting {
     return programs_[program]->steps[layouts_[program].step(label)];
   }
 
-  const Program* programs_[2];
+  const CapturedSteps* programs_[2];
   Layout layouts_[2];
   Form form_;
 };
@@ -253,14 +253,15 @@ tl::expected<Form, Misfit> Fitting::run() {
   auto outputs = straight(programs_[0]->outputs, programs_[1]->outputs);
   if (!outputs) return tl::unexpected(Misfit{"the outputs follow no rule", {}});
   form_.outputs = *std::move(outputs);
-  for (const Program* program : programs_)
+  for (const CapturedSteps* program : programs_)
     if (auto misfit = difference(form_, *program)) return tl::unexpected(*std::move(misfit));
   return std::move(form_);
 }
 
 }  // namespace
 
-tl::expected<Form, Misfit> fit(const std::vector<Part>& parts, const Program& shorter, const Program& longer) {
+tl::expected<Form, Misfit> fit(const std::vector<Part>& parts, const CapturedSteps& shorter,
+                               const CapturedSteps& longer) {
   return Fitting(parts, shorter, longer).run();
 }
 

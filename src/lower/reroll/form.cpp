@@ -9,7 +9,7 @@ namespace {
 
 class Comparison {
  public:
-  Comparison(const Form& form, const Program& program)
+  Comparison(const Form& form, const CapturedSteps& program)
       : form_(form), program_(program), layout_(form.parts, program.length) {}
 
   std::optional<Misfit> run();
@@ -20,7 +20,7 @@ class Comparison {
   bool agrees(const Place& place, const Source& found, int64_t step) const;
 
   const Form& form_;
-  const Program& program_;
+  const CapturedSteps& program_;
   Layout layout_;
 };
 
@@ -102,6 +102,8 @@ Label Layout::label(size_t step) const {
   return {part, within % sizes_[part], static_cast<int64_t>(within / sizes_[part])};
 }
 
-std::optional<Misfit> difference(const Form& form, const Program& program) { return Comparison(form, program).run(); }
+std::optional<Misfit> difference(const Form& form, const CapturedSteps& program) {
+  return Comparison(form, program).run();
+}
 
 }  // namespace anyshape::lower::reroll

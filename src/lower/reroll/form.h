@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "lower/reroll/captured_steps.h"
 #include "lower/reroll/pattern.h"
-#include "lower/reroll/program.h"
 
 namespace anyshape::lower::reroll {
 
@@ -81,9 +81,10 @@ struct Misfit {
 };
 
 // The form that both programs have, with these parts.
-tl::expected<Form, Misfit> fit(const std::vector<Part>& parts, const Program& shorter, const Program& longer);
+tl::expected<Form, Misfit> fit(const std::vector<Part>& parts, const CapturedSteps& shorter,
+                               const CapturedSteps& longer);
 
 // Is this the program of that form and length, step by step? The first difference, or nothing.
-std::optional<Misfit> difference(const Form& form, const Program& program);
+std::optional<Misfit> difference(const Form& form, const CapturedSteps& program);
 
 }  // namespace anyshape::lower::reroll

@@ -19,8 +19,8 @@ size_t hash_of(const Tensor& tensor) { return std::hash<std::string>()(content_o
 
 class Tokens {
  public:
-  explicit Tokens(const std::vector<const Program*>& programs) : programs_(programs) {
-    for (const Program* program : programs) {
+  explicit Tokens(const std::vector<const CapturedSteps*>& programs) : programs_(programs) {
+    for (const CapturedSteps* program : programs) {
       std::unordered_set<size_t> own;
       for (size_t id = 0; id < program->graph->values.size(); ++id)
         if (program->graph->values[id].is_initializer) own.insert(hash(*program, id));
@@ -28,7 +28,7 @@ class Tokens {
     }
   }
 
-  std::vector<uint32_t> of(const Program& program) {
+  std::vector<uint32_t> of(const CapturedSteps& program) {
     std::vector<uint32_t> out;
     for (size_t i = 0; i < program.steps.size(); ++i)
       out.push_back(numbers_.try_emplace(text(program, i), static_cast<uint32_t>(numbers_.size())).first->second);
@@ -36,21 +36,21 @@ class Tokens {
   }
 
  private:
-  size_t hash(const Program& program, size_t id) {
+  size_t hash(const CapturedSteps& program, size_t id) {
     const auto [known, first] = hashes_[&program].try_emplace(id);
     if (first) known->second = hash_of(program.facts[id].as_tensor());
     return known->second;
   }
 
   // A weight is told by its entries, a number that may follow the step or the length by its type.
-  std::string constant(const Program& program, const Source& source) {
+  std::string constant(const CapturedSteps& program, const Source& source) {
     const Tensor tensor = program.tensor(source);
     const size_t content = hash(program, source.index);
     if (tensor.count() > kFewEntries && holders_[content] == programs_.size()) return fmt::format("w{}", content);
     return fmt::format("n{}.{}", static_cast<int>(tensor.dtype()), tensor.rank());
   }
 
-  std::string text(const Program& program, size_t index) {
+  std::string text(const CapturedSteps& program, size_t index) {
     const Step& step = program.steps[index];
     std::string out = fmt::format("{}.{}/{}", step.node->domain, step.node->type, step.node->out.size());
     for (const Attribute& attribute : step.node->attributes) out += text_of(attribute);
@@ -70,8 +70,8 @@ class Tokens {
     return out;
   }
 
-  std::vector<const Program*> programs_;
-  std::unordered_map<const Program*, std::unordered_map<size_t, size_t>> hashes_;
+  std::vector<const CapturedSteps*> programs_;
+  std::unordered_map<const CapturedSteps*, std::unordered_map<size_t, size_t>> hashes_;
   std::unordered_map<size_t, size_t> holders_;
   std::unordered_map<std::string, uint32_t> numbers_;
 };
@@ -122,10 +122,10 @@ class Alignment {
 
 }  // namespace
 
-std::vector<std::vector<uint32_t>> tokens_of(const std::vector<const Program*>& programs) {
+std::vector<std::vector<uint32_t>> tokens_of(const std::vector<const CapturedSteps*>& programs) {
   Tokens tokens(programs);
   std::vector<std::vector<uint32_t>> out;
-  for (const Program* program : programs) out.push_back(tokens.of(*program));
+  for (const CapturedSteps* program : programs) out.push_back(tokens.of(*program));
   return out;
 }
 

@@ -4,13 +4,13 @@
 #include <string>
 #include <vector>
 
-#include "lower/reroll/program.h"
+#include "lower/reroll/captured_steps.h"
 
 namespace anyshape::lower::reroll {
 
 // Steps by what they are: equal numbers for steps that may be the same step of a loop. Numbers of programs that are
 // tokenised together can be compared.
-std::vector<std::vector<uint32_t>> tokens_of(const std::vector<const Program*>& programs);
+std::vector<std::vector<uint32_t>> tokens_of(const std::vector<const CapturedSteps*>& programs);
 
 // Steps begin..end of the longer program repeat every `unit`.
 struct Repeat {

@@ -2,7 +2,7 @@
 #include <unordered_map>
 
 #include "base/among.h"
-#include "lower/reroll/program.h"
+#include "lower/reroll/captured_steps.h"
 
 namespace anyshape::lower::reroll {
 namespace {

@@ -40,7 +40,7 @@ std::vector<Choice> choices_of(const Repeat& repeat) {
 // Which choice of each loop is being looked at.
 class Search {
  public:
-  Search(std::vector<Repeat> repeats, const Program& shorter, const Program& longer)
+  Search(std::vector<Repeat> repeats, const CapturedSteps& shorter, const CapturedSteps& longer)
       : repeats_(std::move(repeats)), shorter_(shorter), longer_(longer) {
     for (const Repeat& repeat : repeats_) choices_.push_back(choices_of(repeat));
     at_.resize(repeats_.size());
@@ -53,7 +53,7 @@ class Search {
   bool next(const Misfit& misfit);
 
   std::vector<Repeat> repeats_;
-  const Program &shorter_, &longer_;
+  const CapturedSteps &shorter_, &longer_;
   std::vector<std::vector<Choice>> choices_;
   std::vector<size_t> at_;
 };
@@ -131,7 +131,7 @@ std::vector<Guard> common_guards(const std::vector<Capture>& captures) {
 }
 
 // The same inputs in all captures, in the same order.
-bool same_inputs(const Program& a, const Program& b) {
+bool same_inputs(const CapturedSteps& a, const CapturedSteps& b) {
   return std::ranges::equal(a.graph->inputs, b.graph->inputs,
                             [&](ValueId x, ValueId y) { return a.graph->values[x].name == b.graph->values[y].name; });
 }
@@ -140,20 +140,20 @@ bool same_inputs(const Program& a, const Program& b) {
 
 Result<Lowered> reroll(const std::vector<Capture>& captures, std::string_view axis, const Request& request,
                        const OpTable& ops) {
-  std::vector<Program> programs;
+  std::vector<CapturedSteps> programs;
   for (const Capture& capture : captures) {
-    TRY(Program program, read_program(capture.lowered, capture.length, ops));
+    TRY(CapturedSteps program, read_steps(capture.lowered, capture.length, ops));
     if (!programs.empty() && !same_inputs(programs[0], program))
       return refuse("reroll.none", "the captures have other inputs");
     programs.push_back(std::move(program));
   }
-  const Program &shorter = programs[0], &longer = programs[1];
+  const CapturedSteps &shorter = programs[0], &longer = programs[1];
   const auto tokens = tokens_of({&shorter, &longer});
   const auto repeats = find_repeats(tokens[0], tokens[1]);
   if (!repeats || longer.length != shorter.length + 1)
     return refuse("reroll.none", "what is longer by one is not the program with one step more");
   TRY(const Form form, Search(*repeats, shorter, longer).run());
-  for (const Program& program : programs)
+  for (const CapturedSteps& program : programs)
     if (const auto misfit = difference(form, program))
       return refuse("reroll.differs", "the program of length {} is not as predicted: {}", program.length, misfit->why);
   const Lowered& model = captures[1].lowered;

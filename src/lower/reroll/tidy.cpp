@@ -2,7 +2,7 @@
 #include <unordered_map>
 
 #include "ir/builder.h"
-#include "lower/reroll/program.h"
+#include "lower/reroll/captured_steps.h"
 
 namespace anyshape::lower::reroll {
 namespace {
@@ -22,7 +22,7 @@ class Tidy {
     for (const auto& [domain, version] : captured.opsets) builder_.import_domain(domain, version);
   }
 
-  Result<Program> run(int64_t length);
+  Result<CapturedSteps> run(int64_t length);
 
  private:
   static int64_t opset_of(const Lowered& captured) {
@@ -222,19 +222,19 @@ Status Tidy::add(const Node& node) {
   return builder_.status();
 }
 
-Result<Program> Tidy::run(int64_t length) {
+Result<CapturedSteps> Tidy::run(int64_t length) {
   TRY_OK(bind_values());
   for (const Node& node : captured_.graph->nodes) TRY_OK(add(node));
   std::vector<std::pair<std::string, Ref>> outputs;
   for (ValueId id : captured_.graph->outputs) outputs.emplace_back(captured_.graph->values[id].name, refs_[id]);
-  Program out;
+  CapturedSteps out;
   out.length = length;
   TRY(out.graph, builder_.finish(outputs));
   out.facts = builder_.facts();
   return out;
 }
 
-void number_steps(Program& program) {
+void number_steps(CapturedSteps& program) {
   const Graph& graph = *program.graph;
   std::vector<Source> made(graph.values.size());
   for (size_t i = 0; i < graph.inputs.size(); ++i) made[graph.inputs[i]] = {Source::input, static_cast<uint32_t>(i), 0};
@@ -253,8 +253,8 @@ void number_steps(Program& program) {
 
 }  // namespace
 
-Result<Program> read_program(const Lowered& captured, int64_t length, const OpTable& ops) {
-  TRY(Program out, Tidy(captured, ops).run(length));
+Result<CapturedSteps> read_steps(const Lowered& captured, int64_t length, const OpTable& ops) {
+  TRY(CapturedSteps out, Tidy(captured, ops).run(length));
   number_steps(out);
   return out;
 }

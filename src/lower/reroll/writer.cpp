@@ -21,7 +21,7 @@ int64_t concat_axis(const Item& item, size_t rank) {
 
 }  // namespace
 
-Writer::Writer(const Form& form, const Program& shorter, const Program& longer, std::string_view axis,
+Writer::Writer(const Form& form, const CapturedSteps& shorter, const CapturedSteps& longer, std::string_view axis,
                const Lowered& captured, const OpTable& ops)
     : form_(form),
       shorter_(shorter),
@@ -210,7 +210,7 @@ Result<std::shared_ptr<Graph>> Writer::run(Facts& facts) {
   return graph;
 }
 
-Result<std::shared_ptr<Graph>> write(const Form& form, const Program& shorter, const Program& longer,
+Result<std::shared_ptr<Graph>> write(const Form& form, const CapturedSteps& shorter, const CapturedSteps& longer,
                                      std::string_view axis, const Lowered& captured, const OpTable& ops, Facts& facts) {
   return Writer(form, shorter, longer, axis, captured, ops).run(facts);
 }

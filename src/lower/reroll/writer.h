@@ -30,7 +30,7 @@ struct Stack {
 // A part of the form as it is being written: loops and what stands between them.
 class Writer {
  public:
-  Writer(const Form& form, const Program& shorter, const Program& longer, std::string_view axis,
+  Writer(const Form& form, const CapturedSteps& shorter, const CapturedSteps& longer, std::string_view axis,
          const Lowered& captured, const OpTable& ops);
 
   Result<std::shared_ptr<Graph>> run(Facts& facts);
@@ -69,7 +69,7 @@ class Writer {
   Ref merged(Ref stack, int64_t axis, const Dims& dims);
 
   const Form& form_;
-  const Program &shorter_, &longer_;
+  const CapturedSteps &shorter_, &longer_;
   Layout short_layout_, long_layout_;
   const Lowered& captured_;
   Assumptions assumptions_;

@@ -19,16 +19,14 @@ struct Output {
 };
 
 // The whole way from a module to a graph.
-class Driver {
+class FromTorchscriptDriver {
  public:
-  Driver(const torchscript::Script& script, const Request& request, const OpTable& ops)
+  FromTorchscriptDriver(const torchscript::Script& script, const Request& request, const OpTable& ops)
       : script_(script),
         request_(request),
         symbols_(std::make_shared<Symbols>()),
         assumptions_(*symbols_),
-        lowering_(
-            ops, assumptions_, request.opset,
-            {.training = request.training, .domains = request.custom_opsets, .open_weights = request.open_weights}),
+        lowering_(ops, assumptions_, request.opset, LoweringOptions::of(request)),
         evaluator_(script, lowering_) {
     evaluator_.library().set_custom(request.custom);
   }
@@ -58,7 +56,7 @@ class Driver {
   Value result_;
 };
 
-Status Driver::find_forward() {
+Status FromTorchscriptDriver::find_forward() {
   const torchscript::Class& type = script_.classes.at(script_.data.root->text);
   for (const char* name : {"forward", "forward__0"}) {
     const auto found = type.methods.find(name);
@@ -69,7 +67,7 @@ Status Driver::find_forward() {
   return refuse("script.forward", "the module {} has no method forward", script_.data.root->text);
 }
 
-Status Driver::name_inputs() {
+Status FromTorchscriptDriver::name_inputs() {
   TRY(inputs_, script::inputs_of(script_, *forward_, request_));
   request_.dynamic.insert(request_.dynamic.end(), inputs_.dynamic.begin(), inputs_.dynamic.end());
   std::vector<RecordedInput> recorded;
@@ -86,7 +84,7 @@ Status Driver::name_inputs() {
   return {};
 }
 
-Result<Value> Driver::argument(const script::Argument& given) {
+Result<Value> FromTorchscriptDriver::argument(const script::Argument& given) {
   using Kind = script::Argument::Kind;
   switch (given.kind) {
     case Kind::tensor:
@@ -110,7 +108,7 @@ Result<Value> Driver::argument(const script::Argument& given) {
   return Value(std::move(dict));
 }
 
-Status Driver::call_forward() {
+Status FromTorchscriptDriver::call_forward() {
   lowering_.captured().watch(axes_.freed);
   for (size_t i = 0; i < inputs_.tensors.size(); ++i) {
     const auto& tensor = inputs_.tensors[i];
@@ -134,7 +132,7 @@ Status Driver::call_forward() {
   return lowering_->status();
 }
 
-Status Driver::flatten(const Value& value, const std::string& path, std::vector<Output>& out) {
+Status FromTorchscriptDriver::flatten(const Value& value, const std::string& path, std::vector<Output>& out) {
   if (value.is_none()) return {};
   if (const Var* tensor = value.get<Var>()) {
     out.push_back({path, lowering_.memory().read(*tensor)});
@@ -168,7 +166,7 @@ Status Driver::flatten(const Value& value, const std::string& path, std::vector<
                 list ? "a list whose length only the running model knows" : script::kind_of(value));
 }
 
-Result<NamedRefs> Driver::outputs(Assembly& assembly) {
+Result<NamedRefs> FromTorchscriptDriver::outputs(Assembly& assembly) {
   std::vector<Output> found;
   lowering_->set_place("");
   TRY_OK(flatten(result_, "", found));
@@ -182,7 +180,7 @@ Result<NamedRefs> Driver::outputs(Assembly& assembly) {
 }
 
 // What the module will find in its attributes when it is called again.
-void Driver::add_state(NamedRefs& out, Assembly& assembly) {
+void FromTorchscriptDriver::add_state(NamedRefs& out, Assembly& assembly) {
   for (const script::Change& change : evaluator_.modules().changes()) {
     // What is always set before it is read says nothing to the next call.
     if (!change.read_first) continue;
@@ -204,7 +202,7 @@ void Driver::add_state(NamedRefs& out, Assembly& assembly) {
   }
 }
 
-Status Driver::check_dynamic(const NamedRefs& outputs) const {
+Status FromTorchscriptDriver::check_dynamic(const NamedRefs& outputs) const {
   std::vector<std::string> names;
   for (const auto& tensor : inputs_.tensors) names.push_back(tensor.name);
   for (const auto& [name, ref] : outputs) names.push_back(name);
@@ -213,7 +211,7 @@ Status Driver::check_dynamic(const NamedRefs& outputs) const {
   return {};
 }
 
-Result<Lowered> Driver::run() {
+Result<Lowered> FromTorchscriptDriver::run() {
   TRY_OK(find_forward());
   TRY_OK(name_inputs());
   TRY_OK(call_forward());
@@ -234,7 +232,7 @@ Result<Lowered> Driver::run() {
 }  // namespace
 
 Result<Lowered> from_torchscript(const torchscript::Script& script, const Request& request, const OpTable& ops) {
-  return Driver(script, request, ops).run();
+  return FromTorchscriptDriver(script, request, ops).run();
 }
 
 }  // namespace anyshape::lower

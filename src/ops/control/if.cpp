@@ -6,9 +6,9 @@
 namespace anyshape::ops {
 namespace {
 
-constexpr Port kIn[] = {{"cond", Port::value}};
-constexpr Port kOut[] = {{"outputs", Port::variadic}};
-constexpr AttributeDef kAttributes[] = {
+constexpr Port kIfIn[] = {{"cond", Port::value}};
+constexpr Port kIfOut[] = {{"outputs", Port::variadic}};
+constexpr AttributeDef kIfAttributes[] = {
     {"else_branch", AttributeDef::graph, AttributeDef::required},
     {"then_branch", AttributeDef::graph, AttributeDef::required},
 };
@@ -97,7 +97,7 @@ Result<Facts> walk_both(const Call& call, InferContext& context, const Condition
   return out;
 }
 
-Result<Facts> infer(const Call& call, InferContext& context) {
+Result<Facts> infer_if(const Call& call, InferContext& context) {
   const Graph *then_graph = call.graph("then_branch"), *else_graph = call.graph("else_branch");
   if (!then_graph || !else_graph) return refuse("if.branch", "then_branch and else_branch must both be given");
   TRY_OK(check_outputs(call, *then_graph, "then_branch"));
@@ -124,7 +124,7 @@ Result<Facts> infer(const Call& call, InferContext& context) {
   return walk_both(call, context, taken, on_data);
 }
 
-Status reference(const Call& call, KernelArgs& args) {
+Status reference_if(const Call& call, KernelArgs& args) {
   TRY(const bool taken, single_bool(args.in(0), "if.cond"));
   const std::string_view name = taken ? "then_branch" : "else_branch";
   const Graph* branch = call.graph(name);
@@ -135,14 +135,14 @@ Status reference(const Call& call, KernelArgs& args) {
   return {};
 }
 
-constexpr Kernel kKernels[] = {{"reference", reference}};
+constexpr Kernel kIfKernels[] = {{"reference", reference_if}};
 
 }  // namespace
 
 constexpr OpDef kIf1{.name = "If",
                      .since = 1,
-                     .sig = {kIn, kOut, "one of two bodies, chosen by a condition", kAttributes},
-                     .infer = infer,
-                     .kernels = kKernels};
+                     .sig = {kIfIn, kIfOut, "one of two bodies, chosen by a condition", kIfAttributes},
+                     .infer = infer_if,
+                     .kernels = kIfKernels};
 
 }  // namespace anyshape::ops

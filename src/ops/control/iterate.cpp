@@ -2,15 +2,10 @@
 
 #include <algorithm>
 
+#include "ops/control/invariant.h"
+
 namespace anyshape::ops {
 namespace {
-
-constexpr int kMaxTrials = 8;
-
-Facts carried_of(const Iteration& iteration, const Facts& outputs) {
-  const auto first = outputs.begin() + static_cast<ptrdiff_t>(iteration.carried_at);
-  return Facts(first, first + static_cast<ptrdiff_t>(iteration.carried));
-}
 
 Facts scans_of(const Iteration& iteration, const Facts& outputs) {
   return Facts(outputs.begin() + static_cast<ptrdiff_t>(iteration.carried_at + iteration.carried), outputs.end());
@@ -44,142 +39,6 @@ Status check_carried(InferContext& context, const Iteration& iteration, const Fa
   }
   return {};
 }
-
-Fact source_of_sizes(bool from_shapes) {
-  Fact source;
-  source.from_shapes = from_shapes;
-  return source;
-}
-
-// Carried values at the start of iteration `number`, as guessed from their start and the first iteration: parts that
-// did not change stay, those that did grow by the same amount every time. Guesses are checked by trying the body.
-class Invariant {
- public:
-  // `by_shapes`: sizes that follow no rule are not just any, be it because they are functions of the input shapes.
-  Invariant(InferContext& context, const Iteration& iteration, const Facts& initial, const Facts& first, Dim number,
-            bool by_shapes)
-      : context_(context), iteration_(iteration), number_(number), by_shapes_(by_shapes) {
-    for (size_t i = 0; i < initial.size(); ++i) state_.push_back(guess(initial[i], first[i]));
-  }
-
-  // Weakens the guesses until an iteration keeps them; what never settles becomes unknown. Gives the body's outputs.
-  Result<Facts> settle(const Condition& path) {
-    for (int trial = 0; trial < kMaxTrials; ++trial) {
-      auto outputs = context_.try_body(*iteration_.body, iteration_.inputs(number_, state_), path);
-      if (!outputs) {
-        if (outputs.error().kind != Error::Kind::refused || blank_) return outputs;
-        blank();
-        continue;
-      }
-      if (!weaken(carried_of(iteration_, *outputs))) return outputs;
-    }
-    blank();
-    return context_.try_body(*iteration_.body, iteration_.inputs(number_, state_), path);
-  }
-
-  const Facts& state() const { return state_; }
-  // Every size follows a rule.
-  bool exact() const {
-    const auto known = [](const Fact& fact) { return !fact.is_tensor() || fact.dims; };
-    return !blank_ && free_.empty() && std::all_of(state_.begin(), state_.end(), known);
-  }
-  // The dim mentions a size that follows no rule.
-  bool mentions_free(Dim dim) const {
-    const auto used = dim.symbols();
-    return std::any_of(used.begin(), used.end(), [&](Dim s) { return is_free(s); });
-  }
-
-  // The carried values after `count` iterations; sizes that follow no rule are new ones.
-  Facts after(Dim count) {
-    Facts out;
-    for (const Fact& fact : state_) {
-      out.push_back(map_dims(fact, [&](Dim d) {
-        if (is_free(d)) return context_.fresh(source_of_sizes(by_shapes_), std::string(iteration_.code));
-        return d.is_unknown() ? d : context_.simplify(substitute(d, {{number_, count}}));
-      }));
-      if (fact.kind == Fact::Kind::sequence && !fact.length)
-        out.back().length = context_.fresh(source_of_sizes(by_shapes_), "length");
-      const auto& elements = out.back().elements;
-      if (elements && std::any_of(elements->begin(), elements->end(), [](Dim d) { return d.is_unknown(); }))
-        out.back().elements = nullptr;
-      out.back().from_shapes = fact.from_shapes && by_shapes_;
-    }
-    return out;
-  }
-
-  // Again what was assumed of the sizes that follow no rule.
-  void assume_free() const {
-    for (Dim d : free_) context_.assumptions().assume(Condition::ge(d, 0));
-  }
-
- private:
-  bool is_free(Dim d) const { return std::find(free_.begin(), free_.end(), d) != free_.end(); }
-
-  Dim free_size() {
-    free_.push_back(context_.fresh(source_of_sizes(by_shapes_), std::string(iteration_.code)));
-    return free_.back();
-  }
-
-  Fact guess(const Fact& initial, const Fact& first) {
-    const JoinDim grow = [&](Dim a, Dim b) { return a + number_ * (b - a); };
-    auto joined = join(context_, initial, first, {grow, grow});
-    Fact out = joined ? *std::move(joined) : Fact();
-    if (out.bounds && !(initial.bounds && first.bounds && same(context_, initial, first))) out.bounds.reset();
-    if (iteration_.fixed_dims) out.dims = initial.dims;
-    return out;
-  }
-
-  // Parts of the state that an iteration does not keep become free. True when there were any.
-  bool weaken(const Facts& outputs) {
-    bool changed = false;
-    for (size_t i = 0; i < state_.size(); ++i) {
-      Fact expected = map_dims(state_[i], [&](Dim d) { return substitute(d, {{number_, number_ + 1}}); });
-      Fact next = weaker(expected, outputs[i]);
-      if (same(context_, next, expected)) continue;
-      changed = true;
-      // Parts that were kept are still functions of the iteration number: shift them back.
-      state_[i] = map_dims(next, [&](Dim d) { return is_free(d) ? d : substitute(d, {{number_, number_ - 1}}); });
-    }
-    return changed;
-  }
-
-  Fact weaker(const Fact& expected, const Fact& output) {
-    const JoinDim loosen = [&](Dim a, Dim) { return is_free(a) ? a : free_size(); };
-    auto joined = join(context_, expected, output, {loosen, std::nullopt});
-    if (!joined) return Fact();
-    if (joined->bounds && !expected.bounds) joined->bounds.reset();
-    if (joined->bounds && !same_bounds(*joined->bounds, *expected.bounds)) joined->bounds.reset();
-    if (iteration_.fixed_dims) joined->dims = expected.dims;
-    return *std::move(joined);
-  }
-
-  static bool same_bounds(const Bounds& a, const Bounds& b) { return a.lo == b.lo && a.hi == b.hi; }
-
-  // Nothing but the types.
-  void blank() {
-    blank_ = true;
-    for (Fact& fact : state_) {
-      const bool from_shapes = fact.from_shapes;
-      fact = fact.type_only();
-      fact.from_shapes = from_shapes;
-      fact.length.reset();
-      if (!iteration_.fixed_dims) fact.dims.reset();
-      if (fact.item) {
-        Fact item = fact.item->type_only();
-        item.dims.reset();
-        fact.item = std::make_shared<const Fact>(std::move(item));
-      }
-    }
-  }
-
-  InferContext& context_;
-  const Iteration& iteration_;
-  Dim number_;
-  bool by_shapes_;
-  Facts state_;
-  Dims free_;
-  bool blank_ = false;
-};
 
 bool mentions_data(const InferContext& context, const Facts& facts) {
   const auto on_data = [&](Dim d) { return !d.is_unknown() && context.on_data(d); };

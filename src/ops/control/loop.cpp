@@ -6,11 +6,11 @@
 namespace anyshape::ops {
 namespace {
 
-constexpr Port kIn[] = {{"M", Port::optional | Port::value},
-                        {"cond", Port::optional | Port::value},
-                        {"v_initial", Port::optional | Port::variadic | Port::value}};
-constexpr Port kOut[] = {{"v_final_and_scan_outputs", Port::variadic}};
-constexpr AttributeDef kAttributes[] = {
+constexpr Port kLoopIn[] = {{"M", Port::optional | Port::value},
+                            {"cond", Port::optional | Port::value},
+                            {"v_initial", Port::optional | Port::variadic | Port::value}};
+constexpr Port kLoopOut[] = {{"v_final_and_scan_outputs", Port::variadic}};
+constexpr AttributeDef kLoopAttributes[] = {
     {"body", AttributeDef::graph, AttributeDef::required},
 };
 
@@ -120,7 +120,7 @@ Result<Iterated> generalise(InferContext& context, const Iteration& iteration, c
   return out;
 }
 
-Result<Facts> infer(const Call& call, InferContext& context) {
+Result<Facts> infer_loop(const Call& call, InferContext& context) {
   const Graph* body = call.graph("body");
   if (!body) return refuse("loop.body", "the body is missing");
   const size_t carried = call.inputs() > 2 ? call.inputs() - 2 : 0;
@@ -208,7 +208,7 @@ Status give_outputs(const Call& call, KernelArgs& args, const Running& end, Scan
   return {};
 }
 
-Status reference(const Call& call, KernelArgs& args) {
+Status reference_loop(const Call& call, KernelArgs& args) {
   const Graph* body = call.graph("body");
   if (!body) return refuse("loop.body", "the body is missing");
   TRY(Running now, start(args));
@@ -229,14 +229,14 @@ Status reference(const Call& call, KernelArgs& args) {
   return give_outputs(call, args, now, scans, number);
 }
 
-constexpr Kernel kKernels[] = {{"reference", reference}};
+constexpr Kernel kLoopKernels[] = {{"reference", reference_loop}};
 
 }  // namespace
 
 constexpr OpDef kLoop1{.name = "Loop",
                        .since = 1,
-                       .sig = {kIn, kOut, "a body repeated by count and condition", kAttributes},
-                       .infer = infer,
-                       .kernels = kKernels};
+                       .sig = {kLoopIn, kLoopOut, "a body repeated by count and condition", kLoopAttributes},
+                       .infer = infer_loop,
+                       .kernels = kLoopKernels};
 
 }  // namespace anyshape::ops

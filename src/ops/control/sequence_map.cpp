@@ -6,10 +6,10 @@
 namespace anyshape::ops {
 namespace {
 
-constexpr Port kIn[] = {{"input_sequence", Port::value},
-                        {"additional_inputs", Port::optional | Port::variadic | Port::value}};
-constexpr Port kOut[] = {{"out_sequence", Port::variadic}};
-constexpr AttributeDef kAttributes[] = {
+constexpr Port kSequenceMapIn[] = {{"input_sequence", Port::value},
+                                   {"additional_inputs", Port::optional | Port::variadic | Port::value}};
+constexpr Port kSequenceMapOut[] = {{"out_sequence", Port::variadic}};
+constexpr AttributeDef kSequenceMapAttributes[] = {
     {"body", AttributeDef::graph, AttributeDef::required},
 };
 
@@ -93,7 +93,7 @@ Result<Facts> map_any(const Call& call, InferContext& context, const Graph& body
   return out;
 }
 
-Result<Facts> infer(const Call& call, InferContext& context) {
+Result<Facts> infer_sequence_map(const Call& call, InferContext& context) {
   const Graph* body = call.graph("body");
   if (!body) return refuse("sequencemap.body", "the body is missing");
   if (!is_sequence(call.in(0))) {
@@ -117,7 +117,7 @@ Result<Facts> infer(const Call& call, InferContext& context) {
 
 DType declared_dtype(const Value& value) { return value.declared ? value.declared->dtype : DType::undefined; }
 
-Status reference(const Call& call, KernelArgs& args) {
+Status reference_sequence_map(const Call& call, KernelArgs& args) {
   const Graph* body = call.graph("body");
   if (!body) return refuse("sequencemap.body", "the body is missing");
   if (call.outputs() > body->outputs.size())
@@ -143,14 +143,15 @@ Status reference(const Call& call, KernelArgs& args) {
   return {};
 }
 
-constexpr Kernel kKernels[] = {{"reference", reference}};
+constexpr Kernel kSequenceMapKernels[] = {{"reference", reference_sequence_map}};
 
 }  // namespace
 
-constexpr OpDef kSequenceMap17{.name = "SequenceMap",
-                               .since = 17,
-                               .sig = {kIn, kOut, "a body over the items of sequences", kAttributes},
-                               .infer = infer,
-                               .kernels = kKernels};
+constexpr OpDef kSequenceMap17{
+    .name = "SequenceMap",
+    .since = 17,
+    .sig = {kSequenceMapIn, kSequenceMapOut, "a body over the items of sequences", kSequenceMapAttributes},
+    .infer = infer_sequence_map,
+    .kernels = kSequenceMapKernels};
 
 }  // namespace anyshape::ops

@@ -11,8 +11,8 @@
 namespace anyshape::ops {
 namespace {
 
-constexpr Port kIn[] = {{"X"}};
-constexpr Port kOut[] = {{"Y"}};
+constexpr Port kActivationIn[] = {{"X"}};
+constexpr Port kActivationOut[] = {{"Y"}};
 constexpr Port kSlopeIn[] = {{"X"}, {"slope"}};
 constexpr Port kGateIn[] = {{"A"}, {"B"}};
 constexpr AttributeDef kAlpha[] = {{"alpha", 1.0f}};
@@ -26,7 +26,7 @@ constexpr AttributeDef kSeluAttributes[] = {{"alpha", 1.6732f, {1, 5}},
 constexpr AttributeDef kShrinkAttributes[] = {{"bias", 0.0f}, {"lambd", 0.5f}};
 
 template <unsigned mask>
-Result<Facts> infer(const Call& call, InferContext&) {
+Result<Facts> infer_activation(const Call& call, InferContext&) {
   TRY_OK(require_tensor(call, 0, mask));
   return Facts{typed(call.in(0).dtype, call.in(0).dims)};
 }
@@ -80,7 +80,7 @@ Parameters shrink_parameters(const Call& call) { return {call.f("lambd"), call.f
 
 // Every type computes in double and rounds once.
 template <Function fn, Decode decode>
-Status reference(const Call& call, KernelArgs& args) {
+Status reference_activation(const Call& call, KernelArgs& args) {
   const Parameters parameters = decode(call);
   if (args.in(0).dtype() != args.out(0).dtype())
     return unknown("dtype", "{} of {}", call.type(), name(args.in(0).dtype()));
@@ -97,16 +97,16 @@ Status reference(const Call& call, KernelArgs& args) {
 }
 
 template <Function fn, Decode decode = no_parameters>
-constexpr Kernel kKernels[] = {{"reference", reference<fn, decode>}};
+constexpr Kernel kActivationKernels[] = {{"reference", reference_activation<fn, decode>}};
 
 template <Function fn, Decode decode = no_parameters>
-constexpr OpDef record(std::string_view op_name, int since, std::string_view doc,
-                       std::span<const AttributeDef> attributes = {}) {
+constexpr OpDef record_activation(std::string_view op_name, int since, std::string_view doc,
+                                  std::span<const AttributeDef> attributes = {}) {
   return {.name = op_name,
           .since = since,
-          .sig = {kIn, kOut, doc, attributes},
-          .infer = infer<kMaskFloat>,
-          .kernels = kKernels<fn, decode>};
+          .sig = {kActivationIn, kActivationOut, doc, attributes},
+          .infer = infer_activation<kMaskFloat>,
+          .kernels = kActivationKernels<fn, decode>};
 }
 
 // Before opset 7 the slope is one number or one per channel.
@@ -207,47 +207,51 @@ constexpr Kernel kSwiGLUKernels[] = {{"reference", reference_swiglu}};
 
 }  // namespace
 
-constexpr OpDef kAcos7 = record<plain<std::acos>>("Acos", 7, "inverse cosine");
-constexpr OpDef kAcosh9 = record<plain<std::acosh>>("Acosh", 9, "inverse hyperbolic cosine");
-constexpr OpDef kAsin7 = record<plain<std::asin>>("Asin", 7, "inverse sine");
-constexpr OpDef kAsinh9 = record<plain<std::asinh>>("Asinh", 9, "inverse hyperbolic sine");
-constexpr OpDef kAtan7 = record<plain<std::atan>>("Atan", 7, "inverse tangent");
-constexpr OpDef kAtanh9 = record<plain<std::atanh>>("Atanh", 9, "inverse hyperbolic tangent");
+constexpr OpDef kAcos7 = record_activation<plain<std::acos>>("Acos", 7, "inverse cosine");
+constexpr OpDef kAcosh9 = record_activation<plain<std::acosh>>("Acosh", 9, "inverse hyperbolic cosine");
+constexpr OpDef kAsin7 = record_activation<plain<std::asin>>("Asin", 7, "inverse sine");
+constexpr OpDef kAsinh9 = record_activation<plain<std::asinh>>("Asinh", 9, "inverse hyperbolic sine");
+constexpr OpDef kAtan7 = record_activation<plain<std::atan>>("Atan", 7, "inverse tangent");
+constexpr OpDef kAtanh9 = record_activation<plain<std::atanh>>("Atanh", 9, "inverse hyperbolic tangent");
 constexpr OpDef kCelu12 =
-    record<celu, alpha_of>("Celu", 12, "continuously differentiable exponential linear unit", kAlpha);
-constexpr OpDef kCos7 = record<plain<std::cos>>("Cos", 7, "cosine");
-constexpr OpDef kCosh9 = record<plain<std::cosh>>("Cosh", 9, "hyperbolic cosine");
-constexpr OpDef kElu1 = record<elu, alpha_of>("Elu", 1, "exponential linear unit", kAlpha);
-constexpr OpDef kGelu20 = record<gelu, gelu_parameters>("Gelu", 20, "Gaussian error linear unit", kGeluAttributes);
-constexpr OpDef kHardSigmoid1 =
-    record<hard_sigmoid, hard_sigmoid_parameters>("HardSigmoid", 1, "piecewise linear sigmoid", kHardSigmoidAttributes);
-constexpr OpDef kHardSwish14 = record<hard_swish, hard_swish_parameters>("HardSwish", 14, "x times its hard sigmoid");
+    record_activation<celu, alpha_of>("Celu", 12, "continuously differentiable exponential linear unit", kAlpha);
+constexpr OpDef kCos7 = record_activation<plain<std::cos>>("Cos", 7, "cosine");
+constexpr OpDef kCosh9 = record_activation<plain<std::cosh>>("Cosh", 9, "hyperbolic cosine");
+constexpr OpDef kElu1 = record_activation<elu, alpha_of>("Elu", 1, "exponential linear unit", kAlpha);
+constexpr OpDef kGelu20 =
+    record_activation<gelu, gelu_parameters>("Gelu", 20, "Gaussian error linear unit", kGeluAttributes);
+constexpr OpDef kHardSigmoid1 = record_activation<hard_sigmoid, hard_sigmoid_parameters>(
+    "HardSigmoid", 1, "piecewise linear sigmoid", kHardSigmoidAttributes);
+constexpr OpDef kHardSwish14 =
+    record_activation<hard_swish, hard_swish_parameters>("HardSwish", 14, "x times its hard sigmoid");
 constexpr OpDef kLeakyRelu1 =
-    record<leaky_relu, alpha_of>("LeakyRelu", 1, "x, or alpha x where negative", kLeakyReluAttributes);
-constexpr OpDef kMish18 = record<mish>("Mish", 18, "x tanh(softplus(x))");
+    record_activation<leaky_relu, alpha_of>("LeakyRelu", 1, "x, or alpha x where negative", kLeakyReluAttributes);
+constexpr OpDef kMish18 = record_activation<mish>("Mish", 18, "x tanh(softplus(x))");
 constexpr OpDef kPRelu1{.name = "PRelu",
                         .since = 1,
-                        .sig = {kSlopeIn, kOut, "x, or slope x where negative"},
+                        .sig = {kSlopeIn, kActivationOut, "x, or slope x where negative"},
                         .infer = infer_prelu,
                         .kernels = kPReluKernels};
-constexpr OpDef kSelu1 = record<selu, selu_parameters>("Selu", 1, "scaled exponential linear unit", kSeluAttributes);
-constexpr OpDef kShrink9{.name = "Shrink",
-                         .since = 9,
-                         .sig = {kIn, kOut, "0 in a band around 0, moved by a bias outside", kShrinkAttributes},
-                         .infer = infer<kMaskNumber>,
-                         .kernels = kKernels<shrink, shrink_parameters>};
-constexpr OpDef kSin7 = record<plain<std::sin>>("Sin", 7, "sine");
-constexpr OpDef kSinh9 = record<plain<std::sinh>>("Sinh", 9, "hyperbolic sine");
-constexpr OpDef kSoftplus1 = record<softplus_of>("Softplus", 1, "log(1 + exp(x))");
-constexpr OpDef kSoftsign1 = record<softsign>("Softsign", 1, "x / (1 + |x|)");
+constexpr OpDef kSelu1 =
+    record_activation<selu, selu_parameters>("Selu", 1, "scaled exponential linear unit", kSeluAttributes);
+constexpr OpDef kShrink9{
+    .name = "Shrink",
+    .since = 9,
+    .sig = {kActivationIn, kActivationOut, "0 in a band around 0, moved by a bias outside", kShrinkAttributes},
+    .infer = infer_activation<kMaskNumber>,
+    .kernels = kActivationKernels<shrink, shrink_parameters>};
+constexpr OpDef kSin7 = record_activation<plain<std::sin>>("Sin", 7, "sine");
+constexpr OpDef kSinh9 = record_activation<plain<std::sinh>>("Sinh", 9, "hyperbolic sine");
+constexpr OpDef kSoftplus1 = record_activation<softplus_of>("Softplus", 1, "log(1 + exp(x))");
+constexpr OpDef kSoftsign1 = record_activation<softsign>("Softsign", 1, "x / (1 + |x|)");
 constexpr OpDef kSwiGLU28{.name = "SwiGLU",
                           .since = 28,
-                          .sig = {kGateIn, kOut, "swish of a gate times a value", kAlpha},
+                          .sig = {kGateIn, kActivationOut, "swish of a gate times a value", kAlpha},
                           .infer = infer_swiglu,
                           .kernels = kSwiGLUKernels};
-constexpr OpDef kSwish24 = record<swish, alpha_of>("Swish", 24, "x times the sigmoid of alpha x", kAlpha);
-constexpr OpDef kTan7 = record<plain<std::tan>>("Tan", 7, "tangent");
+constexpr OpDef kSwish24 = record_activation<swish, alpha_of>("Swish", 24, "x times the sigmoid of alpha x", kAlpha);
+constexpr OpDef kTan7 = record_activation<plain<std::tan>>("Tan", 7, "tangent");
 constexpr OpDef kThresholdedRelu10 =
-    record<thresholded_relu, alpha_of>("ThresholdedRelu", 10, "x where above alpha, else 0", kAlpha);
+    record_activation<thresholded_relu, alpha_of>("ThresholdedRelu", 10, "x where above alpha, else 0", kAlpha);
 
 }  // namespace anyshape::ops

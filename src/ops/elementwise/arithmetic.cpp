@@ -11,8 +11,8 @@ namespace {
 
 enum class Arith { add, sub, mul, div, mod };
 
-constexpr Port kIn[] = {{"A"}, {"B"}};
-constexpr Port kOut[] = {{"C"}};
+constexpr Port kArithmeticIn[] = {{"A"}, {"B"}};
+constexpr Port kArithmeticOut[] = {{"C"}};
 constexpr AttributeDef kModAttributes[] = {
     {"fmod", 0},
 };
@@ -127,7 +127,7 @@ Status require_divisor(const Call& call, InferContext& context, const Fact& out)
 }
 
 template <Arith op>
-Result<Facts> infer(const Call& call, InferContext& context) {
+Result<Facts> infer_arithmetic(const Call& call, InferContext& context) {
   TRY_OK(require_tensor(call, 0, kMaskNumber));
   TRY_OK(require_tensor(call, 1, kMaskNumber));
   TRY(const DType dtype, common_dtype(call, 0, 1));
@@ -181,7 +181,7 @@ T compute(T a, T b, bool fmod) {
 }
 
 template <Arith op>
-Status reference(const Call& call, KernelArgs& args) {
+Status reference_arithmetic(const Call& call, KernelArgs& args) {
   const Tensor& a = args.in(0);
   const Tensor b = args.in(1).reshaped(legacy_dims(call, a.rank(), temporary(args.in(1).dims())));
   if (a.dtype() != b.dtype() || a.dtype() != args.out(0).dtype())
@@ -199,34 +199,38 @@ Status reference(const Call& call, KernelArgs& args) {
 }
 
 template <Arith op>
-constexpr Kernel kKernels[] = {{"reference", reference<op>}};
+constexpr Kernel kArithmeticKernels[] = {{"reference", reference_arithmetic<op>}};
 
 }  // namespace
 
 constexpr OpDef kAdd1{.name = "Add",
                       .since = 1,
-                      .sig = {kIn, kOut, "sum of two tensors, with broadcasting", kOldBroadcast},
-                      .infer = infer<Arith::add>,
-                      .kernels = kKernels<Arith::add>};
-constexpr OpDef kSub1{.name = "Sub",
-                      .since = 1,
-                      .sig = {kIn, kOut, "difference of two tensors, with broadcasting", kOldBroadcast},
-                      .infer = infer<Arith::sub>,
-                      .kernels = kKernels<Arith::sub>};
-constexpr OpDef kMul1{.name = "Mul",
-                      .since = 1,
-                      .sig = {kIn, kOut, "product of two tensors, with broadcasting", kOldBroadcast},
-                      .infer = infer<Arith::mul>,
-                      .kernels = kKernels<Arith::mul>};
-constexpr OpDef kDiv1{.name = "Div",
-                      .since = 1,
-                      .sig = {kIn, kOut, "quotient of two tensors, integers towards zero", kOldBroadcast},
-                      .infer = infer<Arith::div>,
-                      .kernels = kKernels<Arith::div>};
-constexpr OpDef kMod10{.name = "Mod",
-                       .since = 10,
-                       .sig = {kIn, kOut, "remainder of two tensors, with broadcasting", kModAttributes},
-                       .infer = infer<Arith::mod>,
-                       .kernels = kKernels<Arith::mod>};
+                      .sig = {kArithmeticIn, kArithmeticOut, "sum of two tensors, with broadcasting", kOldBroadcast},
+                      .infer = infer_arithmetic<Arith::add>,
+                      .kernels = kArithmeticKernels<Arith::add>};
+constexpr OpDef kSub1{
+    .name = "Sub",
+    .since = 1,
+    .sig = {kArithmeticIn, kArithmeticOut, "difference of two tensors, with broadcasting", kOldBroadcast},
+    .infer = infer_arithmetic<Arith::sub>,
+    .kernels = kArithmeticKernels<Arith::sub>};
+constexpr OpDef kMul1{
+    .name = "Mul",
+    .since = 1,
+    .sig = {kArithmeticIn, kArithmeticOut, "product of two tensors, with broadcasting", kOldBroadcast},
+    .infer = infer_arithmetic<Arith::mul>,
+    .kernels = kArithmeticKernels<Arith::mul>};
+constexpr OpDef kDiv1{
+    .name = "Div",
+    .since = 1,
+    .sig = {kArithmeticIn, kArithmeticOut, "quotient of two tensors, integers towards zero", kOldBroadcast},
+    .infer = infer_arithmetic<Arith::div>,
+    .kernels = kArithmeticKernels<Arith::div>};
+constexpr OpDef kMod10{
+    .name = "Mod",
+    .since = 10,
+    .sig = {kArithmeticIn, kArithmeticOut, "remainder of two tensors, with broadcasting", kModAttributes},
+    .infer = infer_arithmetic<Arith::mod>,
+    .kernels = kArithmeticKernels<Arith::mod>};
 
 }  // namespace anyshape::ops

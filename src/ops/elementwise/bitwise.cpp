@@ -8,8 +8,8 @@ namespace {
 
 enum class Bits { band, bor, bxor, shift };
 
-constexpr Port kIn[] = {{"A"}, {"B"}};
-constexpr Port kOut[] = {{"C"}};
+constexpr Port kBitwiseIn[] = {{"A"}, {"B"}};
+constexpr Port kBitwiseOut[] = {{"C"}};
 constexpr AttributeDef kShiftAttributes[] = {{"direction", AttributeDef::string, AttributeDef::required}};
 
 // x & (2^k - 1) of any integer in two's complement, and shifts by a constant, are sums and quotients.
@@ -29,7 +29,7 @@ Ratio entry(Bits op, InferContext& context, bool left, Dim a, Dim b) {
 bool shifts_left(Bits op, const Call& call) { return op == Bits::shift && call.s("direction") == "LEFT"; }
 
 template <Bits op>
-Result<Facts> infer(const Call& call, InferContext& context) {
+Result<Facts> infer_bitwise(const Call& call, InferContext& context) {
   TRY_OK(require_tensor(call, 0, kMaskInt));
   TRY_OK(require_tensor(call, 1, kMaskInt));
   TRY(const DType dtype, common_dtype(call, 0, 1));
@@ -58,7 +58,7 @@ T shifted(T x, T by, bool left) {
 }
 
 template <Bits op>
-Status reference(const Call& call, KernelArgs& args) {
+Status reference_bitwise(const Call& call, KernelArgs& args) {
   const Tensor &a = args.in(0), &b = args.in(1);
   if (a.dtype() != b.dtype() || a.dtype() != args.out(0).dtype())
     return unknown("dtype", "{} of {} and {}", call.type(), name(a.dtype()), name(b.dtype()));
@@ -74,23 +74,24 @@ Status reference(const Call& call, KernelArgs& args) {
 }
 
 template <Bits op>
-constexpr Kernel kKernels[] = {{"reference", reference<op>}};
+constexpr Kernel kBitwiseKernels[] = {{"reference", reference_bitwise<op>}};
 
 template <Bits op>
-constexpr OpDef record(std::string_view op_name, int since, std::string_view doc,
-                       std::span<const AttributeDef> attributes = {}) {
+constexpr OpDef record_bitwise(std::string_view op_name, int since, std::string_view doc,
+                               std::span<const AttributeDef> attributes = {}) {
   return {.name = op_name,
           .since = since,
-          .sig = {kIn, kOut, doc, attributes},
-          .infer = infer<op>,
-          .kernels = kKernels<op>};
+          .sig = {kBitwiseIn, kBitwiseOut, doc, attributes},
+          .infer = infer_bitwise<op>,
+          .kernels = kBitwiseKernels<op>};
 }
 
 }  // namespace
 
-constexpr OpDef kBitShift11 = record<Bits::shift>("BitShift", 11, "bits shifted left or right", kShiftAttributes);
-constexpr OpDef kBitwiseAnd18 = record<Bits::band>("BitwiseAnd", 18, "and of the bits");
-constexpr OpDef kBitwiseOr18 = record<Bits::bor>("BitwiseOr", 18, "or of the bits");
-constexpr OpDef kBitwiseXor18 = record<Bits::bxor>("BitwiseXor", 18, "exclusive or of the bits");
+constexpr OpDef kBitShift11 =
+    record_bitwise<Bits::shift>("BitShift", 11, "bits shifted left or right", kShiftAttributes);
+constexpr OpDef kBitwiseAnd18 = record_bitwise<Bits::band>("BitwiseAnd", 18, "and of the bits");
+constexpr OpDef kBitwiseOr18 = record_bitwise<Bits::bor>("BitwiseOr", 18, "or of the bits");
+constexpr OpDef kBitwiseXor18 = record_bitwise<Bits::bxor>("BitwiseXor", 18, "exclusive or of the bits");
 
 }  // namespace anyshape::ops

@@ -9,9 +9,9 @@
 namespace anyshape::ops {
 namespace {
 
-constexpr Port kIn[] = {{"input"}};
+constexpr Port kCastIn[] = {{"input"}};
 constexpr Port kLikeIn[] = {{"input"}, {"target_type"}};
-constexpr Port kOut[] = {{"output"}};
+constexpr Port kCastOut[] = {{"output"}};
 constexpr AttributeDef kBitCastAttributes[] = {
     {"to", AttributeDef::integer, AttributeDef::required},
 };
@@ -96,7 +96,7 @@ Result<kernels::CastRules> rules_of(const Call& call) {
   return rules;
 }
 
-Status reference(const Call& call, KernelArgs& args) {
+Status reference_cast(const Call& call, KernelArgs& args) {
   if (args.in(0).dtype() == args.out(0).dtype()) {
     args.out(0) = args.in(0);
     return {};
@@ -105,7 +105,7 @@ Status reference(const Call& call, KernelArgs& args) {
   return kernels::convert(args.in(0), args.out(0), rules);
 }
 
-constexpr Kernel kKernels[] = {{"reference", reference}};
+constexpr Kernel kCastKernels[] = {{"reference", reference_cast}};
 
 Result<Facts> infer_bit_cast(const Call& call, InferContext&) {
   TRY_OK(require_tensor(call, 0, kMaskAny & ~kMaskString));
@@ -131,19 +131,19 @@ constexpr Kernel kBitKernels[] = {{"reference", reference_bit_cast}};
 
 constexpr OpDef kBitCast26{.name = "BitCast",
                            .since = 26,
-                           .sig = {kIn, kOut, "the same bits as another element type", kBitCastAttributes},
+                           .sig = {kCastIn, kCastOut, "the same bits as another element type", kBitCastAttributes},
                            .infer = infer_bit_cast,
                            .kernels = kBitKernels};
 constexpr OpDef kCast1{.name = "Cast",
                        .since = 1,
-                       .sig = {kIn, kOut, "the same values as another element type", kCastAttributes},
+                       .sig = {kCastIn, kCastOut, "the same values as another element type", kCastAttributes},
                        .infer = infer_cast,
-                       .kernels = kKernels};
+                       .kernels = kCastKernels};
 constexpr OpDef kCastLike15{
     .name = "CastLike",
     .since = 15,
-    .sig = {kLikeIn, kOut, "the same values with the element type of a second tensor", kCastLikeAttributes},
+    .sig = {kLikeIn, kCastOut, "the same values with the element type of a second tensor", kCastLikeAttributes},
     .infer = infer_cast_like,
-    .kernels = kKernels};
+    .kernels = kCastKernels};
 
 }  // namespace anyshape::ops

@@ -10,14 +10,14 @@
 namespace anyshape::ops {
 namespace {
 
-constexpr Port kIn[] = {{"X"}};
-constexpr Port kOut[] = {{"Y"}};
-constexpr AttributeDef kAttributes[] = {
+constexpr Port kClassifyIn[] = {{"X"}};
+constexpr Port kClassifyOut[] = {{"Y"}};
+constexpr AttributeDef kClassifyAttributes[] = {
     {"detect_negative", 1},
     {"detect_positive", 1},
 };
 
-Result<Facts> infer(const Call& call, InferContext& context) {
+Result<Facts> infer_classify(const Call& call, InferContext& context) {
   TRY_OK(require_tensor(call, 0, kMaskFloat | kMaskOther));
   Fact out = typed(DType::boolean, call.in(0).dims);
   // Entries known as quotients are finite.
@@ -27,7 +27,7 @@ Result<Facts> infer(const Call& call, InferContext& context) {
 }
 
 template <class Test>
-Status run(KernelArgs& args, Test test) {
+Status run_classify(KernelArgs& args, Test test) {
   if (is_small_float(args.in(0).dtype())) {
     for (int64_t i = 0; i < args.in(0).count(); ++i) args.out(0).set_int(i, test(*real_at(args.in(0), i)));
     return {};
@@ -39,12 +39,12 @@ Status run(KernelArgs& args, Test test) {
 }
 
 Status is_nan(const Call&, KernelArgs& args) {
-  return run(args, [](auto x) { return std::isnan(x); });
+  return run_classify(args, [](auto x) { return std::isnan(x); });
 }
 
 Status is_inf(const Call& call, KernelArgs& args) {
   const bool negative = call.i("detect_negative") != 0, positive = call.i("detect_positive") != 0;
-  return run(args, [&](auto x) { return std::isinf(x) && (x > 0 ? positive : negative); });
+  return run_classify(args, [&](auto x) { return std::isinf(x) && (x > 0 ? positive : negative); });
 }
 
 constexpr Kernel kNanKernels[] = {{"reference", is_nan}};
@@ -54,13 +54,13 @@ constexpr Kernel kInfKernels[] = {{"reference", is_inf}};
 
 constexpr OpDef kIsInf10{.name = "IsInf",
                          .since = 10,
-                         .sig = {kIn, kOut, "which entries are infinite", kAttributes},
-                         .infer = infer,
+                         .sig = {kClassifyIn, kClassifyOut, "which entries are infinite", kClassifyAttributes},
+                         .infer = infer_classify,
                          .kernels = kInfKernels};
 constexpr OpDef kIsNaN9{.name = "IsNaN",
                         .since = 9,
-                        .sig = {kIn, kOut, "which entries are no number"},
-                        .infer = infer,
+                        .sig = {kClassifyIn, kClassifyOut, "which entries are no number"},
+                        .infer = infer_classify,
                         .kernels = kNanKernels};
 
 }  // namespace anyshape::ops

@@ -8,11 +8,11 @@
 namespace anyshape::ops {
 namespace {
 
-constexpr Port kIn1[] = {{"input"}};
+constexpr Port kClipIn1[] = {{"input"}};
 constexpr Port kIn11[] = {{"input"}, {"min", Port::optional}, {"max", Port::optional}};
-constexpr Port kOut[] = {{"output"}};
+constexpr Port kClipOut[] = {{"output"}};
 constexpr float kLargest = std::numeric_limits<float>::max();
-constexpr AttributeDef kAttributes[] = {
+constexpr AttributeDef kClipAttributes[] = {
     {"max", kLargest},
     {"min", -kLargest},
 };
@@ -44,7 +44,7 @@ void clip_bounds(const Call& call, InferContext& context, Fact& out) {
   if (b.lo != Dim(least) && b.hi != Dim(greatest)) set_bounds(context, out, b.lo, b.hi, b.attained);
 }
 
-Result<Facts> infer1(const Call& call, InferContext&) {
+Result<Facts> infer1_clip(const Call& call, InferContext&) {
   TRY_OK(require_tensor(call, 0, kMaskFloat));
   return Facts{typed(call.in(0).dtype, call.in(0).dims)};
 }
@@ -78,8 +78,8 @@ C clipped(C x, std::optional<C> low, std::optional<C> high) {
 }
 
 template <class T>
-Status run(const Tensor& in, Tensor& out, std::optional<kernels::Compute<T>> low,
-           std::optional<kernels::Compute<T>> high) {
+Status run_clip(const Tensor& in, Tensor& out, std::optional<kernels::Compute<T>> low,
+                std::optional<kernels::Compute<T>> high) {
   kernels::apply<T, T>(in, out, [&](T x) { return kernels::narrow<T>(clipped(kernels::widen(x), low, high)); });
   return {};
 }
@@ -87,7 +87,7 @@ Status run(const Tensor& in, Tensor& out, std::optional<kernels::Compute<T>> low
 Status reference1(const Call& call, KernelArgs& args) {
   return kernels::visit_type<kernels::kFloats>(args.in(0).dtype(), [&]<class T>(T) -> Status {
     using C = kernels::Compute<T>;
-    return run<T>(args.in(0), args.out(0), static_cast<C>(call.f("min")), static_cast<C>(call.f("max")));
+    return run_clip<T>(args.in(0), args.out(0), static_cast<C>(call.f("min")), static_cast<C>(call.f("max")));
   });
 }
 
@@ -100,7 +100,7 @@ Status reference11(const Call& call, KernelArgs& args) {
     std::optional<kernels::Compute<T>> low, high;
     if (usable(1)) low = kernels::widen(args.in(1).at<T>(0));
     if (usable(2)) high = kernels::widen(args.in(2).at<T>(0));
-    return run<T>(args.in(0), args.out(0), low, high);
+    return run_clip<T>(args.in(0), args.out(0), low, high);
   });
 }
 
@@ -111,12 +111,12 @@ constexpr Kernel kKernels11[] = {{"reference", reference11}};
 
 constexpr OpDef kClip1{.name = "Clip",
                        .since = 1,
-                       .sig = {kIn1, kOut, "entries limited to a range", kAttributes},
-                       .infer = infer1,
+                       .sig = {kClipIn1, kClipOut, "entries limited to a range", kClipAttributes},
+                       .infer = infer1_clip,
                        .kernels = kKernels1};
 constexpr OpDef kClip11{.name = "Clip",
                         .since = 11,
-                        .sig = {kIn11, kOut, "entries limited to a range"},
+                        .sig = {kIn11, kClipOut, "entries limited to a range"},
                         .infer = infer11,
                         .kernels = kKernels11};
 

@@ -8,10 +8,10 @@
 namespace anyshape::ops {
 namespace {
 
-constexpr Port kIn1[] = {{"data"}};
+constexpr Port kDropoutIn1[] = {{"data"}};
 constexpr Port kIn12[] = {
     {"data"}, {"ratio", Port::optional}, {"training_mode", Port::optional | Port::value | Port::settled}};
-constexpr Port kOut[] = {{"output"}, {"mask", Port::optional}};
+constexpr Port kDropoutOut[] = {{"output"}, {"mask", Port::optional}};
 constexpr AttributeDef kDropout1Attributes[] = {
     {"ratio", 0.5f},
     {"is_test", 0, {1, 6}},
@@ -26,7 +26,7 @@ Facts results(const Call& call) {
   return {typed(in.dtype, in.dims), typed(call.version() < 10 ? in.dtype : DType::boolean, in.dims)};
 }
 
-Result<Facts> infer1(const Call& call, InferContext&) {
+Result<Facts> infer1_dropout(const Call& call, InferContext&) {
   TRY_OK(require_tensor(call, 0, kMaskFloat | kMaskOther));
   return results(call);
 }
@@ -78,7 +78,7 @@ void drop(double ratio, uint32_t seed, const Tensor& wide, Temporary<bool>& kept
   }
 }
 
-Status reference(const Call& call, KernelArgs& args) {
+Status reference_dropout(const Call& call, KernelArgs& args) {
   const Tensor& data = args.in(0);
   TRY(const double ratio, drop_ratio(call, args));
   if (!(ratio >= 0 && ratio < 1)) return refuse("dropout.ratio", "the ratio is {}, not in 0..1", ratio);
@@ -100,21 +100,23 @@ Status reference(const Call& call, KernelArgs& args) {
   return call.has_output(1) ? fill_mask(kept, args.out(1)) : Status();
 }
 
-constexpr Kernel kKernels[] = {{"reference", reference}};
+constexpr Kernel kDropoutKernels[] = {{"reference", reference_dropout}};
 
 }  // namespace
 
-constexpr OpDef kDropout1{.name = "Dropout",
-                          .since = 1,
-                          .sig = {kIn1, kOut, "the input; in training, some entries zeroed", kDropout1Attributes},
-                          .infer = infer1,
-                          .kernels = kKernels,
-                          .pure = false};
-constexpr OpDef kDropout12{.name = "Dropout",
-                           .since = 12,
-                           .sig = {kIn12, kOut, "the input; in training, some entries zeroed", kDropout12Attributes},
-                           .infer = infer12,
-                           .kernels = kKernels,
-                           .pure = false};
+constexpr OpDef kDropout1{
+    .name = "Dropout",
+    .since = 1,
+    .sig = {kDropoutIn1, kDropoutOut, "the input; in training, some entries zeroed", kDropout1Attributes},
+    .infer = infer1_dropout,
+    .kernels = kDropoutKernels,
+    .pure = false};
+constexpr OpDef kDropout12{
+    .name = "Dropout",
+    .since = 12,
+    .sig = {kIn12, kDropoutOut, "the input; in training, some entries zeroed", kDropout12Attributes},
+    .infer = infer12,
+    .kernels = kDropoutKernels,
+    .pure = false};
 
 }  // namespace anyshape::ops

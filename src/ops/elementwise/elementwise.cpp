@@ -11,7 +11,7 @@
 namespace anyshape::ops {
 namespace {
 
-unsigned mask_of(DType dtype) {
+unsigned mask_of_elementwise(DType dtype) {
   switch (dtype) {
     case DType::undefined:
       return kMaskAny;
@@ -88,7 +88,7 @@ Status require_tensor(const Call& call, size_t input, unsigned mask) {
   if (fact.kind == Fact::Kind::unknown) return {};
   if (!fact.is_tensor())
     return refuse("kind", "{} takes a tensor as input {}, it is {}", call.type(), input, print(fact));
-  if ((mask_of(fact.dtype) & mask) == 0)
+  if ((mask_of_elementwise(fact.dtype) & mask) == 0)
     return refuse("dtype", "{} does not take elements of type {} (input {})", call.type(), name(fact.dtype), input);
   return {};
 }

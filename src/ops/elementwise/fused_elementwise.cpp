@@ -9,8 +9,8 @@
 namespace anyshape::ops {
 namespace {
 
-constexpr Port kIn[] = {{"inputs", Port::variadic}};
-constexpr Port kOut[] = {{"output"}};
+constexpr Port kFusedElementwiseIn[] = {{"inputs", Port::variadic}};
+constexpr Port kFusedElementwiseOut[] = {{"output"}};
 constexpr AttributeDef kAttributes[] = {{"code", AttributeDef::integers, AttributeDef::required},
                                         {"constants", AttributeDef::reals}};
 
@@ -22,7 +22,7 @@ Result<DType> type_of(const Call& call, const ElementwiseProgram& program) {
   return type;
 }
 
-Result<Facts> infer(const Call& call, InferContext& context) {
+Result<Facts> infer_fused_elementwise(const Call& call, InferContext& context) {
   for (size_t i = 0; i < call.inputs(); ++i) TRY_OK(require_tensor(call, i, kMaskBool | kMaskNumber));
   TRY(const auto program, program_of(call));
   TRY(const DType type, type_of(call, program));
@@ -59,7 +59,7 @@ void interpret(const ElementwiseProgram& p, KernelArgs& args) {
   }
 }
 
-Status reference(const Call& call, KernelArgs& args) {
+Status reference_fused_elementwise(const Call& call, KernelArgs& args) {
   TRY(const auto program, program_of(call));
   for (const Datum& input : args.inputs)
     if (!kernels::broadcasts(input.tensor().dims(), args.out(0).dims()))
@@ -81,15 +81,16 @@ Status reference(const Call& call, KernelArgs& args) {
   }
 }
 
-constexpr Kernel kKernels[] = {{"reference", reference}};
+constexpr Kernel kFusedElementwiseKernels[] = {{"reference", reference_fused_elementwise}};
 
 }  // namespace
 
-constexpr OpDef kFusedElementwise1{.name = "Elementwise",
-                                   .since = 1,
-                                   .domain = "anyshape",
-                                   .sig = {kIn, kOut, "a chain of elementwise operators in one pass", kAttributes},
-                                   .infer = infer,
-                                   .kernels = kKernels};
+constexpr OpDef kFusedElementwise1{
+    .name = "Elementwise",
+    .since = 1,
+    .domain = "anyshape",
+    .sig = {kFusedElementwiseIn, kFusedElementwiseOut, "a chain of elementwise operators in one pass", kAttributes},
+    .infer = infer_fused_elementwise,
+    .kernels = kFusedElementwiseKernels};
 
 }  // namespace anyshape::ops

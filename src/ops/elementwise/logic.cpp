@@ -8,13 +8,13 @@ namespace {
 
 enum class Logic { equal, greater, less, greater_equal, less_equal, land, lor, lxor, lnot };
 
-constexpr Port kIn[] = {{"A"}, {"B"}};
+constexpr Port kLogicIn[] = {{"A"}, {"B"}};
 constexpr Port kNotIn[] = {{"X"}};
-constexpr Port kOut[] = {{"C"}};
+constexpr Port kLogicOut[] = {{"C"}};
 
 constexpr bool is_comparison(Logic op) { return op <= Logic::less_equal; }
 
-constexpr unsigned mask_of(Logic op) {
+constexpr unsigned mask_of_logic(Logic op) {
   if (!is_comparison(op)) return kMaskBool;
   return op == Logic::equal ? kMaskBool | kMaskNumber | kMaskString : kMaskNumber;
 }
@@ -34,7 +34,7 @@ Condition comparison(Logic op, Dim a, Dim b) {
   }
 }
 
-Dim entry(Logic op, InferContext& context, std::span<const Ratio> in) {
+Dim entry_logic(Logic op, InferContext& context, std::span<const Ratio> in) {
   const Dim a = in[0].num, b = in.size() > 1 ? in[1].num : Dim(0);
   switch (op) {
     case Logic::land:
@@ -76,8 +76,8 @@ void decide_by_bounds(Logic op, const Call& call, InferContext& context, Fact& o
 }
 
 template <Logic op>
-Result<Facts> infer(const Call& call, InferContext& context) {
-  for (size_t i = 0; i < call.inputs(); ++i) TRY_OK(require_tensor(call, i, mask_of(op)));
+Result<Facts> infer_logic(const Call& call, InferContext& context) {
+  for (size_t i = 0; i < call.inputs(); ++i) TRY_OK(require_tensor(call, i, mask_of_logic(op)));
   TRY_OK(common_dtype(call, 0, 1));
   std::optional<Dims> dims = call.in(0).dims;
   if constexpr (op != Logic::lnot) {
@@ -85,7 +85,7 @@ Result<Facts> infer(const Call& call, InferContext& context) {
   }
   Fact out = typed(DType::boolean, std::move(dims));
   map_ratios(
-      call, context, [&](std::span<const Ratio> in) { return Ratio{entry(op, context, in)}; }, out);
+      call, context, [&](std::span<const Ratio> in) { return Ratio{entry_logic(op, context, in)}; }, out);
   if constexpr (op != Logic::lnot) decide_by_bounds(op, call, context, out);
   return Facts{out};
 }
@@ -112,7 +112,7 @@ Status equal_strings(const Tensor& a, const Tensor& b, Tensor& out) {
 }
 
 template <Logic op>
-Status reference(const Call& call, KernelArgs& args) {
+Status reference_logic(const Call& call, KernelArgs& args) {
   const Tensor& a = args.in(0);
   const Tensor b = args.in(1).reshaped(legacy_dims(call, a.rank(), temporary(args.in(1).dims())));
   if (a.dtype() != b.dtype()) return unknown("dtype", "{} of {} and {}", call.type(), name(a.dtype()), name(b.dtype()));
@@ -130,33 +130,33 @@ Status reference_not(const Call&, KernelArgs& args) {
 }
 
 template <Logic op>
-constexpr Kernel kKernels[] = {{"reference", reference<op>}};
+constexpr Kernel kLogicKernels[] = {{"reference", reference_logic<op>}};
 constexpr Kernel kNotKernels[] = {{"reference", reference_not}};
 
 template <Logic op>
-constexpr OpDef record(std::string_view op_name, int since, std::string_view doc,
-                       std::span<const AttributeDef> attributes = kOldBroadcast) {
+constexpr OpDef record_logic(std::string_view op_name, int since, std::string_view doc,
+                             std::span<const AttributeDef> attributes = kOldBroadcast) {
   return {.name = op_name,
           .since = since,
-          .sig = {kIn, kOut, doc, attributes},
-          .infer = infer<op>,
-          .kernels = kKernels<op>};
+          .sig = {kLogicIn, kLogicOut, doc, attributes},
+          .infer = infer_logic<op>,
+          .kernels = kLogicKernels<op>};
 }
 
 }  // namespace
 
-constexpr OpDef kAnd1 = record<Logic::land>("And", 1, "logical and");
-constexpr OpDef kEqual1 = record<Logic::equal>("Equal", 1, "a == b");
-constexpr OpDef kGreater1 = record<Logic::greater>("Greater", 1, "a > b");
-constexpr OpDef kGreaterOrEqual12 = record<Logic::greater_equal>("GreaterOrEqual", 12, "a >= b", {});
-constexpr OpDef kLess1 = record<Logic::less>("Less", 1, "a < b");
-constexpr OpDef kLessOrEqual12 = record<Logic::less_equal>("LessOrEqual", 12, "a <= b", {});
+constexpr OpDef kAnd1 = record_logic<Logic::land>("And", 1, "logical and");
+constexpr OpDef kEqual1 = record_logic<Logic::equal>("Equal", 1, "a == b");
+constexpr OpDef kGreater1 = record_logic<Logic::greater>("Greater", 1, "a > b");
+constexpr OpDef kGreaterOrEqual12 = record_logic<Logic::greater_equal>("GreaterOrEqual", 12, "a >= b", {});
+constexpr OpDef kLess1 = record_logic<Logic::less>("Less", 1, "a < b");
+constexpr OpDef kLessOrEqual12 = record_logic<Logic::less_equal>("LessOrEqual", 12, "a <= b", {});
 constexpr OpDef kNot1{.name = "Not",
                       .since = 1,
-                      .sig = {kNotIn, kOut, "logical not"},
-                      .infer = infer<Logic::lnot>,
+                      .sig = {kNotIn, kLogicOut, "logical not"},
+                      .infer = infer_logic<Logic::lnot>,
                       .kernels = kNotKernels};
-constexpr OpDef kOr1 = record<Logic::lor>("Or", 1, "logical or");
-constexpr OpDef kXor1 = record<Logic::lxor>("Xor", 1, "logical exclusive or");
+constexpr OpDef kOr1 = record_logic<Logic::lor>("Or", 1, "logical or");
+constexpr OpDef kXor1 = record_logic<Logic::lxor>("Xor", 1, "logical exclusive or");
 
 }  // namespace anyshape::ops

@@ -8,8 +8,8 @@
 namespace anyshape::ops {
 namespace {
 
-constexpr Port kIn[] = {{"X"}, {"Y"}};
-constexpr Port kOut[] = {{"Z"}};
+constexpr Port kPowIn[] = {{"X"}, {"Y"}};
+constexpr Port kPowOut[] = {{"Z"}};
 
 // Powers with a float exponent are computed in double: exact below 2^53.
 constexpr int64_t kExact = int64_t{1} << 53;
@@ -27,7 +27,7 @@ Ratio power(InferContext& context, DType dtype, const Ratio& x, const Ratio& y) 
   return r;
 }
 
-Result<Facts> infer(const Call& call, InferContext& context) {
+Result<Facts> infer_pow(const Call& call, InferContext& context) {
   TRY_OK(require_tensor(call, 0, kMaskNumber));
   TRY_OK(require_tensor(call, 1, kMaskNumber));
   const DType dtype = call.in(0).dtype;
@@ -79,7 +79,7 @@ Status raise_all(const Tensor& x, const Tensor& y, Tensor& out) {
   });
 }
 
-Status reference(const Call& call, KernelArgs& args) {
+Status reference_pow(const Call& call, KernelArgs& args) {
   const Tensor &x = args.in(0), &given = args.in(1);
   if (x.dtype() != args.out(0).dtype()) return unknown("dtype", "Pow of {}", name(x.dtype()));
   Tensor y = given;
@@ -100,14 +100,14 @@ Status reference(const Call& call, KernelArgs& args) {
   }
 }
 
-constexpr Kernel kKernels[] = {{"reference", reference}};
+constexpr Kernel kPowKernels[] = {{"reference", reference_pow}};
 
 }  // namespace
 
 constexpr OpDef kPow1{.name = "Pow",
                       .since = 1,
-                      .sig = {kIn, kOut, "x to the power y, with broadcasting", kOldBroadcast},
-                      .infer = infer,
-                      .kernels = kKernels};
+                      .sig = {kPowIn, kPowOut, "x to the power y, with broadcasting", kOldBroadcast},
+                      .infer = infer_pow,
+                      .kernels = kPowKernels};
 
 }  // namespace anyshape::ops

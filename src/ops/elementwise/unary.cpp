@@ -26,10 +26,10 @@ enum class Unary {
   bitwise_not
 };
 
-constexpr Port kIn[] = {{"X"}};
-constexpr Port kOut[] = {{"Y"}};
+constexpr Port kUnaryIn[] = {{"X"}};
+constexpr Port kUnaryOut[] = {{"Y"}};
 
-constexpr unsigned mask_of(Unary op) {
+constexpr unsigned mask_of_unary(Unary op) {
   switch (op) {
     case Unary::neg:
     case Unary::abs:
@@ -60,7 +60,7 @@ Ratio integral(Unary op, InferContext& context, const Ratio& r) {
   return {context.simplify(rounded(context, r))};
 }
 
-Ratio entry(Unary op, InferContext& context, const Ratio& r) {
+Ratio entry_unary(Unary op, InferContext& context, const Ratio& r) {
   switch (op) {
     case Unary::neg:
       return {-r.num, r.den};
@@ -95,13 +95,13 @@ void unary_bounds(Unary op, const Call& call, InferContext& context, Fact& out) 
 }
 
 template <Unary op>
-Result<Facts> infer(const Call& call, InferContext& context) {
-  TRY_OK(require_tensor(call, 0, mask_of(op)));
+Result<Facts> infer_unary(const Call& call, InferContext& context) {
+  TRY_OK(require_tensor(call, 0, mask_of_unary(op)));
   Fact out = typed(call.in(0).dtype, call.in(0).dims);
   const bool unsigned_not = op == Unary::bitwise_not && !is_signed_integer(out.dtype);
   if (!unsigned_not)
     map_ratios(
-        call, context, [&](std::span<const Ratio> in) { return entry(op, context, in[0]); }, out);
+        call, context, [&](std::span<const Ratio> in) { return entry_unary(op, context, in[0]); }, out);
   unary_bounds(op, call, context, out);
   return Facts{out};
 }
@@ -137,8 +137,8 @@ T of_float(T x) {
 }
 
 template <Unary op>
-Status reference(const Call& call, KernelArgs& args) {
-  constexpr unsigned mask = mask_of(op);
+Status reference_unary(const Call& call, KernelArgs& args) {
+  constexpr unsigned mask = mask_of_unary(op);
   constexpr unsigned types = (mask & kMaskInt ? kernels::kInts : 0u) | (mask & kMaskFloat ? kernels::kFloats : 0u);
   if (args.in(0).dtype() != args.out(0).dtype())
     return unknown("dtype", "{} of {}", call.type(), name(args.in(0).dtype()));
@@ -154,29 +154,33 @@ Status reference(const Call& call, KernelArgs& args) {
 }
 
 template <Unary op>
-constexpr Kernel kKernels[] = {{"reference", reference<op>}};
+constexpr Kernel kUnaryKernels[] = {{"reference", reference_unary<op>}};
 
 template <Unary op>
-constexpr OpDef record(std::string_view op_name, int since, std::string_view doc) {
-  return {.name = op_name, .since = since, .sig = {kIn, kOut, doc}, .infer = infer<op>, .kernels = kKernels<op>};
+constexpr OpDef record_unary(std::string_view op_name, int since, std::string_view doc) {
+  return {.name = op_name,
+          .since = since,
+          .sig = {kUnaryIn, kUnaryOut, doc},
+          .infer = infer_unary<op>,
+          .kernels = kUnaryKernels<op>};
 }
 
 }  // namespace
 
-constexpr OpDef kAbs1 = record<Unary::abs>("Abs", 1, "absolute value");
-constexpr OpDef kBitwiseNot18 = record<Unary::bitwise_not>("BitwiseNot", 18, "every bit inverted");
-constexpr OpDef kCeil1 = record<Unary::ceil>("Ceil", 1, "rounding up");
-constexpr OpDef kErf9 = record<Unary::erf>("Erf", 9, "error function");
-constexpr OpDef kExp1 = record<Unary::exp>("Exp", 1, "exponential");
-constexpr OpDef kFloor1 = record<Unary::floor>("Floor", 1, "rounding down");
-constexpr OpDef kLog1 = record<Unary::log>("Log", 1, "natural logarithm");
-constexpr OpDef kNeg1 = record<Unary::neg>("Neg", 1, "negative");
-constexpr OpDef kReciprocal1 = record<Unary::reciprocal>("Reciprocal", 1, "one over x");
-constexpr OpDef kRelu1 = record<Unary::relu>("Relu", 1, "max(x, 0)");
-constexpr OpDef kRound11 = record<Unary::round>("Round", 11, "rounding to nearest, ties to even");
-constexpr OpDef kSigmoid1 = record<Unary::sigmoid>("Sigmoid", 1, "1 / (1 + exp(-x))");
-constexpr OpDef kSign9 = record<Unary::sign>("Sign", 9, "-1, 0 or 1");
-constexpr OpDef kSqrt1 = record<Unary::sqrt>("Sqrt", 1, "square root");
-constexpr OpDef kTanh1 = record<Unary::tanh>("Tanh", 1, "hyperbolic tangent");
+constexpr OpDef kAbs1 = record_unary<Unary::abs>("Abs", 1, "absolute value");
+constexpr OpDef kBitwiseNot18 = record_unary<Unary::bitwise_not>("BitwiseNot", 18, "every bit inverted");
+constexpr OpDef kCeil1 = record_unary<Unary::ceil>("Ceil", 1, "rounding up");
+constexpr OpDef kErf9 = record_unary<Unary::erf>("Erf", 9, "error function");
+constexpr OpDef kExp1 = record_unary<Unary::exp>("Exp", 1, "exponential");
+constexpr OpDef kFloor1 = record_unary<Unary::floor>("Floor", 1, "rounding down");
+constexpr OpDef kLog1 = record_unary<Unary::log>("Log", 1, "natural logarithm");
+constexpr OpDef kNeg1 = record_unary<Unary::neg>("Neg", 1, "negative");
+constexpr OpDef kReciprocal1 = record_unary<Unary::reciprocal>("Reciprocal", 1, "one over x");
+constexpr OpDef kRelu1 = record_unary<Unary::relu>("Relu", 1, "max(x, 0)");
+constexpr OpDef kRound11 = record_unary<Unary::round>("Round", 11, "rounding to nearest, ties to even");
+constexpr OpDef kSigmoid1 = record_unary<Unary::sigmoid>("Sigmoid", 1, "1 / (1 + exp(-x))");
+constexpr OpDef kSign9 = record_unary<Unary::sign>("Sign", 9, "-1, 0 or 1");
+constexpr OpDef kSqrt1 = record_unary<Unary::sqrt>("Sqrt", 1, "square root");
+constexpr OpDef kTanh1 = record_unary<Unary::tanh>("Tanh", 1, "hyperbolic tangent");
 
 }  // namespace anyshape::ops

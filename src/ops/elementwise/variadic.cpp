@@ -11,8 +11,8 @@ namespace {
 
 enum class Variadic { min, max, sum, mean };
 
-constexpr Port kIn[] = {{"data_0", Port::variadic}};
-constexpr Port kOut[] = {{"result"}};
+constexpr Port kVariadicIn[] = {{"data_0", Port::variadic}};
+constexpr Port kVariadicOut[] = {{"result"}};
 
 Ratio combine(Variadic op, InferContext& context, const Ratio& a, const Ratio& b) {
   if (!exact(a) || !exact(b)) return unknown_ratio();
@@ -23,7 +23,7 @@ Ratio combine(Variadic op, InferContext& context, const Ratio& a, const Ratio& b
   return {x + y, den};
 }
 
-Ratio entry(Variadic op, InferContext& context, DType dtype, std::span<const Ratio> in) {
+Ratio entry_variadic(Variadic op, InferContext& context, DType dtype, std::span<const Ratio> in) {
   if (op == Variadic::mean) return in.size() == 1 ? in[0] : unknown_ratio();
   Ratio all = in[0];
   for (size_t i = 1; i < in.size(); ++i) all = settle_ratio(context, dtype, combine(op, context, all, in[i]));
@@ -61,7 +61,7 @@ Result<std::optional<Dims>> dims_of(const Call& call, InferContext& context) {
 }
 
 template <Variadic op>
-Result<Facts> infer(const Call& call, InferContext& context) {
+Result<Facts> infer_variadic(const Call& call, InferContext& context) {
   for (size_t i = 0; i < call.inputs(); ++i) {
     if (!call.has(i)) return refuse("node.arity", "input {} of {} is missing", i, call.type());
     TRY_OK(require_tensor(call, i, op == Variadic::min || op == Variadic::max ? kMaskNumber : kMaskFloat));
@@ -70,7 +70,7 @@ Result<Facts> infer(const Call& call, InferContext& context) {
   TRY(auto dims, dims_of(call, context));
   Fact out = typed(dtype, std::move(dims));
   map_ratios(
-      call, context, [&](std::span<const Ratio> in) { return entry(op, context, dtype, in); }, out);
+      call, context, [&](std::span<const Ratio> in) { return entry_variadic(op, context, dtype, in); }, out);
   variadic_bounds(op, call, context, out);
   return Facts{out};
 }
@@ -103,7 +103,7 @@ Status run(KernelArgs& args) {
 }
 
 template <Variadic op>
-Status reference(const Call& call, KernelArgs& args) {
+Status reference_variadic(const Call& call, KernelArgs& args) {
   for (const Datum& input : args.inputs)
     if (input.dtype() != args.out(0).dtype())
       return unknown("dtype", "{} of {} and {}", call.type(), name(input.dtype()), name(args.out(0).dtype()));
@@ -112,18 +112,22 @@ Status reference(const Call& call, KernelArgs& args) {
 }
 
 template <Variadic op>
-constexpr Kernel kKernels[] = {{"reference", reference<op>}};
+constexpr Kernel kVariadicKernels[] = {{"reference", reference_variadic<op>}};
 
 template <Variadic op>
-constexpr OpDef record(std::string_view op_name, std::string_view doc) {
-  return {.name = op_name, .since = 1, .sig = {kIn, kOut, doc}, .infer = infer<op>, .kernels = kKernels<op>};
+constexpr OpDef record_variadic(std::string_view op_name, std::string_view doc) {
+  return {.name = op_name,
+          .since = 1,
+          .sig = {kVariadicIn, kVariadicOut, doc},
+          .infer = infer_variadic<op>,
+          .kernels = kVariadicKernels<op>};
 }
 
 }  // namespace
 
-constexpr OpDef kMax1 = record<Variadic::max>("Max", "largest of the inputs, entry by entry");
-constexpr OpDef kMean1 = record<Variadic::mean>("Mean", "mean of the inputs, entry by entry");
-constexpr OpDef kMin1 = record<Variadic::min>("Min", "smallest of the inputs, entry by entry");
-constexpr OpDef kSum1 = record<Variadic::sum>("Sum", "sum of the inputs, entry by entry");
+constexpr OpDef kMax1 = record_variadic<Variadic::max>("Max", "largest of the inputs, entry by entry");
+constexpr OpDef kMean1 = record_variadic<Variadic::mean>("Mean", "mean of the inputs, entry by entry");
+constexpr OpDef kMin1 = record_variadic<Variadic::min>("Min", "smallest of the inputs, entry by entry");
+constexpr OpDef kSum1 = record_variadic<Variadic::sum>("Sum", "sum of the inputs, entry by entry");
 
 }  // namespace anyshape::ops

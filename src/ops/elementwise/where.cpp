@@ -6,17 +6,17 @@
 namespace anyshape::ops {
 namespace {
 
-constexpr Port kIn[] = {{"condition"}, {"X"}, {"Y"}};
-constexpr Port kOut[] = {{"output"}};
+constexpr Port kWhereIn[] = {{"condition"}, {"X"}, {"Y"}};
+constexpr Port kWhereOut[] = {{"output"}};
 
-Ratio entry(InferContext& context, const Ratio& condition, const Ratio& x, const Ratio& y) {
+Ratio entry_where(InferContext& context, const Ratio& condition, const Ratio& x, const Ratio& y) {
   if (condition.num.is_constant()) return condition.num == Dim(0) ? y : x;
   if (!exact(x) || !exact(y)) return unknown_ratio();
   const int64_t den = std::max(x.den, y.den);
   return {choose(context, Condition::eq(condition.num, 1), x.num * Dim(den / x.den), y.num * Dim(den / y.den)), den};
 }
 
-Result<Facts> infer(const Call& call, InferContext& context) {
+Result<Facts> infer_where(const Call& call, InferContext& context) {
   TRY_OK(require_tensor(call, 0, kMaskBool));
   TRY_OK(require_tensor(call, 1));
   TRY_OK(require_tensor(call, 2));
@@ -24,13 +24,13 @@ Result<Facts> infer(const Call& call, InferContext& context) {
   TRY(auto dims, elementwise_dims(call, context));
   Fact out = typed(dtype, std::move(dims));
   map_ratios(
-      call, context, [&](std::span<const Ratio> in) { return entry(context, in[0], in[1], in[2]); }, out);
+      call, context, [&](std::span<const Ratio> in) { return entry_where(context, in[0], in[1], in[2]); }, out);
   const auto x = bounds_of(call, 1), y = bounds_of(call, 2);
   if (x && y) set_bounds(context, out, min(x->lo, y->lo), max(x->hi, y->hi));
   return Facts{out};
 }
 
-Status reference(const Call& call, KernelArgs& args) {
+Status reference_where(const Call& call, KernelArgs& args) {
   Tensor& out = args.out(0);
   for (const Datum& input : args.inputs)
     if (!kernels::broadcasts(input.tensor().dims(), out.dims()))
@@ -46,14 +46,14 @@ Status reference(const Call& call, KernelArgs& args) {
   return {};
 }
 
-constexpr Kernel kKernels[] = {{"reference", reference}};
+constexpr Kernel kWhereKernels[] = {{"reference", reference_where}};
 
 }  // namespace
 
 constexpr OpDef kWhere9{.name = "Where",
                         .since = 9,
-                        .sig = {kIn, kOut, "entries of one of two tensors, chosen by a condition"},
-                        .infer = infer,
-                        .kernels = kKernels};
+                        .sig = {kWhereIn, kWhereOut, "entries of one of two tensors, chosen by a condition"},
+                        .infer = infer_where,
+                        .kernels = kWhereKernels};
 
 }  // namespace anyshape::ops

@@ -22,7 +22,7 @@ constexpr Port kGridIn[] = {{"theta"}, {"size", Port::value}};
 constexpr Port kGridOut[] = {{"grid"}};
 constexpr Port kDecoderIn[] = {{"encoded_stream"}};
 constexpr Port kDecoderOut[] = {{"image"}};
-constexpr Port kOut[] = {{"output"}};
+constexpr Port kImageOut[] = {{"output"}};
 constexpr AttributeDef kAffineGridAttributes[] = {
     {"align_corners", 0},
 };
@@ -39,7 +39,7 @@ constexpr AttributeDef kNonMaxSuppressionAttributes[] = {
 };
 
 // A threshold that may be absent or an empty list.
-float number_in(const Tensor& tensor, float fallback) {
+float number_in_image(const Tensor& tensor, float fallback) {
   return tensor.dtype() == DType::f32 && tensor.count() > 0 ? tensor.at<float>(0) : fallback;
 }
 
@@ -49,9 +49,9 @@ Result<Temporary<std::array<int64_t, 3>>> kept_boxes(const Call& call, std::span
     return unknown("dtype", "no kernel for boxes of type {}", name(in[0].dtype()));
   kernels::Suppression how;
   how.most = in[2] && in[2].count() > 0 ? in[2].int_at(0) : 0;
-  how.overlap = number_in(in[3], 0);
+  how.overlap = number_in_image(in[3], 0);
   how.has_least = in[4] && in[4].count() > 0;
-  how.least = number_in(in[4], 0);
+  how.least = number_in_image(in[4], 0);
   how.centers = call.i("center_point_box") != 0;
   return kernels::suppress(how, in[0], in[1]);
 }
@@ -153,7 +153,7 @@ Result<Facts> infer_col2im(const Call& call, InferContext& context) {
   return Facts{Fact::tensor(call.in(0).dtype, std::move(dims))};
 }
 
-Result<Facts> infer_grid(const Call& call, InferContext& context) {
+Result<Facts> infer_grid_image(const Call& call, InferContext& context) {
   TRY_OK(require_rank(call, 0, 3));
   const Dims& theta = *call.in(0).dims;
   TRY_OK(require_integers(call, 1));
@@ -280,7 +280,7 @@ double grid_line(int64_t i, int64_t n, bool align_corners) {
   return -1 + (2 * x + 1) / count;
 }
 
-Status run_grid(const Call& call, KernelArgs& args) {
+Status run_grid_image(const Call& call, KernelArgs& args) {
   if (!args.out(0)) return unknown("affinegrid.size", "the size is not known");
   TRY(const auto theta, kernels::to_reals(args.in(0)));
   const bool align_corners = call.i("align_corners") != 0;
@@ -299,18 +299,18 @@ Status run_grid(const Call& call, KernelArgs& args) {
 
 constexpr Kernel kNmsKernels[] = {{"reference", run_nms}};
 constexpr Kernel kCol2ImKernels[] = {{"reference", run_col2im}};
-constexpr Kernel kGridKernels[] = {{"reference", run_grid}};
+constexpr Kernel kImageGridKernels[] = {{"reference", run_grid_image}};
 
 }  // namespace
 
 constexpr OpDef kAffineGrid20{.name = "AffineGrid",
                               .since = 20,
                               .sig = {kGridIn, kGridOut, "sampling positions of an affine map", kAffineGridAttributes},
-                              .infer = infer_grid,
-                              .kernels = kGridKernels};
+                              .infer = infer_grid_image,
+                              .kernels = kImageGridKernels};
 constexpr OpDef kCol2Im18{.name = "Col2Im",
                           .since = 18,
-                          .sig = {kCol2ImIn, kOut, "blocks added up into an image", kCol2ImAttributes},
+                          .sig = {kCol2ImIn, kImageOut, "blocks added up into an image", kCol2ImAttributes},
                           .infer = infer_col2im,
                           .kernels = kCol2ImKernels};
 constexpr OpDef kImageDecoder20{.name = "ImageDecoder",

@@ -16,10 +16,8 @@ constexpr Port kIn11[] = {
     {"X"}, {"roi", Port::optional}, {"scales", Port::optional | Port::value}, {"sizes", Port::optional | Port::value}};
 constexpr Port kUpsampleIn1[] = {{"X"}};
 constexpr Port kUpsampleIn9[] = {{"X"}, {"scales", Port::value}};
-constexpr Port kOut[] = {{"Y"}};
-constexpr AttributeDef kResize10Attributes[] = {
-    {"mode", "nearest"},
-};
+constexpr Port kResizeOut[] = {{"Y"}};
+constexpr AttributeDef kResize10Attributes[] = {{"mode", "nearest"}};
 constexpr AttributeDef kResize11Attributes[] = {
     {"antialias", 0, {18}},
     {"axes", AttributeDef::integers, {18}},
@@ -202,7 +200,7 @@ bool given(const Call& call, size_t input) {
   return call.has(input) && !(call.in(input).dims && *call.in(input).dims == Dims{0});
 }
 
-Result<kernels::Interpolation> interpolation_of(const Call& call) {
+Result<kernels::Interpolation> interpolation_of_resize(const Call& call) {
   const std::string_view mode = call.s("mode");
   if (mode == "nearest") return kernels::Interpolation::nearest;
   if (mode == "linear" || mode == "bilinear") return kernels::Interpolation::linear;
@@ -317,7 +315,7 @@ Status read_roi(const Tensor& roi, kernels::Resample& how) {
   return {};
 }
 
-Status reference(const Call& call, KernelArgs& args) {
+Status reference_resize(const Call& call, KernelArgs& args) {
   const Tensor& x = args.in(0);
   if (!args.out(0)) return unknown("resize.sizes", "the sizes are not known");
   TRY(kernels::Resample how, read_resize_modes(call));
@@ -331,7 +329,7 @@ Status reference(const Call& call, KernelArgs& args) {
   return kernels::resample(how, x, args.out(0));
 }
 
-constexpr Kernel kKernels[] = {{"reference", reference}};
+constexpr Kernel kResizeKernels[] = {{"reference", reference_resize}};
 
 }  // namespace
 
@@ -346,7 +344,7 @@ Result<Temporary<size_t>> resized_axes(const Call& call, size_t rank) {
 // Before version 11 there was one way to look up positions.
 Result<kernels::Resample> read_resize_modes(const Call& call) {
   kernels::Resample how;
-  TRY(how.interpolation, interpolation_of(call));
+  TRY(how.interpolation, interpolation_of_resize(call));
   if (call.type() == "Upsample" || call.version() < 11) {
     how.coordinates = kernels::Coordinates::asymmetric;
     how.nearest = kernels::NearestRule::simple;
@@ -379,23 +377,23 @@ Temporary<double> scales_of_attributes(const Call& call) {
 
 constexpr OpDef kResize10{.name = "Resize",
                           .since = 10,
-                          .sig = {kIn10, kOut, "axes resampled to other sizes", kResize10Attributes},
+                          .sig = {kIn10, kResizeOut, "axes resampled to other sizes", kResize10Attributes},
                           .infer = infer_resize,
-                          .kernels = kKernels};
+                          .kernels = kResizeKernels};
 constexpr OpDef kResize11{.name = "Resize",
                           .since = 11,
-                          .sig = {kIn11, kOut, "axes resampled to other sizes", kResize11Attributes},
+                          .sig = {kIn11, kResizeOut, "axes resampled to other sizes", kResize11Attributes},
                           .infer = infer_resize,
-                          .kernels = kKernels};
+                          .kernels = kResizeKernels};
 constexpr OpDef kUpsample1{.name = "Upsample",
                            .since = 1,
-                           .sig = {kUpsampleIn1, kOut, "axes resampled to larger sizes", kUpsample1Attributes},
+                           .sig = {kUpsampleIn1, kResizeOut, "axes resampled to larger sizes", kUpsample1Attributes},
                            .infer = infer_upsample,
-                           .kernels = kKernels};
+                           .kernels = kResizeKernels};
 constexpr OpDef kUpsample9{.name = "Upsample",
                            .since = 9,
-                           .sig = {kUpsampleIn9, kOut, "axes resampled to larger sizes", kResize10Attributes},
+                           .sig = {kUpsampleIn9, kResizeOut, "axes resampled to larger sizes", kResize10Attributes},
                            .infer = infer_upsample,
-                           .kernels = kKernels};
+                           .kernels = kResizeKernels};
 
 }  // namespace anyshape::ops

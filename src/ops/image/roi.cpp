@@ -13,7 +13,7 @@ namespace {
 constexpr Port kInMaxRoi[] = {{"X"}, {"rois"}};
 constexpr Port kInAlign[] = {{"X"}, {"rois"}, {"batch_indices", Port::value | Port::settled}};
 constexpr Port kInGrid[] = {{"X"}, {"grid"}};
-constexpr Port kOut[] = {{"Y"}};
+constexpr Port kRoiOut[] = {{"Y"}};
 constexpr AttributeDef kGridSampleAttributes[] = {
     {"align_corners", 0},
     {"mode", "bilinear", {1, 19}},
@@ -85,7 +85,7 @@ Result<Facts> infer_align(const Call& call, InferContext& context) {
 }
 
 // The names of the modes changed with version 20.
-Result<kernels::Interpolation> interpolation_of(const Call& call) {
+Result<kernels::Interpolation> interpolation_of_roi(const Call& call) {
   const std::string_view mode = call.s("mode");
   if (mode == "nearest") return kernels::Interpolation::nearest;
   if (mode == "linear" || mode == "bilinear") return kernels::Interpolation::linear;
@@ -95,7 +95,7 @@ Result<kernels::Interpolation> interpolation_of(const Call& call) {
 
 Result<kernels::GridSample> read_grid(const Call& call) {
   kernels::GridSample how;
-  TRY(how.interpolation, interpolation_of(call));
+  TRY(how.interpolation, interpolation_of_roi(call));
   const std::string_view padding = call.s("padding_mode");
   if (padding == "border")
     how.padding = kernels::Padding::border;
@@ -107,7 +107,7 @@ Result<kernels::GridSample> read_grid(const Call& call) {
   return how;
 }
 
-Result<Facts> infer_grid(const Call& call, InferContext& context) {
+Result<Facts> infer_grid_roi(const Call& call, InferContext& context) {
   TRY(const kernels::GridSample how, read_grid(call));
   TRY_OK(kernels::require_numbers(how.interpolation, call.in(0).dtype));
   TRY(const Dims x, call.dims(0));
@@ -147,30 +147,30 @@ Status run_align(const Call& call, KernelArgs& args) {
   return kernels::roi_align(how, args.in(0), args.in(1), batch, args.out(0));
 }
 
-Status run_grid(const Call& call, KernelArgs& args) {
+Status run_grid_roi(const Call& call, KernelArgs& args) {
   TRY(const kernels::GridSample how, read_grid(call));
   return kernels::grid_sample(how, args.in(0), args.in(1), args.out(0));
 }
 
 constexpr Kernel kMaxRoiKernels[] = {{"reference", run_max_roi}};
 constexpr Kernel kAlignKernels[] = {{"reference", run_align}};
-constexpr Kernel kGridKernels[] = {{"reference", run_grid}};
+constexpr Kernel kRoiGridKernels[] = {{"reference", run_grid_roi}};
 
 }  // namespace
 
 constexpr OpDef kGridSample16{.name = "GridSample",
                               .since = 16,
-                              .sig = {kInGrid, kOut, "samples at the positions of a grid", kGridSampleAttributes},
-                              .infer = infer_grid,
-                              .kernels = kGridKernels};
+                              .sig = {kInGrid, kRoiOut, "samples at the positions of a grid", kGridSampleAttributes},
+                              .infer = infer_grid_roi,
+                              .kernels = kRoiGridKernels};
 constexpr OpDef kMaxRoiPool1{.name = "MaxRoiPool",
                              .since = 1,
-                             .sig = {kInMaxRoi, kOut, "maximum over the cells of regions", kMaxRoiPoolAttributes},
+                             .sig = {kInMaxRoi, kRoiOut, "maximum over the cells of regions", kMaxRoiPoolAttributes},
                              .infer = infer_max_roi,
                              .kernels = kMaxRoiKernels};
 constexpr OpDef kRoiAlign10{.name = "RoiAlign",
                             .since = 10,
-                            .sig = {kInAlign, kOut, "interpolated cells of regions", kRoiAlignAttributes},
+                            .sig = {kInAlign, kRoiOut, "interpolated cells of regions", kRoiAlignAttributes},
                             .infer = infer_align,
                             .kernels = kAlignKernels};
 

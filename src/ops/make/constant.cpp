@@ -6,8 +6,8 @@
 namespace anyshape::ops {
 namespace {
 
-constexpr Port kOut[] = {{"output"}};
-constexpr Port kShapeIn[] = {{"input", Port::value}};
+constexpr Port kConstantOut[] = {{"output"}};
+constexpr Port kConstantOfShapeIn[] = {{"input", Port::value}};
 constexpr AttributeDef kConstantAttributes[] = {
     {"sparse_value", AttributeDef::sparse_tensor, {11}},
     {"value", AttributeDef::tensor, AttributeDef::required, {1, 10}},
@@ -153,13 +153,13 @@ constexpr Kernel kFilledKernels[] = {{"reference", reference_filled}};
 
 constexpr OpDef kConstant1{.name = "Constant",
                            .since = 1,
-                           .sig = {{}, kOut, "a value kept in the model", kConstantAttributes},
+                           .sig = {{}, kConstantOut, "a value kept in the model", kConstantAttributes},
                            .infer = infer_constant,
                            .kernels = kConstantKernels};
 constexpr OpDef kConstantOfShape9{
     .name = "ConstantOfShape",
     .since = 9,
-    .sig = {kShapeIn, kOut, "one value at every position of a shape", kConstantOfShapeAttributes},
+    .sig = {kConstantOfShapeIn, kConstantOut, "one value at every position of a shape", kConstantOfShapeAttributes},
     .infer = infer_filled,
     .kernels = kFilledKernels};
 

@@ -13,8 +13,8 @@
 namespace anyshape::ops {
 namespace {
 
-constexpr Port kIn[] = {{"input"}};
-constexpr Port kOut[] = {{"output"}};
+constexpr Port kRandomIn[] = {{"input"}};
+constexpr Port kRandomOut[] = {{"output"}};
 constexpr AttributeDef kBernoulliAttributes[] = {{"dtype", AttributeDef::integer}, {"seed", AttributeDef::real}};
 constexpr AttributeDef kNormalAttributes[] = {{"dtype", 1},
                                               {"mean", 0.0f},
@@ -43,7 +43,7 @@ Result<DType> dtype_of(const Call& call, DType fallback) {
   return *dtype;
 }
 
-Result<Facts> infer_shape(const Call& call, InferContext&) {
+Result<Facts> infer_given_shape(const Call& call, InferContext&) {
   TRY(const DType dtype, dtype_of(call, DType::f32));
   const auto* shape = call.ints("shape");
   if (!shape) return refuse("attr.missing", "{} needs the attribute \"shape\"", call.type());
@@ -154,8 +154,8 @@ constexpr OpDef by_shape(std::string_view op_name, std::span<const Kernel> kerne
                          std::span<const AttributeDef> attributes) {
   return {.name = op_name,
           .since = 1,
-          .sig = {{}, kOut, doc, attributes},
-          .infer = infer_shape,
+          .sig = {{}, kRandomOut, doc, attributes},
+          .infer = infer_given_shape,
           .kernels = kernels,
           .pure = false};
 }
@@ -163,7 +163,7 @@ constexpr OpDef like(std::string_view op_name, int since, std::span<const Kernel
                      std::span<const AttributeDef> attributes) {
   return {.name = op_name,
           .since = since,
-          .sig = {kIn, kOut, doc, attributes},
+          .sig = {kRandomIn, kRandomOut, doc, attributes},
           .infer = infer_like,
           .kernels = kernels,
           .pure = false};
@@ -173,12 +173,13 @@ constexpr OpDef like(std::string_view op_name, int since, std::span<const Kernel
 
 constexpr OpDef kBernoulli15 =
     like("Bernoulli", 15, kBernoulli, "0 or 1, drawn with the given probabilities", kBernoulliAttributes);
-constexpr OpDef kMultinomial7{.name = "Multinomial",
-                              .since = 7,
-                              .sig = {kIn, kOut, "classes drawn from the given distributions", kMultinomialAttributes},
-                              .infer = infer_multinomial,
-                              .kernels = kMultinomial,
-                              .pure = false};
+constexpr OpDef kMultinomial7{
+    .name = "Multinomial",
+    .since = 7,
+    .sig = {kRandomIn, kRandomOut, "classes drawn from the given distributions", kMultinomialAttributes},
+    .infer = infer_multinomial,
+    .kernels = kMultinomial,
+    .pure = false};
 constexpr OpDef kRandomNormal1 = by_shape("RandomNormal", kNormal, "normally distributed numbers", kNormalAttributes);
 constexpr OpDef kRandomNormalLike1 =
     like("RandomNormalLike", 1, kNormal, "normally distributed numbers, shape of the input", kNormalLikeAttributes);

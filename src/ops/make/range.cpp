@@ -8,9 +8,9 @@
 namespace anyshape::ops {
 namespace {
 
-constexpr Port kIn[] = {{"start", Port::value}, {"limit", Port::value}, {"delta", Port::value}};
-constexpr Port kOut[] = {{"output"}};
-constexpr AttributeDef kAttributes[] = {
+constexpr Port kRangeIn[] = {{"start", Port::value}, {"limit", Port::value}, {"delta", Port::value}};
+constexpr Port kRangeOut[] = {{"output"}};
+constexpr AttributeDef kRangeAttributes[] = {
     {"stash_type", 1, {27}},
 };
 
@@ -108,7 +108,7 @@ void set_entries(InferContext& context, const Steps& steps, int sign, Dim count,
   out.bounds = Bounds{context.simplify(lo), context.simplify(hi), true};
 }
 
-Result<Facts> infer(const Call& call, InferContext& context) {
+Result<Facts> infer_range(const Call& call, InferContext& context) {
   TRY_OK(require_same_dtype(call, {0, 1, 2}));
   for (size_t i = 0; i < 3; ++i) {
     const auto& dims = call.in(i).dims;
@@ -158,7 +158,7 @@ int64_t count_entries(const KernelArgs& args) {
   }
 }
 
-Status reference(const Call&, KernelArgs& args) {
+Status reference_range(const Call&, KernelArgs& args) {
   for (const Datum& input : args.inputs)
     if (input.tensor().count() != 1) return refuse("range.scalar", "the inputs must be single numbers");
   return kernels::visit_type<kernels::kNumbers>(args.in(0).dtype(), [&]<class T>(T) -> Status {
@@ -174,14 +174,14 @@ Status reference(const Call&, KernelArgs& args) {
   });
 }
 
-constexpr Kernel kKernels[] = {{"reference", reference}};
+constexpr Kernel kRangeKernels[] = {{"reference", reference_range}};
 
 }  // namespace
 
 constexpr OpDef kRange11{.name = "Range",
                          .since = 11,
-                         .sig = {kIn, kOut, "numbers from start to limit in steps", kAttributes},
-                         .infer = infer,
-                         .kernels = kKernels};
+                         .sig = {kRangeIn, kRangeOut, "numbers from start to limit in steps", kRangeAttributes},
+                         .infer = infer_range,
+                         .kernels = kRangeKernels};
 
 }  // namespace anyshape::ops

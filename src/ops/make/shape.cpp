@@ -6,10 +6,10 @@
 namespace anyshape::ops {
 namespace {
 
-constexpr Port kIn[] = {{"data"}};
-constexpr Port kOut[] = {{"shape"}};
+constexpr Port kShapeIn[] = {{"data"}};
+constexpr Port kShapeOut[] = {{"shape"}};
 constexpr Port kSizeOut[] = {{"size"}};
-constexpr AttributeDef kAttributes[] = {
+constexpr AttributeDef kShapeAttributes[] = {
     {"end", AttributeDef::integer, {15}},
     {"start", 0, {15}},
 };
@@ -20,7 +20,7 @@ size_t clamped(int64_t position, size_t rank) {
   return static_cast<size_t>(std::clamp<int64_t>(position < 0 ? position + n : position, 0, n));
 }
 
-Result<Facts> infer(const Call& call, InferContext& context) {
+Result<Facts> infer_shape(const Call& call, InferContext& context) {
   const auto& dims = call.in(0).dims;
   if (!dims) return Facts{Fact::tensor(DType::i64, {context.data_dim("rank")})};
   const size_t start = clamped(call.i("start"), dims->size());
@@ -29,7 +29,7 @@ Result<Facts> infer(const Call& call, InferContext& context) {
   return Facts{Fact::of_elements(DType::i64, {static_cast<int64_t>(part.size())}, part)};
 }
 
-Status reference(const Call& call, KernelArgs& args) {
+Status reference_shape(const Call& call, KernelArgs& args) {
   const auto& dims = args.in(0).dims();
   const size_t start = clamped(call.i("start"), dims.size());
   for (int64_t i = 0; i < args.out(0).count(); ++i) args.out(0).set_int(i, dims[start + static_cast<size_t>(i)]);
@@ -47,20 +47,20 @@ Status reference_size(const Call&, KernelArgs& args) {
   return {};
 }
 
-constexpr Kernel kKernels[] = {{"reference", reference}};
+constexpr Kernel kShapeKernels[] = {{"reference", reference_shape}};
 constexpr Kernel kSizeKernels[] = {{"reference", reference_size}};
 
 }  // namespace
 
 constexpr OpDef kShape1{.name = "Shape",
                         .since = 1,
-                        .sig = {kIn, kOut, "the dims of a tensor", kAttributes},
-                        .infer = infer,
-                        .kernels = kKernels,
+                        .sig = {kShapeIn, kShapeOut, "the dims of a tensor", kShapeAttributes},
+                        .infer = infer_shape,
+                        .kernels = kShapeKernels,
                         .reads_shapes_only = true};
 constexpr OpDef kSize1{.name = "Size",
                        .since = 1,
-                       .sig = {kIn, kSizeOut, "the number of elements of a tensor"},
+                       .sig = {kShapeIn, kSizeOut, "the number of elements of a tensor"},
                        .infer = infer_size,
                        .kernels = kSizeKernels,
                        .reads_shapes_only = true};

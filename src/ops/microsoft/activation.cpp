@@ -2,20 +2,17 @@
 #include <numbers>
 
 #include "kernels/random.h"
-#include "ops/microsoft/common.h"
 #include "ops/microsoft/kernel.h"
+#include "ops/microsoft/ports.h"
 #include "ops/records.h"
 
 namespace anyshape::ops {
 namespace {
 
-constexpr Port kX[] = {{"X"}};
 constexpr Port kXBias[] = {{"X"}, {"bias", Port::optional}};
-constexpr Port kAB[] = {{"A"}, {"B"}};
 constexpr Port kDropoutIn[] = {
     {"data"}, {"bias"}, {"residual", Port::optional}, {"ratio", Port::optional}, {"training_mode", Port::optional}};
 constexpr Port kXBiasSkip[] = {{"X"}, {"bias"}, {"skip"}};
-constexpr Port kY[] = {{"Y"}};
 constexpr Port kYMask[] = {{"output"}, {"mask", Port::optional}};
 constexpr AttributeDef kBiasDropoutAttributes[] = {
     {"seed", AttributeDef::integer},

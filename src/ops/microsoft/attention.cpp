@@ -1,10 +1,9 @@
-#include "ops/microsoft/common.h"
+#include "ops/microsoft/ports.h"
 #include "ops/records.h"
 
 namespace anyshape::ops {
 namespace {
 
-constexpr uint8_t kOpt = Port::optional;
 constexpr Port kAttentionIn[] = {{"input"},
                                  {"weights"},
                                  {"bias", kOpt},
@@ -44,20 +43,20 @@ constexpr Port kMaskedIn[] = {{"query"},
                               {"cache_indirection", kOpt},
                               {"bias", kOpt}};
 constexpr Port kMultiOut[] = {{"output"}, {"present_key", kOpt}, {"present_value", kOpt}, {"qk", kOpt}};
-constexpr Port kGroupIn[] = {{"query"},
-                             {"key", kOpt},
-                             {"value", kOpt},
-                             {"past_key", kOpt},
-                             {"past_value", kOpt},
-                             {"seqlens_k", kOpt},
-                             {"total_sequence_length", kOpt | Port::value},
-                             {"cos_cache", kOpt},
-                             {"sin_cache", kOpt},
-                             {"position_ids", kOpt},
-                             {"attention_bias", kOpt},
-                             {"head_sink", kOpt},
-                             {"k_scale", kOpt},
-                             {"v_scale", kOpt}};
+constexpr Port kAttentionGroupIn[] = {{"query"},
+                                      {"key", kOpt},
+                                      {"value", kOpt},
+                                      {"past_key", kOpt},
+                                      {"past_value", kOpt},
+                                      {"seqlens_k", kOpt},
+                                      {"total_sequence_length", kOpt | Port::value},
+                                      {"cos_cache", kOpt},
+                                      {"sin_cache", kOpt},
+                                      {"position_ids", kOpt},
+                                      {"attention_bias", kOpt},
+                                      {"head_sink", kOpt},
+                                      {"k_scale", kOpt},
+                                      {"v_scale", kOpt}};
 constexpr Port kRotaryIn[] = {{"input"}, {"position_ids", Port::value | Port::settled}, {"cos_cache"}, {"sin_cache"}};
 constexpr Port kPackedIn[] = {
     {"input"}, {"weights"}, {"bias"}, {"token_offset"}, {"cumulative_sequence_length"}, {"attention_bias", kOpt}};
@@ -182,13 +181,13 @@ Result<Facts> infer_q_attention(const Call& call, InferContext& context) {
   return infer_projected(call, context, 8, call.in(3).dtype);
 }
 
-struct Heads {
+struct AttentionHeads {
   Dim batch, query_length, key_length, value_features, key_size, value_size;
   int64_t count = 0;
 };
 
 // Key and value as [B, L, D] or as [B, N, L, H].
-Status read_key_value(const Call& call, InferContext& context, const Dims& query, Heads& heads) {
+Status read_key_value(const Call& call, InferContext& context, const Dims& query, AttentionHeads& heads) {
   TRY(const Dims key, call.dims(1));
   if (key.size() == 5) {
     heads.key_length = key[1];
@@ -218,8 +217,8 @@ Status read_key_value(const Call& call, InferContext& context, const Dims& query
   return {};
 }
 
-Result<Heads> read_heads(const Call& call, InferContext& context) {
-  Heads heads;
+Result<AttentionHeads> read_heads_attention(const Call& call, InferContext& context) {
+  AttentionHeads heads;
   TRY(heads.count, heads_of(call, "num_heads"));
   TRY(const Dims query, call.dims(0));
   if (query.size() != 3 && query.size() != 5)
@@ -246,7 +245,7 @@ Result<Heads> read_heads(const Call& call, InferContext& context) {
 }
 
 Result<Facts> infer_multi(const Call& call, InferContext& context, size_t past, bool shared) {
-  TRY(const Heads heads, read_heads(call, context));
+  TRY(const AttentionHeads heads, read_heads_attention(call, context));
   Dim total = heads.key_length;
   if (call.has(past)) {
     TRY_OK(require_rank(call, past, 4));
@@ -330,7 +329,7 @@ Result<Facts> infer_rotary(const Call& call, InferContext& context) {
   return Facts{like(call.in(0))};
 }
 
-Result<Facts> infer_packed(const Call& call, InferContext& context) {
+Result<Facts> infer_packed_attention(const Call& call, InferContext& context) {
   TRY_OK(require_rank(call, 0, 2));
   TRY_OK(require_rank(call, 1, 2));
   const Dims &input = *call.in(0).dims, &weights = *call.in(1).dims;
@@ -366,7 +365,7 @@ constexpr OpDef kMsDecoderMaskedMultiHeadAttention1{
 constexpr OpDef kMsGroupQueryAttention1{
     .name = "GroupQueryAttention",
     .domain = kMs,
-    .sig = {kGroupIn, kMultiOut, "attention, heads of keys shared", kGroupQueryAttentionAttributes},
+    .sig = {kAttentionGroupIn, kMultiOut, "attention, heads of keys shared", kGroupQueryAttentionAttributes},
     .infer = infer_grouped,
     .kernels = kGroupQueryAttentionKernels};
 constexpr OpDef kMsMultiHeadAttention1{
@@ -379,7 +378,7 @@ constexpr OpDef kMsPackedAttention1{
     .name = "PackedAttention",
     .domain = kMs,
     .sig = {kPackedIn, kOut, "attention over tokens without padding", kPackedAttentionAttributes},
-    .infer = infer_packed,
+    .infer = infer_packed_attention,
     .kernels = kPackedAttentionKernels};
 constexpr OpDef kMsQAttention1{
     .name = "QAttention",

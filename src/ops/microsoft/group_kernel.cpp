@@ -63,7 +63,7 @@ struct Grouped {
 };
 
 // One row of a batch, [1, heads, length, size].
-Result<Tensor> row_of(const Tensor& x, int64_t b) {
+Result<Tensor> row_of_group_kernel(const Tensor& x, int64_t b) {
   auto dims = temporary(x.dims());
   dims[0] = 1;
   TRY(Tensor out, Tensor::allocate(x.dtype(), dims));
@@ -205,9 +205,9 @@ class GroupedRun {
   }
 
   Status run_row(const Heads& all, int64_t b, int64_t past) {
-    TRY(Tensor q, row_of(all.q, b));
-    TRY(Tensor k, row_of(all.k, b));
-    TRY(Tensor v, row_of(all.v, b));
+    TRY(Tensor q, row_of_group_kernel(all.q, b));
+    TRY(Tensor k, row_of_group_kernel(all.k, b));
+    TRY(Tensor v, row_of_group_kernel(all.v, b));
     const int64_t queries = q.dims()[2];
     if (call_.i("do_rotary") != 0) TRY_OK(turn(b, past, q, k));
     TRY(k, with_past(args_.in(3), b, past, k));
@@ -216,7 +216,7 @@ class GroupedRun {
     TRY_OK(put_row(v, b, 2));
     Tensor bias = args_.in(10);
     if (bias && bias.rank() == 4 && bias.dims()[0] != 1) {
-      TRY(bias, row_of(bias, b));
+      TRY(bias, row_of_group_kernel(bias, b));
     }
     TRY(Tensor mask, window_mask(how_, {1, queries, past + queries, past}, bias, q.dtype()));
     if (how_.smooth || args_.in(11)) TRY_OK(add_sink(args_.in(11), how_.heads, k, v, mask));

@@ -22,7 +22,7 @@ Result<Tensor> packed_part(const Tensor& packed, int64_t parts, int64_t i) {
 }
 
 // [batch, length, heads * size] plus its part of the bias, or [batch, heads, length, size] as it is.
-Result<Tensor> read_heads(const Tensor& x, const Tensor& bias, int64_t start, int64_t heads) {
+Result<Tensor> read_heads_heads_kernel(const Tensor& x, const Tensor& bias, int64_t start, int64_t heads) {
   if (x.rank() == 4) return x;
   Tensor sum = x;
   if (bias) {
@@ -48,19 +48,19 @@ Result<Heads> read_inputs(const KernelArgs& args, const Tensor& bias, int64_t he
     TRY(const Tensor q, columns(query, 0, hidden / 3));
     TRY(const Tensor k, columns(query, hidden / 3, hidden / 3));
     TRY(const Tensor v, columns(query, hidden / 3 * 2, hidden / 3));
-    TRY(out.q, read_heads(q, bias, 0, heads));
-    TRY(out.k, read_heads(k, bias, hidden / 3, heads));
-    TRY(out.v, read_heads(v, bias, hidden / 3 * 2, heads));
+    TRY(out.q, read_heads_heads_kernel(q, bias, 0, heads));
+    TRY(out.k, read_heads_heads_kernel(k, bias, hidden / 3, heads));
+    TRY(out.v, read_heads_heads_kernel(v, bias, hidden / 3 * 2, heads));
     return out;
   }
-  TRY(out.q, read_heads(query, bias, 0, heads));
+  TRY(out.q, read_heads_heads_kernel(query, bias, 0, heads));
   if (key.rank() == 5) {
     TRY(out.k, packed_part(key, 2, 0));
     TRY(out.v, packed_part(key, 2, 1));
     return out;
   }
-  TRY(out.k, read_heads(key, bias, hidden, heads));
-  TRY(out.v, read_heads(value, bias, 2 * hidden, heads));
+  TRY(out.k, read_heads_heads_kernel(key, bias, hidden, heads));
+  TRY(out.v, read_heads_heads_kernel(value, bias, 2 * hidden, heads));
   return out;
 }
 

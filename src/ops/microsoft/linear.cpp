@@ -1,16 +1,15 @@
 #include <utility>
 
 #include "ops/given.h"
-#include "ops/microsoft/common.h"
+#include "ops/microsoft/ports.h"
 #include "ops/nn/matmul.h"
 #include "ops/records.h"
 
 namespace anyshape::ops {
 namespace {
 
-constexpr Port kAB[] = {{"A"}, {"B"}};
 constexpr Port kFusedConvIn[] = {{"X"}, {"W"}, {"B", Port::optional}, {"Z", Port::optional}};
-constexpr Port kGemmIn[] = {{"A"}, {"B"}, {"C", Port::optional}};
+constexpr Port kLinearGemmIn[] = {{"A"}, {"B"}, {"C", Port::optional}};
 constexpr Port kDynamicIn[] = {{"A"}, {"B"}, {"b_scale"}, {"b_zero_point", Port::optional}, {"bias", Port::optional}};
 constexpr Port kIntegerIn[] = {{"A"},
                                {"B"},
@@ -25,7 +24,6 @@ constexpr Port kBnb4In[] = {{"A"}, {"B"}, {"absmax"}};
 constexpr Port kNhwcConvIn[] = {{"X"}, {"W"}, {"B", Port::optional}, {"S", Port::optional}};
 constexpr Port kNhwcPoolIn[] = {{"x"}};
 constexpr Port kPadsIn[] = {{"X"}, {"W"}, {"Pads", Port::optional | Port::value}, {"B", Port::optional}};
-constexpr Port kY[] = {{"Y"}};
 constexpr AttributeDef kConvTransposeWithDynamicPadsAttributes[] = {
     {"auto_pad", "NOTSET"},
     {"dilations", AttributeDef::integers},
@@ -108,7 +106,7 @@ constexpr AttributeDef kTransposeMatMulAttributes[] = {
 };
 
 // transBatch moves the first axis behind the other batch axes; trans swaps the last two of what there is then.
-Dims arranged(Dims dims, bool swap_last, bool batch_inside) {
+Dims arranged_linear(Dims dims, bool swap_last, bool batch_inside) {
   const size_t n = dims.size();
   if (batch_inside && n > 2) {
     const Dim first = dims[0];
@@ -122,8 +120,8 @@ Dims arranged(Dims dims, bool swap_last, bool batch_inside) {
 Result<Facts> infer_fused_matmul(const Call& call, InferContext& context) {
   TRY(Dims a, call.dims(0));
   TRY(Dims b, call.dims(1));
-  a = arranged(std::move(a), call.i("transA") != 0, is_set(call, "transBatchA"));
-  b = arranged(std::move(b), call.i("transB") != 0, is_set(call, "transBatchB"));
+  a = arranged_linear(std::move(a), call.i("transA") != 0, is_set(call, "transBatchA"));
+  b = arranged_linear(std::move(b), call.i("transB") != 0, is_set(call, "transBatchB"));
   TRY(Dims out, matmul_dims(context, a, b));
   return Facts{Fact::tensor(call.in(0).dtype, std::move(out))};
 }
@@ -155,7 +153,7 @@ Result<Facts> infer_integer_to_float(const Call& call, InferContext& context) {
 }
 
 // B is packed; its logical size is in the attributes.
-Result<Facts> infer_packed(const Call& call, InferContext& context) {
+Result<Facts> infer_packed_linear(const Call& call, InferContext& context) {
   const int64_t k = call.i("K"), n = call.i("N");
   if (k < 1 || n < 1) return refuse("matmul.packed", "K is {} and N is {}", k, n);
   TRY_OK(require_min_rank(call, 0, 1));
@@ -251,7 +249,7 @@ constexpr OpDef kMsFusedConv1{.name = "FusedConv",
                               .kernels = kFusedConvKernels};
 constexpr OpDef kMsFusedGemm1{.name = "FusedGemm",
                               .domain = kMs,
-                              .sig = {kGemmIn, kY, "Gemm and activation", kFusedGemmAttributes},
+                              .sig = {kLinearGemmIn, kY, "Gemm and activation", kFusedGemmAttributes},
                               .infer = infer_fused_gemm,
                               .kernels = kFusedGemmKernels};
 constexpr OpDef kMsFusedMatMul1{.name = "FusedMatMul",
@@ -268,7 +266,7 @@ constexpr OpDef kMsFusedMatMulActivation1{
 constexpr OpDef kMsMatMulBnbFour1{.name = "MatMulBnb4",
                                   .domain = kMs,
                                   .sig = {kBnb4In, kY, "product with 4-bit float weights", kMatMulBnb4Attributes},
-                                  .infer = infer_packed,
+                                  .infer = infer_packed_linear,
                                   .kernels = kMatmulBnb4Kernels};
 constexpr OpDef kMsMatMulIntegerToFloat1{.name = "MatMulIntegerToFloat",
                                          .domain = kMs,
@@ -278,7 +276,7 @@ constexpr OpDef kMsMatMulIntegerToFloat1{.name = "MatMulIntegerToFloat",
 constexpr OpDef kMsMatMulNBits1{.name = "MatMulNBits",
                                 .domain = kMs,
                                 .sig = {kNBitsIn, kY, "product with weights of few bits", kMatMulNBitsAttributes},
-                                .infer = infer_packed,
+                                .infer = infer_packed_linear,
                                 .kernels = kMatmulNbitsKernels};
 constexpr OpDef kMsNhwcConv1{.name = "NhwcConv",
                              .domain = kMs,

@@ -30,7 +30,7 @@ Status activate_by_names(const Call& call, Tensor& out) {
 }
 
 // As the rule arranges the dims: the first axis behind the other batch axes, then the last two swapped.
-Result<Tensor> arranged(const Tensor& tensor, bool swap_last, bool batch_inside) {
+Result<Tensor> arranged_linear_kernel(const Tensor& tensor, bool swap_last, bool batch_inside) {
   const size_t rank = tensor.rank();
   Temporary<size_t> order(rank);
   std::iota(order.begin(), order.end(), size_t{0});
@@ -42,8 +42,8 @@ Result<Tensor> arranged(const Tensor& tensor, bool swap_last, bool batch_inside)
 }  // namespace
 
 Status run_ms_fused_matmul(const Call& call, KernelArgs& args) {
-  TRY(Tensor a, arranged(args.in(0), call.i("transA") != 0, is_set(call, "transBatchA")));
-  TRY(Tensor b, arranged(args.in(1), call.i("transB") != 0, is_set(call, "transBatchB")));
+  TRY(Tensor a, arranged_linear_kernel(args.in(0), call.i("transA") != 0, is_set(call, "transBatchA")));
+  TRY(Tensor b, arranged_linear_kernel(args.in(1), call.i("transB") != 0, is_set(call, "transBatchB")));
   const Temporary<Datum> in{std::move(a), std::move(b)};
   KernelArgs arranged_args{in, args.outputs, nullptr, 0};
   const auto product = [&](KernelArgs& wide) -> Status {
@@ -134,7 +134,7 @@ Status run_ms_conv_transpose_pads(const Call& call, KernelArgs& args) {
 namespace {
 
 // One number, or one per column, which is the last axis.
-kernels::Parameter column_parameter(const Tensor& tensor) {
+kernels::Parameter column_parameter_linear_kernel(const Tensor& tensor) {
   if (!tensor || tensor.count() == 1) return {tensor, {}};
   return {tensor, temporary(tensor.dims())};
 }
@@ -143,7 +143,7 @@ kernels::Parameter column_parameter(const Tensor& tensor) {
 Status scaled_product(const Tensor& a, const Tensor& a_zero, const Tensor& a_scale, const Tensor& b,
                       const Tensor& b_zero, const Tensor& b_scale, const Tensor& bias, Tensor& out) {
   TRY(const Tensor left, kernels::centered(a, {a_zero, {}}));
-  TRY(const Tensor right, kernels::centered(b, column_parameter(b_zero)));
+  TRY(const Tensor right, kernels::centered(b, column_parameter_linear_kernel(b_zero)));
   TRY(Tensor sums, Tensor::allocate(DType::f64, out.dims()));
   TRY_OK(kernels::matmul(left, right, sums));
   TRY(const auto a_scales, kernels::to_reals(a_scale));

@@ -1,12 +1,9 @@
-#include "ops/microsoft/common.h"
+#include "ops/microsoft/ports.h"
 #include "ops/records.h"
 
 namespace anyshape::ops {
 namespace {
 
-constexpr uint8_t kOpt = Port::optional;
-constexpr Port kX[] = {{"X"}};
-constexpr Port kAB[] = {{"A"}, {"B"}};
 constexpr Port kCropIn[] = {{"X"}, {"rois"}, {"batch_indices"}, {"crop_size", Port::value}};
 constexpr Port kExpandIn[] = {{"X"}, {"axis", Port::value}};
 constexpr Port kGatherIn[] = {{"data"}, {"indices", Port::value | Port::settled}};
@@ -15,7 +12,6 @@ constexpr Port kPadIn[] = {{"data"}, {"pads", Port::value}, {"value", kOpt}};
 constexpr Port kRangeIn[] = {{"start", Port::value}, {"limit", Port::value}, {"delta", kOpt | Port::value}};
 constexpr Port kTriluIn[] = {{"X"}, {"k", kOpt | Port::value | Port::settled}};
 constexpr Port kUniqueOut[] = {{"y"}, {"idx"}, {"counts"}};
-constexpr Port kY[] = {{"Y"}};
 constexpr AttributeDef kCDistAttributes[] = {
     {"metric", "sqeuclidean"},
 };

@@ -12,7 +12,7 @@ constexpr Port kSimpleIn[] = {{"X"}, {"scale"}};
 constexpr Port kSimpleOut[] = {{"Y"}, {"inv_std_var", Port::optional}};
 constexpr Port kLayerIn[] = {{"X"}, {"scale"}, {"B", Port::optional}};
 constexpr Port kLayerOut[] = {{"Y"}, {"mean", Port::optional}, {"inv_std_dev", Port::optional}};
-constexpr Port kGroupIn[] = {{"X"}, {"gamma"}, {"beta"}};
+constexpr Port kNormalizationGroupIn[] = {{"X"}, {"gamma"}, {"beta"}};
 constexpr Port kSkipGroupIn[] = {{"X"}, {"gamma"}, {"beta"}, {"skip"}, {"bias", Port::optional}};
 constexpr Port kGroupOut[] = {{"Y"}};
 constexpr Port kSkipGroupOut[] = {{"Y"}, {"S", Port::optional}};
@@ -97,7 +97,7 @@ Result<Facts> infer_group(const Call& call, InferContext& context) {
   return Facts{like(call.in(0)), like(call.in(0))};
 }
 
-Status check_ids(const Call& call, InferContext& context, size_t ids, size_t table) {
+Status check_ids_normalization(const Call& call, InferContext& context, size_t ids, size_t table) {
   if (!call.has(ids) || !call.has(table) || !call.in(table).dims) return {};
   TRY_OK(require_rank(call, table, 2));
   context.data_condition("embedlayernormalization.ids", "input {} must lie in 0..{}-1", ids,
@@ -127,9 +127,9 @@ Result<Facts> infer_embed(const Call& call, InferContext& context) {
     TRY_OK(context.require(Condition::le(ids[1], positions[0]), "embedlayernormalization.positions",
                            "the position embedding must have {} positions, it has {}", print(ids[1]),
                            print(positions[0])));
-  TRY_OK(check_ids(call, context, 0, 2));
-  TRY_OK(check_ids(call, context, 1, 4));
-  TRY_OK(check_ids(call, context, 8, 3));
+  TRY_OK(check_ids_normalization(call, context, 0, 2));
+  TRY_OK(check_ids_normalization(call, context, 1, 4));
+  TRY_OK(check_ids_normalization(call, context, 8, 3));
   const Fact out = Fact::tensor(call.in(2).dtype, {ids[0], ids[1], hidden});
   return Facts{out, Fact::tensor(DType::i32, {ids[0]}), out};
 }
@@ -162,11 +162,12 @@ constexpr OpDef kMsEmbedLayerNormalization1{
     .sig = {kEmbedIn, kEmbedOut, "sum of embeddings, normalised", kEmbedLayerNormalizationAttributes},
     .infer = infer_embed,
     .kernels = kEmbedLayerNormKernels};
-constexpr OpDef kMsGroupNorm1{.name = "GroupNorm",
-                              .domain = kMs,
-                              .sig = {kGroupIn, kGroupOut, "normalised by groups of channels", kGroupNormAttributes},
-                              .infer = infer_group,
-                              .kernels = kGroupNormKernels};
+constexpr OpDef kMsGroupNorm1{
+    .name = "GroupNorm",
+    .domain = kMs,
+    .sig = {kNormalizationGroupIn, kGroupOut, "normalised by groups of channels", kGroupNormAttributes},
+    .infer = infer_group,
+    .kernels = kGroupNormKernels};
 constexpr OpDef kMsSimplifiedLayerNormalization1{
     .name = "SimplifiedLayerNormalization",
     .domain = kMs,

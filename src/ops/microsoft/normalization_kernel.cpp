@@ -53,14 +53,14 @@ Status run_ms_skip_layer_norm(const Call& call, KernelArgs& args) {
 namespace {
 
 // The row of a table an id names.
-Result<size_t> row_of(const Tensor& ids, int64_t i, const Tensor& table) {
+Result<size_t> row_of_normalization_kernel(const Tensor& ids, int64_t i, const Tensor& table) {
   const int64_t id = ids.int_at(i);
   if (id < 0 || id >= table.dims()[0])
     return refuse("embedlayernormalization.ids", "id {} must lie in 0..{}", id, table.dims()[0] - 1);
   return static_cast<size_t>(id);
 }
 
-Status check_ids(const KernelArgs& args, size_t ids, size_t table) {
+Status check_ids_normalization_kernel(const KernelArgs& args, size_t ids, size_t table) {
   if (args.in(ids) && !is_integer(args.in(ids).dtype()))
     return refuse("dtype", "ids are {}", name(args.in(ids).dtype()));
   if (args.in(table) && args.in(table).rank() != 2) return refuse("rank", "input {} is no table", table);
@@ -77,9 +77,9 @@ int64_t position_at(const Tensor& positions, int64_t token, int64_t length) {
 
 Status run_ms_embed_layer_norm(const Call& call, KernelArgs& args) {
   const Tensor &ids = args.in(0), &segments = args.in(1), &positions = args.in(8);
-  TRY_OK(check_ids(args, 0, 2));
-  TRY_OK(check_ids(args, 1, 4));
-  TRY_OK(check_ids(args, 8, 3));
+  TRY_OK(check_ids_normalization_kernel(args, 0, 2));
+  TRY_OK(check_ids_normalization_kernel(args, 1, 4));
+  TRY_OK(check_ids_normalization_kernel(args, 8, 3));
   TRY(const auto words, kernels::to_reals(args.in(2)));
   TRY(const auto places, kernels::to_reals(args.in(3)));
   Temporary<double> kinds;
@@ -91,13 +91,13 @@ Status run_ms_embed_layer_norm(const Call& call, KernelArgs& args) {
   if (positions && positions.count() < length) return refuse("embedlayernormalization.ids", "positions are missing");
   Temporary<double> values;
   for (int64_t token = 0; token < ids.count(); ++token) {
-    TRY(const size_t word, row_of(ids, token, args.in(2)));
+    TRY(const size_t word, row_of_normalization_kernel(ids, token, args.in(2)));
     const int64_t place = position_at(positions, token, length);
     if (place < 0 || place >= args.in(3).dims()[0])
       return refuse("embedlayernormalization.ids", "position {} must lie in 0..{}", place, args.in(3).dims()[0] - 1);
     size_t kind = 0;
     if (!kinds.empty()) {
-      TRY(kind, row_of(segments, token, args.in(4)));
+      TRY(kind, row_of_normalization_kernel(segments, token, args.in(4)));
     }
     for (size_t k = 0; k < hidden; ++k)
       values.push_back(words[word * hidden + k] + places[static_cast<size_t>(place) * hidden + k] +

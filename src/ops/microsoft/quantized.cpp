@@ -1,12 +1,11 @@
 #include <algorithm>
 
-#include "ops/microsoft/common.h"
+#include "ops/microsoft/ports.h"
 #include "ops/records.h"
 
 namespace anyshape::ops {
 namespace {
 
-constexpr uint8_t kOpt = Port::optional;
 constexpr Port kBinaryIn[] = {{"A"},       {"A_scale"},           {"A_zero_point", kOpt},
                               {"B"},       {"B_scale"},           {"B_zero_point", kOpt},
                               {"C_scale"}, {"C_zero_point", kOpt}};
@@ -14,8 +13,9 @@ constexpr Port kUnaryIn[] = {{"X"}, {"X_scale"}, {"X_zero_point", kOpt}, {"Y_sca
 constexpr Port kConcatIn[] = {{"Y_scale"}, {"Y_zero_point"}, {"inputs", Port::variadic}};
 constexpr Port kWhereIn[] = {{"condition"},    {"X"},       {"x_scale"},     {"x_zero_point"}, {"Y"}, {"y_scale"},
                              {"y_zero_point"}, {"z_scale"}, {"z_zero_point"}};
-constexpr Port kGemmIn[] = {{"A"},       {"a_scale"},       {"a_zero_point"},      {"B"}, {"b_scale"}, {"b_zero_point"},
-                            {"C", kOpt}, {"y_scale", kOpt}, {"y_zero_point", kOpt}};
+constexpr Port kQuantizedGemmIn[] = {{"A"},       {"a_scale"},       {"a_zero_point"},
+                                     {"B"},       {"b_scale"},       {"b_zero_point"},
+                                     {"C", kOpt}, {"y_scale", kOpt}, {"y_zero_point", kOpt}};
 constexpr Port kConvIn[] = {{"x"},
                             {"x_scale"},
                             {"x_zero_point", kOpt},
@@ -40,7 +40,6 @@ constexpr Port kLstmIn[] = {{"X"},
                             {"R_scale"},
                             {"R_zero_point"}};
 constexpr Port kLstmOut[] = {{"Y", kOpt}, {"Y_h", kOpt}, {"Y_c", kOpt}};
-constexpr Port kY[] = {{"Y"}};
 constexpr AttributeDef kDequantizeLinearAttributes[] = {
     {"axis", AttributeDef::integer},
 };
@@ -153,8 +152,8 @@ Fact moved_channels(const Fact& fact, bool to_front) {
 }
 
 // A rule for channels first, on an input that may have them last.
-Result<Facts> with_channels(const OpDef& op, int64_t version, const Call& call, InferContext& context,
-                            std::vector<const Fact*> in) {
+Result<Facts> with_channels_quantized(const OpDef& op, int64_t version, const Call& call, InferContext& context,
+                                      std::vector<const Fact*> in) {
   if (call.i("channels_last") == 0) return op.infer(Call(call, op, version, in), context);
   const Fact x = moved_channels(*in[0], true);
   in[0] = &x;
@@ -168,14 +167,14 @@ Result<Facts> infer_conv(const Call& call, InferContext& context) {
   std::vector<const Fact*> in{&x, &w};
   const Fact bias = call.has(8) ? like(call.in(8), DType::f32) : Fact();
   if (call.has(8)) in.push_back(&bias);
-  TRY(Facts out, with_channels(kConv1, 11, call, context, std::move(in)));
+  TRY(Facts out, with_channels_quantized(kConv1, 11, call, context, std::move(in)));
   out[0].dtype = call.has(7) ? call.in(7).dtype : call.in(0).dtype;
   return out;
 }
 
 Result<Facts> infer_pool(const Call& call, InferContext& context, const OpDef& op, int64_t version) {
   const Fact x = like(call.in(0), DType::f32);
-  TRY(Facts out, with_channels(op, version, call, context, {&x}));
+  TRY(Facts out, with_channels_quantized(op, version, call, context, {&x}));
   out[0].dtype = call.in(0).dtype;
   return out;
 }
@@ -246,7 +245,7 @@ constexpr OpDef kMsDynamicQuantizeLSTM1{
     .kernels = kDynamicLstmKernels};
 constexpr OpDef kMsQGemm1{.name = "QGemm",
                           .domain = kMs,
-                          .sig = {kGemmIn, kY, "quantised Gemm", kQGemmAttributes},
+                          .sig = {kQuantizedGemmIn, kY, "quantised Gemm", kQGemmAttributes},
                           .infer = infer_gemm,
                           .kernels = kQGemmKernels};
 constexpr OpDef kMsQLinearAdd1{.name = "QLinearAdd",

@@ -38,7 +38,7 @@ Result<Temporary<int64_t>> moved_dims(const Tensor& tensor) {
 
 // run(x, y) on tensors with the channels in front.
 template <class Run>
-Status with_channels(const Call& call, const Tensor& x, Tensor& y, Run run) {
+Status with_channels_quantized_kernel(const Call& call, const Tensor& x, Tensor& y, Run run) {
   if (call.i("channels_last") == 0) return run(x, y);
   TRY(const Tensor front, channels_to_front(x));
   TRY(auto dims, moved_dims(y));
@@ -49,7 +49,7 @@ Status with_channels(const Call& call, const Tensor& x, Tensor& y, Run run) {
 }
 
 Status run_pool(const OpDef& op, int64_t version, const Call& call, KernelArgs& args) {
-  return with_channels(call, args.in(0), args.out(0), [&](const Tensor& x, Tensor& y) -> Status {
+  return with_channels_quantized_kernel(call, args.in(0), args.out(0), [&](const Tensor& x, Tensor& y) -> Status {
     TRY(Tensor real, dequantized(x, args.in(1), args.in(2)));
     TRY(Tensor pooled, Tensor::allocate(DType::f32, y.dims()));
     TRY_OK(run_as(op, version, call, {std::move(real)}, pooled));
@@ -164,7 +164,7 @@ Status run_ms_q_concat(const Call& call, KernelArgs& args) {
 }
 
 Status run_ms_q_conv(const Call& call, KernelArgs& args) {
-  return with_channels(call, args.in(0), args.out(0), [&](const Tensor& x, Tensor& y) -> Status {
+  return with_channels_quantized_kernel(call, args.in(0), args.out(0), [&](const Tensor& x, Tensor& y) -> Status {
     Temporary<Datum> in(args.inputs.begin(), args.inputs.end());
     in[0] = x;
     for (size_t i : {size_t{2}, size_t{5}, size_t{7}}) {
@@ -185,7 +185,7 @@ Result<Tensor> turned_if(const Tensor& matrix, bool turn) {
 }
 
 // One number, or one per column of B, which is a row of it where B is turned.
-kernels::Parameter column_parameter(const Tensor& tensor) {
+kernels::Parameter column_parameter_quantized_kernel(const Tensor& tensor) {
   if (!tensor || tensor.count() == 1) return {tensor, {}};
   return {tensor, {tensor.count()}};
 }
@@ -198,14 +198,14 @@ Status run_ms_q_gemm(const Call& call, KernelArgs& args) {
   TRY(const Tensor a, turned_if(args.in(0), call.i("transA") != 0));
   TRY(const Tensor b, turned_if(args.in(3), call.i("transB") != 0));
   TRY(const Tensor left, kernels::centered(a, {args.in(2), {}}));
-  TRY(const Tensor right, kernels::centered(b, column_parameter(args.in(5))));
+  TRY(const Tensor right, kernels::centered(b, column_parameter_quantized_kernel(args.in(5))));
   TRY(Tensor sums, Tensor::allocate(DType::f64, args.out(0).dims()));
   TRY_OK(kernels::matmul(left, right, sums));
   if (args.in(6)) TRY_OK(add_to(sums, args.in(6)));
   TRY(const float a_scale, one_float(args.in(1), 1));
   TRY(Tensor scale, Tensor::allocate(DType::f32, {}));
   scale.as_mutable<float>()[0] = call.f("alpha") * a_scale;
-  const kernels::Parameter columns = column_parameter(args.in(4));
+  const kernels::Parameter columns = column_parameter_quantized_kernel(args.in(4));
   if (args.in(7) && args.out(0).dtype() != DType::f32) {
     Tensor zero = args.in(8);
     if (!zero) {

@@ -64,7 +64,7 @@ constexpr AttributeDef kScalerAttributes[] = {
     {"scale", AttributeDef::reals},
 };
 
-size_t size_of(const auto* list) { return list ? list->size() : 0; }
+size_t size_of_features(const auto* list) { return list ? list->size() : 0; }
 
 Fact with_dtype(const Fact& in, DType dtype) {
   return in.dims ? Fact::tensor(dtype, *in.dims) : Fact::tensor_of_unknown_rank(dtype);
@@ -93,7 +93,7 @@ Result<Facts> infer_extractor(const Call& call, InferContext& context) {
 Result<Facts> infer_binarizer(const Call& call, InferContext&) { return Facts{call.in(0).type_only()}; }
 
 Result<Facts> infer_category(const Call& call, InferContext&) {
-  if (size_of(call.ints("cats_int64s")) != size_of(call.strings("cats_strings")))
+  if (size_of_features(call.ints("cats_int64s")) != size_of_features(call.strings("cats_strings")))
     return refuse("categorymapper.categories", "cats_int64s and cats_strings must be equally long");
   return Facts{with_dtype(call.in(0), call.in(0).dtype == DType::string ? DType::i64 : DType::string)};
 }
@@ -114,8 +114,8 @@ Result<Facts> infer_label(const Call& call, InferContext&) {
 }
 
 Result<Facts> infer_imputer(const Call& call, InferContext& context) {
-  const size_t values =
-      std::max(size_of(call.floats("imputed_value_floats")), size_of(call.ints("imputed_value_int64s")));
+  const size_t values = std::max(size_of_features(call.floats("imputed_value_floats")),
+                                 size_of_features(call.ints("imputed_value_int64s")));
   if (values == 0) return refuse("imputer.values", "there are no values to impute");
   if (!call.in(0).dims) return Facts{call.in(0).type_only()};
   TRY_OK(require_min_rank(call, 0, 1));
@@ -127,7 +127,7 @@ Result<Facts> infer_imputer(const Call& call, InferContext& context) {
   return Facts{call.in(0).type_only()};
 }
 
-Result<Facts> infer_normalizer(const Call& call, InferContext&) {
+Result<Facts> infer_normalizer_features(const Call& call, InferContext&) {
   const std::string_view norm = call.s("norm");
   if (norm != "MAX" && norm != "L1" && norm != "L2") return refuse("normalizer.norm", "norm {:?} is unknown", norm);
   if (!call.in(0).dims) return Facts{with_dtype(call.in(0), DType::f32)};
@@ -137,7 +137,8 @@ Result<Facts> infer_normalizer(const Call& call, InferContext&) {
 }
 
 Result<Facts> infer_one_hot(const Call& call, InferContext&) {
-  const size_t ints = size_of(call.ints("cats_int64s")), strings = size_of(call.strings("cats_strings"));
+  const size_t ints = size_of_features(call.ints("cats_int64s")),
+               strings = size_of_features(call.strings("cats_strings"));
   if ((ints == 0) == (strings == 0))
     return refuse("onehotencoder.categories", "either cats_int64s or cats_strings must be given");
   Fact out = with_dtype(call.in(0), DType::f32);
@@ -146,7 +147,7 @@ Result<Facts> infer_one_hot(const Call& call, InferContext&) {
 }
 
 Result<Facts> infer_scaler(const Call& call, InferContext& context) {
-  const size_t scale = size_of(call.floats("scale")), offset = size_of(call.floats("offset"));
+  const size_t scale = size_of_features(call.floats("scale")), offset = size_of_features(call.floats("offset"));
   if (scale == 0 || scale != offset)
     return refuse("scaler.size", "scale has {} entries and offset {}, they must be equally long", scale, offset);
   if (!call.in(0).dims) return Facts{with_dtype(call.in(0), DType::f32)};
@@ -199,7 +200,8 @@ Result<Facts> infer_cast_map(const Call& call, InferContext& context) {
 }
 
 Result<Facts> infer_dictionary(const Call& call, InferContext&) {
-  const size_t ints = size_of(call.ints("int64_vocabulary")), strings = size_of(call.strings("string_vocabulary"));
+  const size_t ints = size_of_features(call.ints("int64_vocabulary")),
+               strings = size_of_features(call.strings("string_vocabulary"));
   if ((ints == 0) == (strings == 0))
     return refuse("dictvectorizer.vocabulary", "either int64_vocabulary or string_vocabulary must be given");
   const Fact& map = call.in(0);
@@ -268,7 +270,7 @@ constexpr OpDef kMlLabelEncoder1{.name = "LabelEncoder",
 constexpr OpDef kMlNormalizer1{.name = "Normalizer",
                                .domain = kMl,
                                .sig = {kMlIn, kMlOut, "rows divided by their norm", kNormalizerAttributes},
-                               .infer = infer_normalizer,
+                               .infer = infer_normalizer_features,
                                .kernels = kNormalizer};
 constexpr OpDef kMlOneHotEncoder1{.name = "OneHotEncoder",
                                   .domain = kMl,

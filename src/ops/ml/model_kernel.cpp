@@ -34,7 +34,7 @@ Result<kernels::PostTransform> transform_of(const Call& call) {
 
 namespace {
 
-const std::vector<float>& floats_of(const Call& call, std::string_view name) {
+const std::vector<float>& floats_of_model_kernel(const Call& call, std::string_view name) {
   static const std::vector<float> kNone;
   const auto* list = call.floats(name);
   return list ? *list : kNone;
@@ -42,7 +42,8 @@ const std::vector<float>& floats_of(const Call& call, std::string_view name) {
 
 // Scores of `sets` weight vectors, each `features` long, plus intercepts where there are any.
 Result<Temporary<double>> linear_scores(const Call& call, std::span<const double> row, size_t sets) {
-  const auto &weights = floats_of(call, "coefficients"), &intercepts = floats_of(call, "intercepts");
+  const auto &weights = floats_of_model_kernel(call, "coefficients"),
+             &intercepts = floats_of_model_kernel(call, "intercepts");
   if (weights.size() < row.size() * sets || (!intercepts.empty() && intercepts.size() < sets))
     return refuse("ml.features", "{} coefficients for {} times {} features", weights.size(), sets, row.size());
   Temporary<double> out;
@@ -76,7 +77,7 @@ Status run_linear_regressor(const Call& call, KernelArgs& args) {
 Status run_linear_classifier(const Call& call, KernelArgs& args) {
   TRY(const FeatureRows rows, feature_rows(args.in(0)));
   TRY(const auto transform, transform_of(call));
-  const size_t sets = floats_of(call, "intercepts").size();
+  const size_t sets = floats_of_model_kernel(call, "intercepts").size();
   const auto width = static_cast<size_t>(args.out(1).dims()[1]);
   Temporary<double> out;
   for (size_t i = 0; i < rows.count; ++i) {

@@ -128,7 +128,7 @@ constexpr AttributeDef kZipMapAttributes[] = {
     {"classlabels_strings", AttributeDef::strings},
 };
 
-int64_t size_of(const auto* list) { return list ? static_cast<int64_t>(list->size()) : 0; }
+int64_t size_of_models(const auto* list) { return list ? static_cast<int64_t>(list->size()) : 0; }
 
 Facts labels_and_scores(const Rows& rows, DType label, int64_t scores) {
   return {Fact::tensor(label, {rows.count}), Fact::tensor(DType::f32, {rows.count, scores})};
@@ -149,13 +149,13 @@ Status need_coefficients(InferContext& context, const Rows& rows, int64_t coeffi
 Result<Facts> infer_linear_classifier(const Call& call, InferContext& context) {
   TRY(const Rows rows, rows_of(call));
   const Labels labels = labels_of(call, "classlabels_ints", "classlabels_strings");
-  const int64_t classes = size_of(call.floats("intercepts"));
+  const int64_t classes = size_of_models(call.floats("intercepts"));
   if (classes == 0) return refuse("linearclassifier.intercepts", "the intercepts are missing");
   if (classes == 1 && labels.count != 0 && labels.count != 2)
     return refuse("linearclassifier.labels", "one set of coefficients needs two class labels, there are {}",
                   labels.count);
   if (classes > 1 && labels.count == 0) return refuse("linearclassifier.labels", "the class labels are missing");
-  TRY_OK(need_coefficients(context, rows, size_of(call.floats("coefficients")), classes));
+  TRY_OK(need_coefficients(context, rows, size_of_models(call.floats("coefficients")), classes));
   return labels_and_scores(rows, labels.dtype, classes == 1 && labels.count == 2 ? 2 : classes);
 }
 
@@ -163,7 +163,7 @@ Result<Facts> infer_linear_regressor(const Call& call, InferContext& context) {
   TRY(const Rows rows, rows_of(call));
   const int64_t targets = call.i("targets");
   if (targets < 1) return refuse("linearregressor.targets", "targets is {}", targets);
-  TRY_OK(need_coefficients(context, rows, size_of(call.floats("coefficients")), targets));
+  TRY_OK(need_coefficients(context, rows, size_of_models(call.floats("coefficients")), targets));
   return Facts{Fact::tensor(DType::f32, {rows.count, targets})};
 }
 
@@ -179,7 +179,7 @@ Result<Facts> infer_svm_classifier(const Call& call, InferContext& context) {
   const Labels labels = labels_of(call, "classlabels_ints", "classlabels_strings");
   const auto* per_class = call.ints("vectors_per_class");
   if (!per_class || per_class->empty()) {
-    TRY(const int64_t features, svm_features(size_of(call.floats("coefficients")), labels.count));
+    TRY(const int64_t features, svm_features(size_of_models(call.floats("coefficients")), labels.count));
     TRY_OK(need_features(context, rows, features));
     return labels_and_scores(rows, labels.dtype, labels.count);
   }
@@ -187,10 +187,10 @@ Result<Facts> infer_svm_classifier(const Call& call, InferContext& context) {
   for (int64_t n : *per_class)
     if (n < 0 || __builtin_add_overflow(vectors, n, &vectors))
       return refuse("svm.vectors", "vectors_per_class is out of range");
-  TRY(const int64_t features, svm_features(size_of(call.floats("support_vectors")), vectors));
+  TRY(const int64_t features, svm_features(size_of_models(call.floats("support_vectors")), vectors));
   TRY_OK(need_features(context, rows, features));
-  const int64_t classes = size_of(per_class);
-  if (size_of(call.floats("prob_a")) > 0) return labels_and_scores(rows, labels.dtype, classes);
+  const int64_t classes = size_of_models(per_class);
+  if (size_of_models(call.floats("prob_a")) > 0) return labels_and_scores(rows, labels.dtype, classes);
   return labels_and_scores(rows, labels.dtype, classes <= 2 ? 2 : classes * (classes - 1) / 2);
 }
 
@@ -198,10 +198,10 @@ Result<Facts> infer_svm_regressor(const Call& call, InferContext& context) {
   TRY(const Rows rows, rows_of(call));
   const int64_t supports = call.i("n_supports");
   if (supports > 0) {
-    TRY(const int64_t features, svm_features(size_of(call.floats("support_vectors")), supports));
+    TRY(const int64_t features, svm_features(size_of_models(call.floats("support_vectors")), supports));
     TRY_OK(need_features(context, rows, features));
   } else {
-    TRY_OK(need_features(context, rows, size_of(call.floats("coefficients"))));
+    TRY_OK(need_features(context, rows, size_of_models(call.floats("coefficients"))));
   }
   return Facts{Fact::tensor(DType::f32, {rows.count, 1})};
 }

@@ -6,7 +6,7 @@
 namespace anyshape::ops {
 namespace {
 
-std::span<const float> floats_of(const Call& call, std::string_view name) {
+std::span<const float> floats_of_svm_kernel(const Call& call, std::string_view name) {
   const auto* list = call.floats(name);
   return list ? std::span<const float>(*list) : std::span<const float>();
 }
@@ -18,7 +18,7 @@ Result<kernels::SvmKernel> svm_kernel(const Call& call) {
       {"RBF", kernels::SvmKernel::Type::rbf},
       {"SIGMOID", kernels::SvmKernel::Type::sigmoid}};
   const std::string_view text = call.s("kernel_type");
-  const auto parameters = floats_of(call, "kernel_params");
+  const auto parameters = floats_of_svm_kernel(call, "kernel_params");
   kernels::SvmKernel kernel;
   if (parameters.size() >= 3) {
     kernel.gamma = parameters[0];
@@ -40,7 +40,7 @@ Status check_size(std::string_view what, size_t given, size_t needed) {
 
 // A list of at least `needed` numbers.
 Status read_list(const Call& call, std::string_view name, size_t needed, std::span<const float>& out) {
-  out = floats_of(call, name);
+  out = floats_of_svm_kernel(call, name);
   return check_size(name, out.size(), needed);
 }
 
@@ -81,7 +81,7 @@ Result<Svm> read_svm_classifier(const Call& call, size_t features) {
   TRY(svm.transform, transform_of(call));
   TRY(svm.kernel, svm_kernel(call));
   if (const auto* per_class = call.ints("vectors_per_class")) svm.per_class = *per_class;
-  const auto coefficients = floats_of(call, "coefficients");
+  const auto coefficients = floats_of_svm_kernel(call, "coefficients");
   svm.positive = std::all_of(coefficients.begin(), coefficients.end(), [](float c) { return c >= 0; });
   if (svm.per_class.empty()) {
     svm.kernel = {};
@@ -96,7 +96,7 @@ Result<Svm> read_svm_classifier(const Call& call, size_t features) {
   TRY_OK(read_list(call, "support_vectors", svm.vectors * features, svm.support));
   TRY_OK(read_list(call, "coefficients", svm.vectors * (svm.classes - 1), svm.coefficients));
   TRY_OK(read_list(call, "rho", pairs, svm.rho));
-  if (floats_of(call, "prob_a").empty()) return svm;
+  if (floats_of_svm_kernel(call, "prob_a").empty()) return svm;
   TRY_OK(read_list(call, "prob_a", pairs, svm.prob_a));
   TRY_OK(read_list(call, "prob_b", pairs, svm.prob_b));
   return svm;
@@ -109,7 +109,7 @@ Result<Svm> read_svm_regressor(const Call& call, size_t features) {
   const bool linear = call.i("n_supports") <= 0;
   if (linear) svm.kernel = {};
   svm.vectors = linear ? 1 : static_cast<size_t>(call.i("n_supports"));
-  svm.support = floats_of(call, linear ? "coefficients" : "support_vectors");
+  svm.support = floats_of_svm_kernel(call, linear ? "coefficients" : "support_vectors");
   if (svm.vectors > svm.support.size()) return refuse("svm.size", "there are no {} support vectors", svm.vectors);
   TRY_OK(check_size("support_vectors", svm.support.size(), svm.vectors * features));
   if (!linear) TRY_OK(read_list(call, "coefficients", svm.vectors, svm.coefficients));

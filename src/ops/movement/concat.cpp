@@ -7,15 +7,15 @@
 namespace anyshape::ops {
 namespace {
 
-constexpr Port kIn[] = {{"inputs", Port::variadic}};
-constexpr Port kOut[] = {{"concat_result"}};
-constexpr AttributeDef kAttributes[] = {
+constexpr Port kConcatIn[] = {{"inputs", Port::variadic}};
+constexpr Port kConcatOut[] = {{"concat_result"}};
+constexpr AttributeDef kConcatAttributes[] = {
     {"axis", 1, {1, 3}},
     {"axis", AttributeDef::integer, AttributeDef::required, {4}},
 };
 
 // ONNX Runtime skips an input without elements whatever its other sizes are; the operator's text does not.
-RuleCode code_for(InferContext& context, const Dims& a, const Dims& b) {
+RuleCode code_for_concat(InferContext& context, const Dims& a, const Dims& b) {
   const auto empty = [&](const Dims& dims) { return context.proves(Condition::eq(product(dims), 0)); };
   return empty(a) || empty(b) ? lenient("lenient.concat") : RuleCode("concat.dims");
 }
@@ -96,7 +96,7 @@ Result<Dims> joined_dims(const Call& call, InferContext& context) {
                       text(first), text(next), axis, k, print(out[k]), print(next[k]));
       TRY_OK(skipped
                  ? context.expect(context.proves(agree) ? agree : Condition::never(), "lenient.concat", "{}", sentence)
-                 : context.require(agree, code_for(context, first, next), "{}", sentence));
+                 : context.require(agree, code_for_concat(context, first, next), "{}", sentence));
     }
     out[axis] = out[axis] + next[axis];
   }
@@ -136,7 +136,7 @@ void carry_list(const Call& call, InferContext& context, Fact& out) {
   out.elements = std::make_shared<const Dims>(std::move(values));
 }
 
-Status reference(const Call& call, KernelArgs& args) {
+Status reference_concat(const Call& call, KernelArgs& args) {
   Tensor& out = args.out(0);
   TRY(const size_t axis, normalize_axis(call.i("axis"), out.rank()));
   int64_t outer = 1, inner = 1;
@@ -153,16 +153,16 @@ Status reference(const Call& call, KernelArgs& args) {
   return {};
 }
 
-constexpr Kernel kKernels[] = {{"reference", reference}};
+constexpr Kernel kConcatKernels[] = {{"reference", reference_concat}};
 
-Result<Facts> infer(const Call& call, InferContext& context) {
+Result<Facts> infer_concat(const Call& call, InferContext& context) {
   if (call.version() >= 4 && !call.has_attr("axis")) return refuse("concat.axis", "the attribute axis is missing");
   TRY_OK(require_one_dtype(call));
   TRY(Dims dims, joined_dims(call, context));
   std::vector<size_t> data(call.inputs());
   std::iota(data.begin(), data.end(), 0);
   Facts out{Fact::tensor(call.in(0).dtype, std::move(dims))};
-  carry_all(call, kKernels[0], data, out);
+  carry_all(call, kConcatKernels[0], data, out);
   if (!out[0].elements) carry_list(call, context, out[0]);
   return out;
 }
@@ -171,8 +171,8 @@ Result<Facts> infer(const Call& call, InferContext& context) {
 
 constexpr OpDef kConcat1{.name = "Concat",
                          .since = 1,
-                         .sig = {kIn, kOut, "tensors joined along one axis", kAttributes},
-                         .infer = infer,
-                         .kernels = kKernels};
+                         .sig = {kConcatIn, kConcatOut, "tensors joined along one axis", kConcatAttributes},
+                         .infer = infer_concat,
+                         .kernels = kConcatKernels};
 
 }  // namespace anyshape::ops

@@ -8,11 +8,11 @@ namespace {
 constexpr Port kExpandIn[] = {{"input"}, {"shape", Port::value}};
 constexpr Port kTileIn1[] = {{"input"}, {"tiles", Port::value}, {"axis", Port::value}};
 constexpr Port kTileIn6[] = {{"input"}, {"repeats", Port::value}};
-constexpr Port kOut[] = {{"output"}};
-constexpr size_t kData[] = {0};
+constexpr Port kExpandOut[] = {{"output"}};
+constexpr size_t kExpandData[] = {0};
 
 // The kernel of both: position i of an output axis reads position i % size of the input axis.
-Status reference(const Call&, KernelArgs& args) {
+Status reference_expand(const Call&, KernelArgs& args) {
   const Tensor& data = args.in(0);
   if (!args.out(0) || args.out(0).rank() < data.rank()) return unknown("infer.rank", "the output is not known");
   const auto strides = row_strides(data.dims());
@@ -25,11 +25,11 @@ Status reference(const Call&, KernelArgs& args) {
   return {};
 }
 
-constexpr Kernel kKernels[] = {{"reference", reference}};
+constexpr Kernel kExpandKernels[] = {{"reference", reference_expand}};
 
 Facts repeated(const Call& call, Dims dims) {
   Facts out{Fact::tensor(call.in(0).dtype, std::move(dims))};
-  carry_all(call, kKernels[0], kData, out);
+  carry_all(call, kExpandKernels[0], kExpandData, out);
   keep_attained(call.in(0), out[0]);
   return out;
 }
@@ -123,18 +123,18 @@ Result<Facts> infer_tile_axis(const Call& call, InferContext& context) {
 
 constexpr OpDef kExpand8{.name = "Expand",
                          .since = 8,
-                         .sig = {kExpandIn, kOut, "broadcast to a shape"},
+                         .sig = {kExpandIn, kExpandOut, "broadcast to a shape"},
                          .infer = infer_expand,
-                         .kernels = kKernels};
+                         .kernels = kExpandKernels};
 constexpr OpDef kTile1{.name = "Tile",
                        .since = 1,
-                       .sig = {kTileIn1, kOut, "one axis repeated"},
+                       .sig = {kTileIn1, kExpandOut, "one axis repeated"},
                        .infer = infer_tile_axis,
-                       .kernels = kKernels};
+                       .kernels = kExpandKernels};
 constexpr OpDef kTile6{.name = "Tile",
                        .since = 6,
-                       .sig = {kTileIn6, kOut, "every axis repeated"},
+                       .sig = {kTileIn6, kExpandOut, "every axis repeated"},
                        .infer = infer_tile,
-                       .kernels = kKernels};
+                       .kernels = kExpandKernels};
 
 }  // namespace anyshape::ops

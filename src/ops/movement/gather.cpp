@@ -4,17 +4,17 @@
 namespace anyshape::ops {
 namespace {
 
-constexpr Port kIn[] = {{"data"}, {"indices", Port::value | Port::settled}};
-constexpr Port kOut[] = {{"output"}};
-constexpr AttributeDef kAttributes[] = {
+constexpr Port kGatherIn[] = {{"data"}, {"indices", Port::value | Port::settled}};
+constexpr Port kGatherOut[] = {{"output"}};
+constexpr AttributeDef kGatherAttributes[] = {
     {"axis", 0},
 };
-constexpr size_t kData[] = {0};
+constexpr size_t kGatherData[] = {0};
 
-Status reference(const Call& call, KernelArgs& args);
-constexpr Kernel kKernels[] = {{"reference", reference}};
+Status reference_gather(const Call& call, KernelArgs& args);
+constexpr Kernel kGatherKernels[] = {{"reference", reference_gather}};
 
-Result<Facts> infer(const Call& call, InferContext& context) {
+Result<Facts> infer_gather(const Call& call, InferContext& context) {
   TRY(const Dims data, call.dims(0));
   TRY(const size_t axis, normalize_axis(call.i("axis"), data.size()));
   TRY_OK(require_index(call, context, 1, data[axis], "gather.index"));
@@ -23,7 +23,7 @@ Result<Facts> infer(const Call& call, InferContext& context) {
   dims.insert(dims.end(), indices.begin(), indices.end());
   dims.insert(dims.end(), data.begin() + static_cast<ptrdiff_t>(axis) + 1, data.end());
   Facts out{Fact::tensor(call.in(0).dtype, std::move(dims))};
-  carry_all(call, kKernels[0], kData, out);
+  carry_all(call, kGatherKernels[0], kGatherData, out);
   if (!out[0].elements && data[axis] == Dim(1) && product(indices) == Dim(1)) {
     // Whichever index reads the only entry.
     out[0].elements = call.in(0).elements;
@@ -51,7 +51,7 @@ std::vector<ViewRule> view(const Call& call, const Facts& out) {
   return out[0].rank() == rule.axis.size() ? std::vector<ViewRule>{rule} : std::vector<ViewRule>();
 }
 
-Status reference(const Call& call, KernelArgs& args) {
+Status reference_gather(const Call& call, KernelArgs& args) {
   const Tensor &data = args.in(0), &indices = args.in(1);
   TRY(const size_t axis, normalize_axis(call.i("axis"), data.rank()));
   const int64_t size = data.dims()[axis];
@@ -70,9 +70,9 @@ Status reference(const Call& call, KernelArgs& args) {
 
 constexpr OpDef kGather1{.name = "Gather",
                          .since = 1,
-                         .sig = {kIn, kOut, "entries of one axis, chosen by index", kAttributes},
-                         .infer = infer,
-                         .kernels = kKernels,
+                         .sig = {kGatherIn, kGatherOut, "entries of one axis, chosen by index", kGatherAttributes},
+                         .infer = infer_gather,
+                         .kernels = kGatherKernels,
                          .view = view};
 
 }  // namespace anyshape::ops

@@ -6,15 +6,15 @@
 namespace anyshape::ops {
 namespace {
 
-constexpr Port kIn[] = {{"data"}, {"indices", Port::value | Port::settled}};
-constexpr Port kOut[] = {{"output"}};
+constexpr Port kGatherNdIn[] = {{"data"}, {"indices", Port::value | Port::settled}};
+constexpr Port kGatherNdOut[] = {{"output"}};
 constexpr AttributeDef kGatherElementsAttributes[] = {
     {"axis", 0},
 };
 constexpr AttributeDef kGatherNDAttributes[] = {
     {"batch_dims", 0, {12}},
 };
-constexpr size_t kData[] = {0};
+constexpr size_t kGatherNdData[] = {0};
 
 Status reference_elements(const Call& call, KernelArgs& args) {
   const Tensor &data = args.in(0), &indices = args.in(1);
@@ -49,7 +49,7 @@ Result<Facts> infer_elements(const Call& call, InferContext& context) {
                              text(data)));
   TRY_OK(require_index(call, context, 1, data[axis], "gatherelements.index"));
   Facts out{Fact::tensor(call.in(0).dtype, indices)};
-  carry_all(call, kElements[0], kData, out);
+  carry_all(call, kElements[0], kGatherNdData, out);
   return out;
 }
 
@@ -118,21 +118,23 @@ Result<Facts> infer_nd(const Call& call, InferContext& context) {
   Dims dims(indices.begin(), indices.end() - 1);
   dims.insert(dims.end(), slice, data.end());
   Facts out{Fact::tensor(call.in(0).dtype, std::move(dims))};
-  carry_all(call, kNd[0], kData, out);
+  carry_all(call, kNd[0], kGatherNdData, out);
   return out;
 }
 
 }  // namespace
 
-constexpr OpDef kGatherElements11{.name = "GatherElements",
-                                  .since = 11,
-                                  .sig = {kIn, kOut, "one entry of an axis for each index", kGatherElementsAttributes},
-                                  .infer = infer_elements,
-                                  .kernels = kElements};
-constexpr OpDef kGatherND11{.name = "GatherND",
-                            .since = 11,
-                            .sig = {kIn, kOut, "slices chosen by tuples of indices", kGatherNDAttributes},
-                            .infer = infer_nd,
-                            .kernels = kNd};
+constexpr OpDef kGatherElements11{
+    .name = "GatherElements",
+    .since = 11,
+    .sig = {kGatherNdIn, kGatherNdOut, "one entry of an axis for each index", kGatherElementsAttributes},
+    .infer = infer_elements,
+    .kernels = kElements};
+constexpr OpDef kGatherND11{
+    .name = "GatherND",
+    .since = 11,
+    .sig = {kGatherNdIn, kGatherNdOut, "slices chosen by tuples of indices", kGatherNDAttributes},
+    .infer = infer_nd,
+    .kernels = kNd};
 
 }  // namespace anyshape::ops

@@ -5,28 +5,28 @@
 namespace anyshape::ops {
 namespace {
 
-constexpr Port kIn[] = {{"input"}};
-constexpr Port kOut[] = {{"output"}};
+constexpr Port kIdentityIn[] = {{"input"}};
+constexpr Port kIdentityOut[] = {{"output"}};
 
-Result<Facts> infer(const Call& call, InferContext&) {
+Result<Facts> infer_identity(const Call& call, InferContext&) {
   Fact out = call.in(0);
   return Facts{out};
 }
 
-Status reference(const Call&, KernelArgs& args) {
+Status reference_identity(const Call&, KernelArgs& args) {
   args.outputs[0] = args.inputs[0];
   return {};
 }
 
-constexpr Kernel kKernels[] = {{"reference", reference}};
+constexpr Kernel kIdentityKernels[] = {{"reference", reference_identity}};
 
 }  // namespace
 
 constexpr OpDef kIdentity1{.name = "Identity",
                            .since = 1,
-                           .sig = {kIn, kOut, "the same value"},
-                           .infer = infer,
-                           .kernels = kKernels,
+                           .sig = {kIdentityIn, kIdentityOut, "the same value"},
+                           .infer = infer_identity,
+                           .kernels = kIdentityKernels,
                            .view = same_elements_view};
 
 }  // namespace anyshape::ops

@@ -10,7 +10,7 @@ namespace {
 constexpr Port kOneHotIn[] = {{"indices"}, {"depth", Port::value}, {"values"}};
 constexpr Port kTriluIn[] = {{"input"}, {"k", Port::optional | Port::value | Port::settled}};
 constexpr Port kEyeIn[] = {{"input"}};
-constexpr Port kOut[] = {{"output"}};
+constexpr Port kOnehotOut[] = {{"output"}};
 constexpr AttributeDef kEyeLikeAttributes[] = {
     {"dtype", AttributeDef::integer},
     {"k", 0},
@@ -21,7 +21,7 @@ constexpr AttributeDef kOneHotAttributes[] = {
 constexpr AttributeDef kTriluAttributes[] = {
     {"upper", 1},
 };
-constexpr size_t kData[] = {0};
+constexpr size_t kOnehotData[] = {0};
 
 // Element i as an integer, fractions cut off. nullopt: no number of that size.
 std::optional<int64_t> whole_at(const Tensor& tensor, int64_t i) {
@@ -113,7 +113,7 @@ Result<Facts> infer_trilu(const Call& call, InferContext& context) {
     TRY_OK(context.require(Condition::eq(product(*call.in(1).dims), 1), "trilu.k", "k must be one number, it is {}",
                            print(call.in(1))));
   Facts out{call.in(0).type_only()};
-  carry_all(call, kTrilu[0], kData, out);
+  carry_all(call, kTrilu[0], kOnehotData, out);
   if (out[0].bounds) out[0].bounds = Bounds{min(out[0].bounds->lo, Dim(0)), max(out[0].bounds->hi, Dim(0))};
   return out;
 }
@@ -159,18 +159,18 @@ constexpr Kernel kEye[] = {{"reference", reference_eye}};
 
 constexpr OpDef kEyeLike9{.name = "EyeLike",
                           .since = 9,
-                          .sig = {kEyeIn, kOut, "ones on a diagonal", kEyeLikeAttributes},
+                          .sig = {kEyeIn, kOnehotOut, "ones on a diagonal", kEyeLikeAttributes},
                           .infer = infer_eye,
                           .kernels = kEye,
                           .reads_shapes_only = true};
 constexpr OpDef kOneHot9{.name = "OneHot",
                          .since = 9,
-                         .sig = {kOneHotIn, kOut, "an axis added that marks each index", kOneHotAttributes},
+                         .sig = {kOneHotIn, kOnehotOut, "an axis added that marks each index", kOneHotAttributes},
                          .infer = infer_onehot,
                          .kernels = kOneHot};
 constexpr OpDef kTrilu14{.name = "Trilu",
                          .since = 14,
-                         .sig = {kTriluIn, kOut, "the upper or lower triangle of matrices", kTriluAttributes},
+                         .sig = {kTriluIn, kOnehotOut, "the upper or lower triangle of matrices", kTriluAttributes},
                          .infer = infer_trilu,
                          .kernels = kTrilu};
 

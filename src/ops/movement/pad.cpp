@@ -13,7 +13,7 @@ constexpr Port kIn1[] = {{"data"}};
 constexpr Port kIn11[] = {{"data"}, {"pads", Port::value}, {"constant_value", Port::optional}};
 constexpr Port kIn18[] = {
     {"data"}, {"pads", Port::value}, {"constant_value", Port::optional}, {"axes", Port::optional | Port::value}};
-constexpr Port kOut[] = {{"output"}};
+constexpr Port kPadOut[] = {{"output"}};
 constexpr Port kCropIn[] = {{"input_data"}, {"shape", Port::value}};
 constexpr AttributeDef kCenterCropPadAttributes[] = {
     {"axes", AttributeDef::integers},
@@ -27,7 +27,7 @@ constexpr AttributeDef kPad1Attributes[] = {
 constexpr AttributeDef kPad11Attributes[] = {
     {"mode", "constant"},
 };
-constexpr size_t kData[] = {0}, kDataAndValue[] = {0, 2};
+constexpr size_t kPadData[] = {0}, kDataAndValue[] = {0, 2};
 
 using Mode = kernels::PadMode;
 
@@ -61,7 +61,7 @@ Result<Temporary<Pair<T>>> pads_per_axis(std::span<const T> pads, std::optional<
 std::optional<size_t> axes_input(const Call& call) { return call.version() >= 18 ? 3 : std::optional<size_t>(99); }
 
 // ONNX Runtime looks at the other modes' needs only when there are elements; the operator's text does not say so.
-RuleCode code_for(InferContext& context, const Dims& data, std::string_view code) {
+RuleCode code_for_pad(InferContext& context, const Dims& data, std::string_view code) {
   return context.proves(Condition::eq(product(data), 0)) ? lenient("lenient.pad") : RuleCode(code);
 }
 
@@ -73,7 +73,7 @@ Status require_legal(InferContext& context, Mode mode, const Dims& data, const P
   if (mode == Mode::constant) return {};
   const Condition nothing = Condition::eq(b, 0) && Condition::eq(e, 0);
   const Dim left = size + context.simplify(min(b, Dim(0))) + context.simplify(min(e, Dim(0)));
-  TRY_OK(context.require(nothing || Condition::ge(left, 1), code_for(context, data, "pad.empty"),
+  TRY_OK(context.require(nothing || Condition::ge(left, 1), code_for_pad(context, data, "pad.empty"),
                          "axis {} of {} entries must have one to repeat for pads of {} and {}", axis, print(size),
                          print(b), print(e)));
   if (mode == Mode::wrap)
@@ -81,7 +81,7 @@ Status require_legal(InferContext& context, Mode mode, const Dims& data, const P
                            axis, print(size));
   if (mode != Mode::reflect) return {};
   return context.require(nothing || (Condition::lt(b, left) && Condition::lt(e, left)),
-                         code_for(context, data, "pad.reflect"),
+                         code_for_pad(context, data, "pad.reflect"),
                          "reflecting {} and {} entries needs more than that at axis {}, which has {}", print(b),
                          print(e), axis, print(left));
 }
@@ -129,7 +129,7 @@ Result<Facts> infer_pad(const Call& call, InferContext& context) {
   const bool value_outside = call.version() < 11 && call.f("value") != 0;
   if (pads && !value_outside)
     carry_all(call, kPadKernels[0],
-              mode == Mode::constant ? std::span<const size_t>(kDataAndValue) : std::span<const size_t>(kData), out);
+              mode == Mode::constant ? std::span<const size_t>(kDataAndValue) : std::span<const size_t>(kPadData), out);
   return out;
 }
 
@@ -205,7 +205,7 @@ Result<Facts> infer_crop(const Call& call, InferContext& context) {
     dims[axes[i]] = context.only_if(Condition::ge(sizes[i], 0), sizes[i]);
   }
   Facts out{Fact::tensor(call.in(0).dtype, std::move(dims))};
-  carry_all(call, kCropKernels[0], kData, out);
+  carry_all(call, kCropKernels[0], kPadData, out);
   return out;
 }
 
@@ -258,22 +258,22 @@ Result<Tensor> fill_of_attributes(const Call& call, DType dtype) {
 constexpr OpDef kCenterCropPad18{
     .name = "CenterCropPad",
     .since = 18,
-    .sig = {kCropIn, kOut, "axes cropped or padded to sizes, centred", kCenterCropPadAttributes},
+    .sig = {kCropIn, kPadOut, "axes cropped or padded to sizes, centred", kCenterCropPadAttributes},
     .infer = infer_crop,
     .kernels = kCropKernels};
 constexpr OpDef kPad1{.name = "Pad",
                       .since = 1,
-                      .sig = {kIn1, kOut, "entries added to or removed from both ends of axes", kPad1Attributes},
+                      .sig = {kIn1, kPadOut, "entries added to or removed from both ends of axes", kPad1Attributes},
                       .infer = infer_pad,
                       .kernels = kPadKernels};
 constexpr OpDef kPad11{.name = "Pad",
                        .since = 11,
-                       .sig = {kIn11, kOut, "entries added to or removed from both ends of axes", kPad11Attributes},
+                       .sig = {kIn11, kPadOut, "entries added to or removed from both ends of axes", kPad11Attributes},
                        .infer = infer_pad,
                        .kernels = kPadKernels};
 constexpr OpDef kPad18{.name = "Pad",
                        .since = 18,
-                       .sig = {kIn18, kOut, "entries added to or removed from both ends of axes", kPad11Attributes},
+                       .sig = {kIn18, kPadOut, "entries added to or removed from both ends of axes", kPad11Attributes},
                        .infer = infer_pad,
                        .kernels = kPadKernels};
 

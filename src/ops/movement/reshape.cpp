@@ -6,8 +6,8 @@ namespace anyshape::ops {
 namespace {
 
 constexpr Port kIn5[] = {{"data"}, {"shape", Port::value}};
-constexpr Port kIn1[] = {{"data"}, {"shape", Port::optional | Port::value}};
-constexpr Port kOut[] = {{"reshaped"}};
+constexpr Port kReshapeIn1[] = {{"data"}, {"shape", Port::optional | Port::value}};
+constexpr Port kReshapeOut[] = {{"reshaped"}};
 constexpr AttributeDef kReshape1Attributes[] = {
     {"shape", AttributeDef::integers},
 };
@@ -99,7 +99,7 @@ Result<Dim> own_size(InferContext& context, Dim entry, const Dims& data, const D
   return context.only_if(plain, entry);
 }
 
-Result<Facts> infer(const Call& call, InferContext& context) {
+Result<Facts> infer_reshape(const Call& call, InferContext& context) {
   TRY_OK(require_integers(call, 1));
   if (call.has(1) && call.in(1).dims && call.in(1).rank() != 1)
     return refuse("reshape.shape", "the target shape must be a list, it is {}", print(call.in(1)));
@@ -157,7 +157,7 @@ Status require_count(const Call& call, KernelArgs& args) {
   return refuse("reshape.count", "the target [{}] has {} elements, the input has {}", size, size, data.count());
 }
 
-Status reference(const Call& call, KernelArgs& args) {
+Status reference_reshape(const Call& call, KernelArgs& args) {
   const Tensor& data = args.in(0);
   // The only rank at which the sizes are known without the entries.
   if (call.version() >= 5 && args.out(0).rank() == 1) TRY_OK(require_count(call, args));
@@ -165,10 +165,10 @@ Status reference(const Call& call, KernelArgs& args) {
   return {};
 }
 
-constexpr Kernel kKernels[] = {{"reference", reference}};
+constexpr Kernel kReshapeKernels[] = {{"reference", reference_reshape}};
 
 // Entries that are not known yet have to be read.
-std::vector<ViewRule> view(const Call& call, const Facts& out) {
+std::vector<ViewRule> view_reshape(const Call& call, const Facts& out) {
   return target_of(call) ? same_elements_view(call, out) : std::vector<ViewRule>();
 }
 
@@ -176,15 +176,15 @@ std::vector<ViewRule> view(const Call& call, const Facts& out) {
 
 constexpr OpDef kReshape1{.name = "Reshape",
                           .since = 1,
-                          .sig = {kIn1, kOut, "the same elements under other dims", kReshape1Attributes},
-                          .infer = infer,
-                          .kernels = kKernels,
-                          .view = view};
+                          .sig = {kReshapeIn1, kReshapeOut, "the same elements under other dims", kReshape1Attributes},
+                          .infer = infer_reshape,
+                          .kernels = kReshapeKernels,
+                          .view = view_reshape};
 constexpr OpDef kReshape5{.name = "Reshape",
                           .since = 5,
-                          .sig = {kIn5, kOut, "the same elements under other dims", kReshape5Attributes},
-                          .infer = infer,
-                          .kernels = kKernels,
-                          .view = view};
+                          .sig = {kIn5, kReshapeOut, "the same elements under other dims", kReshape5Attributes},
+                          .infer = infer_reshape,
+                          .kernels = kReshapeKernels,
+                          .view = view_reshape};
 
 }  // namespace anyshape::ops

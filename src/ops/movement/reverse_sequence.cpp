@@ -4,13 +4,13 @@
 namespace anyshape::ops {
 namespace {
 
-constexpr Port kIn[] = {{"input"}, {"sequence_lens"}};
-constexpr Port kOut[] = {{"Y"}};
-constexpr AttributeDef kAttributes[] = {
+constexpr Port kReverseSequenceIn[] = {{"input"}, {"sequence_lens"}};
+constexpr Port kReverseSequenceOut[] = {{"Y"}};
+constexpr AttributeDef kReverseSequenceAttributes[] = {
     {"batch_axis", 1},
     {"time_axis", 0},
 };
-constexpr size_t kData[] = {0};
+constexpr size_t kReverseSequenceData[] = {0};
 
 struct Axes {
   size_t time = 0, batch = 1;
@@ -25,7 +25,7 @@ Result<Axes> axes_of_call(const Call& call, size_t rank) {
   return Axes{static_cast<size_t>(time), static_cast<size_t>(batch)};
 }
 
-Status reference(const Call& call, KernelArgs& args) {
+Status reference_reverse_sequence(const Call& call, KernelArgs& args) {
   const Tensor &data = args.in(0), &lengths = args.in(1);
   TRY(const Axes axes, axes_of_call(call, data.rank()));
   for (int64_t i = 0; i < lengths.count(); ++i)
@@ -42,9 +42,9 @@ Status reference(const Call& call, KernelArgs& args) {
   return {};
 }
 
-constexpr Kernel kKernels[] = {{"reference", reference}};
+constexpr Kernel kReverseSequenceKernels[] = {{"reference", reference_reverse_sequence}};
 
-Result<Facts> infer(const Call& call, InferContext& context) {
+Result<Facts> infer_reverse_sequence(const Call& call, InferContext& context) {
   TRY(const Dims data, call.dims(0));
   TRY(const Axes axes, axes_of_call(call, data.size()));
   TRY_OK(require_integers(call, 1));
@@ -60,7 +60,7 @@ Result<Facts> infer(const Call& call, InferContext& context) {
   else if (!bounds || !context.proves(Condition::ge(bounds->lo, 0) && Condition::le(bounds->hi, steps)))
     context.data_condition("reversesequence.length", "sequence lengths must be in 0..{}", print(steps));
   Facts out{call.in(0).type_only()};
-  carry_all(call, kKernels[0], kData, out);
+  carry_all(call, kReverseSequenceKernels[0], kReverseSequenceData, out);
   return out;
 }
 
@@ -69,8 +69,9 @@ Result<Facts> infer(const Call& call, InferContext& context) {
 constexpr OpDef kReverseSequence10{
     .name = "ReverseSequence",
     .since = 10,
-    .sig = {kIn, kOut, "the first entries of each sequence in reverse order", kAttributes},
-    .infer = infer,
-    .kernels = kKernels};
+    .sig = {kReverseSequenceIn, kReverseSequenceOut, "the first entries of each sequence in reverse order",
+            kReverseSequenceAttributes},
+    .infer = infer_reverse_sequence,
+    .kernels = kReverseSequenceKernels};
 
 }  // namespace anyshape::ops

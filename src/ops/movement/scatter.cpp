@@ -9,8 +9,8 @@
 namespace anyshape::ops {
 namespace {
 
-constexpr Port kIn[] = {{"data"}, {"indices", Port::value | Port::settled}, {"updates"}};
-constexpr Port kOut[] = {{"output"}};
+constexpr Port kScatterIn[] = {{"data"}, {"indices", Port::value | Port::settled}, {"updates"}};
+constexpr Port kScatterOut[] = {{"output"}};
 constexpr Port kCacheIn[] = {
     {"past_cache"}, {"update"}, {"write_indices", Port::optional | Port::value | Port::settled}};
 constexpr Port kCacheOut[] = {{"present_cache"}};
@@ -272,19 +272,19 @@ constexpr Kernel kCache[] = {{"reference", reference_cache}};
 
 constexpr OpDef kScatter9{.name = "Scatter",
                           .since = 9,
-                          .sig = {kIn, kOut, "entries replaced along one axis", kScatterAttributes},
+                          .sig = {kScatterIn, kScatterOut, "entries replaced along one axis", kScatterAttributes},
                           .infer = infer_elements,
                           .kernels = kElements};
 constexpr OpDef kScatterElements11{
     .name = "ScatterElements",
     .since = 11,
-    .sig = {kIn, kOut, "entries replaced or reduced along one axis", kScatterElementsAttributes},
+    .sig = {kScatterIn, kScatterOut, "entries replaced or reduced along one axis", kScatterElementsAttributes},
     .infer = infer_elements,
     .kernels = kElements};
 constexpr OpDef kScatterND11{
     .name = "ScatterND",
     .since = 11,
-    .sig = {kIn, kOut, "slices replaced or reduced by tuples of indices", kScatterNDAttributes},
+    .sig = {kScatterIn, kScatterOut, "slices replaced or reduced by tuples of indices", kScatterNDAttributes},
     .infer = infer_nd,
     .kernels = kNd};
 constexpr OpDef kTensorScatter24{

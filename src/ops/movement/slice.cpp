@@ -9,19 +9,19 @@
 namespace anyshape::ops {
 namespace {
 
-constexpr Port kIn1[] = {{"data"}};
+constexpr Port kSliceIn1[] = {{"data"}};
 constexpr Port kIn10[] = {{"data"},
                           {"starts", Port::value | Port::settled},
                           {"ends", Port::value | Port::settled},
                           {"axes", Port::optional | Port::value},
                           {"steps", Port::optional | Port::value}};
-constexpr Port kOut[] = {{"output"}};
-constexpr AttributeDef kAttributes[] = {
+constexpr Port kSliceOut[] = {{"output"}};
+constexpr AttributeDef kSliceAttributes[] = {
     {"axes", AttributeDef::integers},
     {"ends", AttributeDef::integers, AttributeDef::required},
     {"starts", AttributeDef::integers, AttributeDef::required},
 };
-constexpr size_t kData[] = {0};
+constexpr size_t kSliceData[] = {0};
 
 // INT_MAX of either width means "to the end in the direction of the step".
 bool means_all(int64_t end) {
@@ -101,7 +101,7 @@ Result<Lists> lists_of(const Call& call) {
 }
 
 // How many axes are sliced, if any list tells.
-std::optional<size_t> length_of(const Call& call, const Lists& lists) {
+std::optional<size_t> length_of_slice(const Call& call, const Lists& lists) {
   if (lists.starts) return lists.starts->size();
   if (lists.ends) return lists.ends->size();
   if (lists.axes) return lists.axes->size();
@@ -131,14 +131,14 @@ Result<Dim> sliced(const Call& call, InferContext& context, Dim size, const List
   return unknown_size();
 }
 
-Status reference(const Call& call, KernelArgs& args);
-constexpr Kernel kKernels[] = {{"reference", reference}};
+Status reference_slice(const Call& call, KernelArgs& args);
+constexpr Kernel kSliceKernels[] = {{"reference", reference_slice}};
 
-Result<Facts> infer(const Call& call, InferContext& context) {
+Result<Facts> infer_slice(const Call& call, InferContext& context) {
   TRY(Dims dims, call.dims(0));
   TRY(const Lists lists, lists_of(call));
   if (dims.empty()) return refuse("slice.rank", "a scalar cannot be sliced");
-  const auto length = length_of(call, lists);
+  const auto length = length_of_slice(call, lists);
   if (!lists.axes_known || !length) {
     for (Dim& d : dims) d = context.fresh(source_of(call, {1, 2, 3, 4}), "slice", 0, d);
   } else {
@@ -151,7 +151,7 @@ Result<Facts> infer(const Call& call, InferContext& context) {
     }
   }
   Facts out{Fact::tensor(call.in(0).dtype, std::move(dims))};
-  carry_all(call, kKernels[0], kData, out);
+  carry_all(call, kSliceKernels[0], kSliceData, out);
   return out;
 }
 
@@ -161,7 +161,7 @@ Temporary<int64_t> list_in(const Call& call, const KernelArgs& args, size_t inpu
   return values ? temporary(*values) : Temporary<int64_t>();
 }
 
-Status reference(const Call& call, KernelArgs& args) {
+Status reference_slice(const Call& call, KernelArgs& args) {
   const Tensor& data = args.in(0);
   const auto starts = list_in(call, args, 1, "starts"), ends = list_in(call, args, 2, "ends");
   const auto axes = list_in(call, args, 3, "axes"), steps = list_in(call, args, 4, "steps");
@@ -189,7 +189,7 @@ Dim first_position(Dim size, Dim raw, int64_t step) {
   return min(max(front, Dim(0)), step > 0 ? size : size - 1);
 }
 
-std::vector<ViewRule> view(const Call& call, const Facts& out) {
+std::vector<ViewRule> view_slice(const Call& call, const Facts& out) {
   const auto lists = lists_of(call);
   if (!lists || !lists->starts || !lists->axes_known || !lists->steps_known || !call.in(0).has_rank()) return {};
   const Dims& data = *call.in(0).dims;
@@ -228,17 +228,18 @@ Dim slice_size(InferContext& context, Dim size, Dim start, Dim end, int64_t step
   return context.simplify(out);
 }
 
-constexpr OpDef kSlice1{.name = "Slice",
-                        .since = 1,
-                        .sig = {kIn1, kOut, "a range of positions, with a step, of some axes", kAttributes},
-                        .infer = infer,
-                        .kernels = kKernels,
-                        .view = view};
+constexpr OpDef kSlice1{
+    .name = "Slice",
+    .since = 1,
+    .sig = {kSliceIn1, kSliceOut, "a range of positions, with a step, of some axes", kSliceAttributes},
+    .infer = infer_slice,
+    .kernels = kSliceKernels,
+    .view = view_slice};
 constexpr OpDef kSlice10{.name = "Slice",
                          .since = 10,
-                         .sig = {kIn10, kOut, "a range of positions, with a step, of some axes"},
-                         .infer = infer,
-                         .kernels = kKernels,
-                         .view = view};
+                         .sig = {kIn10, kSliceOut, "a range of positions, with a step, of some axes"},
+                         .infer = infer_slice,
+                         .kernels = kSliceKernels,
+                         .view = view_slice};
 
 }  // namespace anyshape::ops

@@ -5,10 +5,10 @@
 namespace anyshape::ops {
 namespace {
 
-constexpr Port kIn1[] = {{"input"}, {"split", Port::optional | Port::value}};
+constexpr Port kSplitIn1[] = {{"input"}, {"split", Port::optional | Port::value}};
 constexpr Port kIn2[] = {{"input"}};
 constexpr Port kIn13[] = {{"input"}, {"split", Port::optional | Port::value}};
-constexpr Port kOut[] = {{"outputs", Port::variadic}};
+constexpr Port kSplitOut[] = {{"outputs", Port::variadic}};
 constexpr AttributeDef kSplit1Attributes[] = {
     {"axis", 0},
     {"split", AttributeDef::integers},
@@ -17,7 +17,7 @@ constexpr AttributeDef kSplit13Attributes[] = {
     {"axis", 0},
     {"num_outputs", AttributeDef::integer, {18}},
 };
-constexpr size_t kData[] = {0};
+constexpr size_t kSplitData[] = {0};
 
 bool split_is_input(const Call& call) { return call.version() >= 13 || (call.version() == 1 && call.has(1)); }
 
@@ -79,7 +79,7 @@ Result<Dims> sizes_of(const Call& call, InferContext& context, Dim size) {
   return given_sizes(call, context, size, std::move(free));
 }
 
-Status reference(const Call& call, KernelArgs& args) {
+Status reference_split(const Call& call, KernelArgs& args) {
   const Tensor& data = args.in(0);
   TRY(const size_t axis, normalize_axis(call.i("axis"), data.rank()));
   int64_t outer = 1, inner = 1, at = 0;
@@ -97,9 +97,9 @@ Status reference(const Call& call, KernelArgs& args) {
   return {};
 }
 
-constexpr Kernel kKernels[] = {{"reference", reference}};
+constexpr Kernel kSplitKernels[] = {{"reference", reference_split}};
 
-Result<Facts> infer(const Call& call, InferContext& context) {
+Result<Facts> infer_split(const Call& call, InferContext& context) {
   TRY(const Dims data, call.dims(0));
   TRY(const size_t axis, normalize_axis(call.i("axis"), data.size()));
   TRY(const Dims sizes, sizes_of(call, context, data[axis]));
@@ -108,11 +108,11 @@ Result<Facts> infer(const Call& call, InferContext& context) {
     out.push_back(Fact::tensor(call.in(0).dtype, data));
     (*out.back().dims)[axis] = size;
   }
-  carry_all(call, kKernels[0], kData, out);
+  carry_all(call, kSplitKernels[0], kSplitData, out);
   return out;
 }
 
-std::vector<ViewRule> view(const Call& call, const Facts& out) {
+std::vector<ViewRule> view_split(const Call& call, const Facts& out) {
   std::vector<ViewRule> rules;
   Dim at = 0;
   for (const Fact& part : out) {
@@ -131,21 +131,21 @@ std::vector<ViewRule> view(const Call& call, const Facts& out) {
 
 constexpr OpDef kSplit1{.name = "Split",
                         .since = 1,
-                        .sig = {kIn1, kOut, "an axis cut into parts", kSplit1Attributes},
-                        .infer = infer,
-                        .kernels = kKernels,
-                        .view = view};
+                        .sig = {kSplitIn1, kSplitOut, "an axis cut into parts", kSplit1Attributes},
+                        .infer = infer_split,
+                        .kernels = kSplitKernels,
+                        .view = view_split};
 constexpr OpDef kSplit2{.name = "Split",
                         .since = 2,
-                        .sig = {kIn2, kOut, "an axis cut into parts", kSplit1Attributes},
-                        .infer = infer,
-                        .kernels = kKernels,
-                        .view = view};
+                        .sig = {kIn2, kSplitOut, "an axis cut into parts", kSplit1Attributes},
+                        .infer = infer_split,
+                        .kernels = kSplitKernels,
+                        .view = view_split};
 constexpr OpDef kSplit13{.name = "Split",
                          .since = 13,
-                         .sig = {kIn13, kOut, "an axis cut into parts", kSplit13Attributes},
-                         .infer = infer,
-                         .kernels = kKernels,
-                         .view = view};
+                         .sig = {kIn13, kSplitOut, "an axis cut into parts", kSplit13Attributes},
+                         .infer = infer_split,
+                         .kernels = kSplitKernels,
+                         .view = view_split};
 
 }  // namespace anyshape::ops

@@ -8,10 +8,10 @@
 namespace anyshape::ops {
 namespace {
 
-constexpr Port kIn1[] = {{"data"}};
+constexpr Port kSqueezeIn1[] = {{"data"}};
 constexpr Port kSqueezeIn13[] = {{"data"}, {"axes", Port::optional | Port::value}};
 constexpr Port kUnsqueezeIn13[] = {{"data"}, {"axes", Port::value}};
-constexpr Port kOut[] = {{"output"}};
+constexpr Port kSqueezeOut[] = {{"output"}};
 constexpr AttributeDef kFlattenAttributes[] = {
     {"axis", 1},
 };
@@ -82,45 +82,45 @@ Result<Facts> infer_flatten(const Call& call, InferContext&) {
   return Facts{with_dims(call.in(0), {product(Dims(data.begin(), middle)), product(Dims(middle, data.end()))})};
 }
 
-Status reference(const Call&, KernelArgs& args) {
+Status reference_squeeze(const Call&, KernelArgs& args) {
   if (!args.out(0)) return unknown("infer.rank", "the rank of the output is not known");
   args.out(0) = args.in(0).reshaped(args.out(0).dims());
   return {};
 }
 
-constexpr Kernel kKernels[] = {{"reference", reference}};
+constexpr Kernel kSqueezeKernels[] = {{"reference", reference_squeeze}};
 
 }  // namespace
 
 constexpr OpDef kFlatten1{.name = "Flatten",
                           .since = 1,
-                          .sig = {kIn1, kOut, "the same elements as a matrix", kFlattenAttributes},
+                          .sig = {kSqueezeIn1, kSqueezeOut, "the same elements as a matrix", kFlattenAttributes},
                           .infer = infer_flatten,
-                          .kernels = kKernels,
+                          .kernels = kSqueezeKernels,
                           .view = same_elements_view};
 constexpr OpDef kSqueeze1{.name = "Squeeze",
                           .since = 1,
-                          .sig = {kIn1, kOut, "axes of size 1 removed", kSqueezeAttributes},
+                          .sig = {kSqueezeIn1, kSqueezeOut, "axes of size 1 removed", kSqueezeAttributes},
                           .infer = infer_squeeze,
-                          .kernels = kKernels,
+                          .kernels = kSqueezeKernels,
                           .view = same_elements_view};
 constexpr OpDef kSqueeze13{.name = "Squeeze",
                            .since = 13,
-                           .sig = {kSqueezeIn13, kOut, "axes of size 1 removed"},
+                           .sig = {kSqueezeIn13, kSqueezeOut, "axes of size 1 removed"},
                            .infer = infer_squeeze,
-                           .kernels = kKernels,
+                           .kernels = kSqueezeKernels,
                            .view = same_elements_view};
 constexpr OpDef kUnsqueeze1{.name = "Unsqueeze",
                             .since = 1,
-                            .sig = {kIn1, kOut, "axes of size 1 added", kUnsqueezeAttributes},
+                            .sig = {kSqueezeIn1, kSqueezeOut, "axes of size 1 added", kUnsqueezeAttributes},
                             .infer = infer_unsqueeze,
-                            .kernels = kKernels,
+                            .kernels = kSqueezeKernels,
                             .view = same_elements_view};
 constexpr OpDef kUnsqueeze13{.name = "Unsqueeze",
                              .since = 13,
-                             .sig = {kUnsqueezeIn13, kOut, "axes of size 1 added"},
+                             .sig = {kUnsqueezeIn13, kSqueezeOut, "axes of size 1 added"},
                              .infer = infer_unsqueeze,
-                             .kernels = kKernels,
+                             .kernels = kSqueezeKernels,
                              .view = same_elements_view};
 
 }  // namespace anyshape::ops

@@ -8,8 +8,8 @@
 namespace anyshape::ops {
 namespace {
 
-constexpr Port kIn[] = {{"input"}};
-constexpr Port kOut[] = {{"output"}};
+constexpr Port kTransposeIn[] = {{"input"}};
+constexpr Port kTransposeOut[] = {{"output"}};
 constexpr AttributeDef kDepthToSpaceAttributes[] = {
     {"blocksize", AttributeDef::integer, AttributeDef::required},
     {"mode", "DCR", {11}},
@@ -21,7 +21,7 @@ constexpr AttributeDef kSpaceToDepthAttributes[] = {
 constexpr AttributeDef kTransposeAttributes[] = {
     {"perm", AttributeDef::integers},
 };
-constexpr size_t kData[] = {0};
+constexpr size_t kTransposeData[] = {0};
 
 Result<Temporary<size_t>> permutation(const Call& call, size_t rank) {
   Temporary<size_t> out(rank);
@@ -69,7 +69,7 @@ Result<Facts> infer_transpose(const Call& call, InferContext&) {
   Dims dims;
   for (size_t axis : perm) dims.push_back(data[axis]);
   Facts out{Fact::tensor(call.in(0).dtype, std::move(dims))};
-  carry_all(call, kTranspose[0], kData, out);
+  carry_all(call, kTranspose[0], kTransposeData, out);
   keep_attained(call.in(0), out[0]);
   return out;
 }
@@ -141,7 +141,7 @@ Result<Facts> infer_to_space(const Call& call, InferContext& context) {
   TRY_OK(channel_first(call));
   TRY(const Dim channels, divided(context, in[1], b * b, "depthtospace.channels", "the number of channels"));
   Facts out{Fact::tensor(call.in(0).dtype, {in[0], channels, in[2] * Dim(b), in[3] * Dim(b)})};
-  carry_all(call, kToSpace[0], kData, out);
+  carry_all(call, kToSpace[0], kTransposeData, out);
   keep_attained(call.in(0), out[0]);
   return out;
 }
@@ -154,7 +154,7 @@ Result<Facts> infer_to_depth(const Call& call, InferContext& context) {
   TRY(const Dim height, divided(context, in[2], b, "spacetodepth.size", "the height"));
   TRY(const Dim width, divided(context, in[3], b, "spacetodepth.size", "the width"));
   Facts out{Fact::tensor(call.in(0).dtype, {in[0], in[1] * Dim(b * b), height, width})};
-  carry_all(call, kToDepth[0], kData, out);
+  carry_all(call, kToDepth[0], kTransposeData, out);
   keep_attained(call.in(0), out[0]);
   return out;
 }
@@ -164,18 +164,18 @@ Result<Facts> infer_to_depth(const Call& call, InferContext& context) {
 constexpr OpDef kDepthToSpace1{
     .name = "DepthToSpace",
     .since = 1,
-    .sig = {kIn, kOut, "blocks of channels spread over height and width", kDepthToSpaceAttributes},
+    .sig = {kTransposeIn, kTransposeOut, "blocks of channels spread over height and width", kDepthToSpaceAttributes},
     .infer = infer_to_space,
     .kernels = kToSpace};
 constexpr OpDef kSpaceToDepth1{
     .name = "SpaceToDepth",
     .since = 1,
-    .sig = {kIn, kOut, "blocks of height and width moved into channels", kSpaceToDepthAttributes},
+    .sig = {kTransposeIn, kTransposeOut, "blocks of height and width moved into channels", kSpaceToDepthAttributes},
     .infer = infer_to_depth,
     .kernels = kToDepth};
 constexpr OpDef kTranspose1{.name = "Transpose",
                             .since = 1,
-                            .sig = {kIn, kOut, "axes in another order", kTransposeAttributes},
+                            .sig = {kTransposeIn, kTransposeOut, "axes in another order", kTransposeAttributes},
                             .infer = infer_transpose,
                             .kernels = kTranspose,
                             .view = view_transpose};

@@ -7,14 +7,14 @@
 namespace anyshape::ops {
 namespace {
 
-constexpr Port kIn[] = {{"Q"},
-                        {"K"},
-                        {"V"},
-                        {"attn_mask", Port::optional},
-                        {"past_key", Port::optional},
-                        {"past_value", Port::optional},
-                        {"nonpad_kv_seqlen", Port::optional | Port::value | Port::settled}};
-constexpr Port kOut[] = {
+constexpr Port kAttentionIn[] = {{"Q"},
+                                 {"K"},
+                                 {"V"},
+                                 {"attn_mask", Port::optional},
+                                 {"past_key", Port::optional},
+                                 {"past_value", Port::optional},
+                                 {"nonpad_kv_seqlen", Port::optional | Port::value | Port::settled}};
+constexpr Port kAttentionOut[] = {
     {"Y"}, {"present_key", Port::optional}, {"present_value", Port::optional}, {"qk_matmul_output", Port::optional}};
 constexpr Port kInFlex[] = {{"Q"}, {"K"}, {"V"}};
 constexpr Port kOutFlex[] = {{"Y"}};
@@ -36,7 +36,7 @@ constexpr AttributeDef kFlexAttentionAttributes[] = {
     {"softmax_precision", AttributeDef::integer},
 };
 
-struct Sizes {
+struct AttentionSizes {
   Dim batch, q_heads, kv_heads, q_length, kv_length;
   Dim head = 0, v_head = 0;
   Dim past = 0;
@@ -59,11 +59,13 @@ int64_t heads_of(const Call& call, std::string_view attribute) {
   return heads ? *heads : 0;
 }
 
-Result<Sizes> packed_sizes(const Call& call, InferContext& context, const Dims& q, const Dims& k, const Dims& v) {
+Result<AttentionSizes> packed_sizes(const Call& call, InferContext& context, const Dims& q, const Dims& k,
+                                    const Dims& v) {
   const int64_t q_heads = heads_of(call, "q_num_heads"), kv_heads = heads_of(call, "kv_num_heads");
   if (q_heads < 1 || kv_heads < 1)
     return refuse("attention.heads", "inputs of rank 3 need q_num_heads and kv_num_heads of at least 1");
-  Sizes s{.batch = q[0], .q_heads = q_heads, .kv_heads = kv_heads, .q_length = q[1], .kv_length = k[1], .packed = true};
+  AttentionSizes s{
+      .batch = q[0], .q_heads = q_heads, .kv_heads = kv_heads, .q_length = q[1], .kv_length = k[1], .packed = true};
   TRY(s.head, head_size(context, q[2], q_heads, "Q"));
   TRY(s.v_head, head_size(context, v[2], kv_heads, "V"));
   TRY_OK(require_dims(call, context, 1, {s.batch, s.kv_length, s.kv_heads * s.head}, "attention.shape", "K"));
@@ -71,14 +73,15 @@ Result<Sizes> packed_sizes(const Call& call, InferContext& context, const Dims& 
   return s;
 }
 
-Result<Sizes> split_sizes(const Call& call, InferContext& context, const Dims& q, const Dims& k, const Dims& v) {
-  const Sizes s{.batch = q[0],
-                .q_heads = q[1],
-                .kv_heads = k[1],
-                .q_length = q[2],
-                .kv_length = k[2],
-                .head = q[3],
-                .v_head = v[3]};
+Result<AttentionSizes> split_sizes(const Call& call, InferContext& context, const Dims& q, const Dims& k,
+                                   const Dims& v) {
+  const AttentionSizes s{.batch = q[0],
+                         .q_heads = q[1],
+                         .kv_heads = k[1],
+                         .q_length = q[2],
+                         .kv_length = k[2],
+                         .head = q[3],
+                         .v_head = v[3]};
   TRY_OK(require_dims(call, context, 1, {s.batch, s.kv_heads, s.kv_length, s.head}, "attention.shape", "K"));
   TRY_OK(require_dims(call, context, 2, {s.batch, s.kv_heads, s.kv_length, s.v_head}, "attention.shape", "V"));
   const int64_t q_heads = heads_of(call, "q_num_heads"), kv_heads = heads_of(call, "kv_num_heads");
@@ -91,7 +94,7 @@ Result<Sizes> split_sizes(const Call& call, InferContext& context, const Dims& q
   return s;
 }
 
-Status require_heads(InferContext& context, const Sizes& s) {
+Status require_heads(InferContext& context, const AttentionSizes& s) {
   const std::pair<std::string_view, Dim> sizes[] = {{"the batch", s.batch},
                                                     {"the query length", s.q_length},
                                                     {"the key length", s.kv_length},
@@ -106,18 +109,19 @@ Status require_heads(InferContext& context, const Sizes& s) {
                          "{} query heads must be a multiple of {} key heads", print(s.q_heads), print(s.kv_heads));
 }
 
-Result<Sizes> read_sizes(const Call& call, InferContext& context) {
+Result<AttentionSizes> read_sizes(const Call& call, InferContext& context) {
   TRY(const Dims q, call.dims(0));
   if (q.size() != 3 && q.size() != 4)
     return refuse("rank", "{} takes Q of rank 3 or 4, it is {}", call.type(), text(q));
   TRY(const Dims k, dims_of_rank(call, 1, q.size()));
   TRY(const Dims v, dims_of_rank(call, 2, q.size()));
-  TRY(const Sizes s, q.size() == 3 ? packed_sizes(call, context, q, k, v) : split_sizes(call, context, q, k, v));
+  TRY(const AttentionSizes s,
+      q.size() == 3 ? packed_sizes(call, context, q, k, v) : split_sizes(call, context, q, k, v));
   TRY_OK(require_heads(context, s));
   return s;
 }
 
-Status read_past(const Call& call, InferContext& context, Sizes& s) {
+Status read_past(const Call& call, InferContext& context, AttentionSizes& s) {
   if (call.has(4) != call.has(5))
     return refuse("attention.past", "past_key and past_value must be given together or not at all");
   if (!call.has(4)) return {};
@@ -129,7 +133,7 @@ Status read_past(const Call& call, InferContext& context, Sizes& s) {
 }
 
 // From opset 24 on a mask may end early: the keys beyond it are masked.
-Status require_mask(const Call& call, InferContext& context, const Sizes& s) {
+Status require_mask(const Call& call, InferContext& context, const AttentionSizes& s) {
   if (!call.has(3) || !call.in(3).dims) return {};
   const Dims full{s.batch, s.q_heads, s.q_length, s.total()};
   Dims mask = *call.in(3).dims;
@@ -141,7 +145,7 @@ Status require_mask(const Call& call, InferContext& context, const Sizes& s) {
   return require_broadcastable_to(context, mask, full, "attn_mask");
 }
 
-Status require_nonpad(const Call& call, InferContext& context, const Sizes& s) {
+Status require_nonpad(const Call& call, InferContext& context, const AttentionSizes& s) {
   if (!call.has(6)) return {};
   TRY_OK(require_vector(call, context, 6, s.batch, "attention.nonpad", "nonpad_kv_seqlen"));
   const auto bounds = call.in(6).value_bounds();
@@ -154,8 +158,8 @@ Status require_nonpad(const Call& call, InferContext& context, const Sizes& s) {
                          print(s.kv_length));
 }
 
-Result<Facts> infer(const Call& call, InferContext& context) {
-  TRY(Sizes s, read_sizes(call, context));
+Result<Facts> infer_attention(const Call& call, InferContext& context) {
+  TRY(AttentionSizes s, read_sizes(call, context));
   TRY_OK(read_past(call, context, s));
   TRY_OK(require_mask(call, context, s));
   TRY_OK(require_nonpad(call, context, s));
@@ -179,7 +183,7 @@ Status check_modifier(const Call& call, InferContext& context, std::string_view 
 
 Result<Facts> infer_flex(const Call& call, InferContext& context) {
   TRY(const Dims q, dims_of_rank(call, 0, 4));
-  TRY(const Sizes s, read_sizes(call, context));
+  TRY(const AttentionSizes s, read_sizes(call, context));
   const DType fallback = call.in(0).dtype == DType::f64 ? DType::f64 : DType::f32;
   const auto precision = softmax_precision(call, fallback);
   if (!precision || !is_float(*precision))
@@ -190,16 +194,16 @@ Result<Facts> infer_flex(const Call& call, InferContext& context) {
   return Facts{Fact::tensor(call.in(0).dtype, {s.batch, s.q_heads, s.q_length, s.v_head})};
 }
 
-constexpr Kernel kKernels[] = {{"reference", run_attention}};
+constexpr Kernel kAttentionKernels[] = {{"reference", run_attention}};
 constexpr Kernel kFlexKernels[] = {{"reference", run_flex_attention}};
 
 }  // namespace
 
 constexpr OpDef kAttention23{.name = "Attention",
                              .since = 23,
-                             .sig = {kIn, kOut, "scaled dot-product attention", kAttentionAttributes},
-                             .infer = infer,
-                             .kernels = kKernels};
+                             .sig = {kAttentionIn, kAttentionOut, "scaled dot-product attention", kAttentionAttributes},
+                             .infer = infer_attention,
+                             .kernels = kAttentionKernels};
 constexpr OpDef kPreviewFlexAttention1{
     .name = "FlexAttention",
     .since = 1,

@@ -16,12 +16,12 @@ constexpr std::string_view kOwn = "anyshape";
 constexpr int64_t kMostLanes = 1024;
 
 constexpr Port kX[] = {{"X"}};
-constexpr Port kConvIn[] = {{"X"}, {"W"}, {"B", Port::optional}, {"Z", Port::optional}};
+constexpr Port kBlockedConvIn[] = {{"X"}, {"W"}, {"B", Port::optional}, {"Z", Port::optional}};
 constexpr Port kY[] = {{"Y"}};
 constexpr AttributeDef kToAttributes[] = {{"lanes", AttributeDef::integer, AttributeDef::required}};
 constexpr AttributeDef kFromAttributes[] = {{"channels", AttributeDef::integer, AttributeDef::required},
                                             {"lanes", AttributeDef::integer, AttributeDef::required}};
-constexpr AttributeDef kConvAttributes[] = {
+constexpr AttributeDef kBlockedConvAttributes[] = {
     {"activation", AttributeDef::string},
     {"activation_params", AttributeDef::reals},
     {"auto_pad", "NOTSET"},
@@ -97,7 +97,7 @@ Result<Facts> infer_from(const Call& call, InferContext& context) {
   return Facts{Fact::tensor(DType::f32, std::move(dims))};
 }
 
-Result<Facts> infer_conv(const Call& call, InferContext& context) {
+Result<Facts> infer_blocked_conv(const Call& call, InferContext& context) {
   for (size_t i = 0; i < call.inputs(); ++i)
     if (call.has(i)) TRY_OK(require_f32(call, i));
   TRY(const int64_t lanes, lanes_of(call));
@@ -189,7 +189,7 @@ Result<Tensor> plain_for(const Tensor& blocked, int64_t channels) {
   return Tensor::allocate(DType::f32, dims);
 }
 
-Status run_conv(const Call& call, KernelArgs& args) {
+Status run_blocked_conv(const Call& call, KernelArgs& args) {
   Tensor x = args.in(0), z = args.in(3);
   const Tensor& w = args.in(1);
   if (w.rank() < 3) return refuse("kernel.shape", "the weights of a convolution do not fit it");
@@ -230,7 +230,7 @@ Status run_average(const Call& call, KernelArgs& args) { return run_pool(call, a
 
 constexpr Kernel kToKernels[] = {{"reference", run_to}};
 constexpr Kernel kFromKernels[] = {{"reference", run_from}};
-constexpr Kernel kConvKernels[] = {{"reference", run_conv}};
+constexpr Kernel kBlockedConvKernels[] = {{"reference", run_blocked_conv}};
 constexpr Kernel kTransposeKernels[] = {{"reference", run_transpose}};
 constexpr Kernel kMaxKernels[] = {{"reference", run_max}};
 constexpr Kernel kAverageKernels[] = {{"reference", run_average}};
@@ -277,11 +277,12 @@ constexpr OpDef kBlockedAveragePool1{.name = "BlockedAveragePool",
                                      .sig = {kX, kY, "AveragePool of blocked channels", kAveragePoolAttributes},
                                      .infer = infer_average,
                                      .kernels = kAverageKernels};
-constexpr OpDef kBlockedConv1{.name = "BlockedConv",
-                              .domain = kOwn,
-                              .sig = {kConvIn, kY, "Conv, sum and activation into blocked channels", kConvAttributes},
-                              .infer = infer_conv,
-                              .kernels = kConvKernels};
+constexpr OpDef kBlockedConv1{
+    .name = "BlockedConv",
+    .domain = kOwn,
+    .sig = {kBlockedConvIn, kY, "Conv, sum and activation into blocked channels", kBlockedConvAttributes},
+    .infer = infer_blocked_conv,
+    .kernels = kBlockedConvKernels};
 constexpr OpDef kBlockedConvTranspose1{
     .name = "BlockedConvTranspose",
     .domain = kOwn,

@@ -12,14 +12,14 @@
 namespace anyshape::ops {
 namespace {
 
-constexpr Port kIn[] = {{"X"}, {"W"}, {"B", Port::optional}};
+constexpr Port kConvIn[] = {{"X"}, {"W"}, {"B", Port::optional}};
 constexpr Port kInInteger[] = {{"x"}, {"w"}, {"x_zero_point", Port::optional}, {"w_zero_point", Port::optional}};
 constexpr Port kInQLinear[] = {{"x"},       {"x_scale"},      {"x_zero_point"},
                                {"w"},       {"w_scale"},      {"w_zero_point"},
                                {"y_scale"}, {"y_zero_point"}, {"B", Port::optional}};
 constexpr Port kInDeform[] = {{"X"}, {"W"}, {"offset"}, {"B", Port::optional}, {"mask", Port::optional}};
 constexpr Port kInCausal[] = {{"input"}, {"weight"}, {"bias", Port::optional}, {"past_state", Port::optional}};
-constexpr Port kOut[] = {{"Y"}};
+constexpr Port kConvOut[] = {{"Y"}};
 constexpr Port kOutCausal[] = {{"output"}, {"present_state"}};
 constexpr AttributeDef kCausalConvWithStateAttributes[] = {
     {"activation", "none"},
@@ -86,7 +86,7 @@ Result<Operands> read_operands(const Call& call, InferContext& context, size_t x
   return o;
 }
 
-Result<Dims> output_dims(InferContext& context, const Operands& o, RuleCode code = "conv.window") {
+Result<Dims> output_dims_conv(InferContext& context, const Operands& o, RuleCode code = "conv.window") {
   Dims out{o.x[0], o.w[0]};
   for (size_t i = 0; i < o.window.rank(); ++i) {
     TRY(const Dim count, window_count(context, o.window, i, o.x[i + 2], code));
@@ -109,10 +109,10 @@ Status require_parameter(const Call& call, InferContext& context, size_t input, 
                          shown(dims[0]));
 }
 
-Result<Facts> infer(const Call& call, InferContext& context) {
+Result<Facts> infer_conv(const Call& call, InferContext& context) {
   TRY(const Operands o, read_operands(call, context, 0, 1));
   TRY_OK(require_vector(call, context, 2, o.w[0], "conv.bias", "the bias"));
-  TRY(Dims out, output_dims(context, o));
+  TRY(Dims out, output_dims_conv(context, o));
   return Facts{Fact::tensor(call.in(0).dtype, std::move(out))};
 }
 
@@ -120,7 +120,7 @@ Result<Facts> infer_integer(const Call& call, InferContext& context) {
   TRY(const Operands o, read_operands(call, context, 0, 1));
   TRY_OK(require_parameter(call, context, 2, std::nullopt, "x_zero_point"));
   TRY_OK(require_parameter(call, context, 3, o.w[0], "w_zero_point"));
-  TRY(Dims out, output_dims(context, o));
+  TRY(Dims out, output_dims_conv(context, o));
   return Facts{Fact::tensor(DType::i32, std::move(out))};
 }
 
@@ -133,7 +133,7 @@ Result<Facts> infer_qlinear(const Call& call, InferContext& context) {
   TRY_OK(require_parameter(call, context, 6, std::nullopt, "y_scale"));
   TRY_OK(require_parameter(call, context, 7, std::nullopt, "y_zero_point"));
   TRY_OK(require_vector(call, context, 8, o.w[0], "conv.bias", "the bias"));
-  TRY(Dims out, output_dims(context, o));
+  TRY(Dims out, output_dims_conv(context, o));
   return Facts{Fact::tensor(call.in(7).dtype, std::move(out))};
 }
 
@@ -144,7 +144,7 @@ Result<Facts> infer_deform(const Call& call, InferContext& context) {
   TRY_OK(context.require(Condition::divisible(o.x[1], groups), "deformconv.offset_group",
                          "{} channels must be a multiple of offset_group {}", shown(o.x[1]), groups));
   TRY_OK(require_vector(call, context, 3, o.w[0], "conv.bias", "the bias"));
-  TRY(Dims out, output_dims(context, o, lenient("lenient.deformconv")));
+  TRY(Dims out, output_dims_conv(context, o, lenient("lenient.deformconv")));
   for (size_t i = 0; i < o.window.rank(); ++i)
     out[i + 2] = context.only_if(window_fits(o.window, i, o.x[i + 2]), out[i + 2]);
   const Dim points = product(Dims(o.window.kernel.begin(), o.window.kernel.end())) * Dim(groups);
@@ -179,7 +179,7 @@ Result<kernels::Conv> read_conv(const Call& call, const Tensor& x, const Tensor&
   return kernels::Conv{window.strides, window.dilations, std::move(pads.before), call.i("group")};
 }
 
-Status reference(const Call& call, KernelArgs& args) {
+Status reference_conv(const Call& call, KernelArgs& args) {
   TRY(const kernels::Conv conv, read_conv(call, args.in(0), args.in(1), args.out(0)));
   return run_wide(
       args, [&](KernelArgs& wide) { return kernels::conv(conv, wide.in(0), wide.in(1), wide.in(2), wide.out(0)); });
@@ -238,7 +238,7 @@ Status reference_causal(const Call& call, KernelArgs& args) {
   });
 }
 
-constexpr Kernel kKernels[] = {{"reference", reference}};
+constexpr Kernel kConvKernels[] = {{"reference", reference_conv}};
 constexpr Kernel kIntegerKernels[] = {{"reference", reference_integer}};
 constexpr Kernel kQLinearKernels[] = {{"reference", reference_qlinear}};
 constexpr Kernel kDeformKernels[] = {{"reference", reference_deform}};
@@ -255,23 +255,24 @@ constexpr OpDef kCausalConvWithState27{
     .kernels = kCausalKernels};
 constexpr OpDef kConv1{.name = "Conv",
                        .since = 1,
-                       .sig = {kIn, kOut, "convolution", kConvAttributes},
-                       .infer = infer,
-                       .kernels = kKernels};
-constexpr OpDef kConvInteger10{.name = "ConvInteger",
-                               .since = 10,
-                               .sig = {kInInteger, kOut, "convolution of 8-bit integers into int32", kConvAttributes},
-                               .infer = infer_integer,
-                               .kernels = kIntegerKernels};
+                       .sig = {kConvIn, kConvOut, "convolution", kConvAttributes},
+                       .infer = infer_conv,
+                       .kernels = kConvKernels};
+constexpr OpDef kConvInteger10{
+    .name = "ConvInteger",
+    .since = 10,
+    .sig = {kInInteger, kConvOut, "convolution of 8-bit integers into int32", kConvAttributes},
+    .infer = infer_integer,
+    .kernels = kIntegerKernels};
 constexpr OpDef kDeformConv19{
     .name = "DeformConv",
     .since = 19,
-    .sig = {kInDeform, kOut, "convolution with learned sampling offsets", kDeformConvAttributes},
+    .sig = {kInDeform, kConvOut, "convolution with learned sampling offsets", kDeformConvAttributes},
     .infer = infer_deform,
     .kernels = kDeformKernels};
 constexpr OpDef kQLinearConv10{.name = "QLinearConv",
                                .since = 10,
-                               .sig = {kInQLinear, kOut, "convolution of quantized tensors", kConvAttributes},
+                               .sig = {kInQLinear, kConvOut, "convolution of quantized tensors", kConvAttributes},
                                .infer = infer_qlinear,
                                .kernels = kQLinearKernels};
 

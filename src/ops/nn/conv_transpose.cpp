@@ -9,9 +9,9 @@
 namespace anyshape::ops {
 namespace {
 
-constexpr Port kIn[] = {{"X"}, {"W"}, {"B", Port::optional}};
-constexpr Port kOut[] = {{"Y"}};
-constexpr AttributeDef kAttributes[] = {
+constexpr Port kConvTransposeIn[] = {{"X"}, {"W"}, {"B", Port::optional}};
+constexpr Port kConvTransposeOut[] = {{"Y"}};
+constexpr AttributeDef kConvTransposeAttributes[] = {
     {"auto_pad", "NOTSET"},
     {"dilations", AttributeDef::integers},
     {"group", 1},
@@ -73,7 +73,7 @@ Result<Dim> computed_size(InferContext& context, const TransposedWindow& p, size
   return size;
 }
 
-Result<Facts> infer(const Call& call, InferContext& context) {
+Result<Facts> infer_conv_transpose(const Call& call, InferContext& context) {
   TRY(const Dims x, call.dims(0));
   if (x.size() < 3) return refuse("rank", "ConvTranspose takes an input of rank 3 or more, it is {}", text(x));
   TRY(const Dims w, dims_of_rank(call, 1, x.size()));
@@ -89,7 +89,7 @@ Result<Facts> infer(const Call& call, InferContext& context) {
   return Facts{Fact::tensor(call.in(0).dtype, std::move(out))};
 }
 
-Status reference(const Call& call, KernelArgs& args) {
+Status reference_conv_transpose(const Call& call, KernelArgs& args) {
   const Tensor &x = args.in(0), &w = args.in(1), &out = args.out(0);
   if (x.rank() < 3 || w.rank() != x.rank() || out.rank() != x.rank())
     return refuse("kernel.shape", "the tensors of a convolution do not fit each other");
@@ -102,7 +102,7 @@ Status reference(const Call& call, KernelArgs& args) {
   });
 }
 
-constexpr Kernel kKernels[] = {{"reference", reference}};
+constexpr Kernel kConvTransposeKernels[] = {{"reference", reference_conv_transpose}};
 
 }  // namespace
 
@@ -134,10 +134,11 @@ int64_t cut_before(const TransposedWindow& p, size_t i, int64_t in, int64_t out)
   return w.auto_pad == AutoPad::same_upper ? total / 2 : total - total / 2;
 }
 
-constexpr OpDef kConvTranspose1{.name = "ConvTranspose",
-                                .since = 1,
-                                .sig = {kIn, kOut, "transposed convolution", kAttributes},
-                                .infer = infer,
-                                .kernels = kKernels};
+constexpr OpDef kConvTranspose1{
+    .name = "ConvTranspose",
+    .since = 1,
+    .sig = {kConvTransposeIn, kConvTransposeOut, "transposed convolution", kConvTransposeAttributes},
+    .infer = infer_conv_transpose,
+    .kernels = kConvTransposeKernels};
 
 }  // namespace anyshape::ops

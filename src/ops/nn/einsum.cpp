@@ -9,9 +9,9 @@
 namespace anyshape::ops {
 namespace {
 
-constexpr Port kIn[] = {{"Inputs", Port::variadic}};
-constexpr Port kOut[] = {{"Output"}};
-constexpr AttributeDef kAttributes[] = {
+constexpr Port kEinsumIn[] = {{"Inputs", Port::variadic}};
+constexpr Port kEinsumOut[] = {{"Output"}};
+constexpr AttributeDef kEinsumAttributes[] = {
     {"equation", AttributeDef::string, AttributeDef::required},
 };
 
@@ -60,14 +60,14 @@ Result<Equation> parse_equation(std::string_view written) {
   return equation;
 }
 
-struct Sizes {
+struct EinsumSizes {
   std::array<std::optional<Dim>, 128> letters;
   std::optional<Dims> ellipsis;
 };
 
 // One letter, one size. A 1 in another term is stretched by ONNX Runtime; the operator's text does not say so.
 // `stretches`: the terms differ, within one there is no stretching.
-Status bind(InferContext& context, Sizes& sizes, char letter, Dim size, bool stretches) {
+Status bind(InferContext& context, EinsumSizes& sizes, char letter, Dim size, bool stretches) {
   auto& known = sizes.letters[static_cast<size_t>(letter)];
   if (!known) {
     known = size;
@@ -92,7 +92,7 @@ Status bind(InferContext& context, Sizes& sizes, char letter, Dim size, bool str
   return {};
 }
 
-Status bind_ellipsis(InferContext& context, Sizes& sizes, Dims own) {
+Status bind_ellipsis(InferContext& context, EinsumSizes& sizes, Dims own) {
   if (!sizes.ellipsis) {
     sizes.ellipsis = std::move(own);
     return {};
@@ -105,7 +105,7 @@ Status bind_ellipsis(InferContext& context, Sizes& sizes, Dims own) {
   return {};
 }
 
-Status bind_term(const Call& call, InferContext& context, size_t input, const Term& term, Sizes& sizes) {
+Status bind_term(const Call& call, InferContext& context, size_t input, const Term& term, EinsumSizes& sizes) {
   TRY(const Dims dims, call.dims(input));
   const size_t dots = term.find('.');
   const size_t letters = term.size() - (dots != Term::npos);
@@ -138,7 +138,7 @@ Term implicit_output(const Equation& equation) {
   return out;
 }
 
-Result<Dims> output_dims(const Equation& equation, const Sizes& sizes) {
+Result<Dims> output_dims_einsum(const Equation& equation, const EinsumSizes& sizes) {
   const Term out = equation.output.value_or(implicit_output(equation));
   Dims dims;
   for (size_t i = 0; i < out.size(); ++i) {
@@ -157,7 +157,7 @@ Result<Dims> output_dims(const Equation& equation, const Sizes& sizes) {
   return dims;
 }
 
-Result<Facts> infer(const Call& call, InferContext& context) {
+Result<Facts> infer_einsum(const Call& call, InferContext& context) {
   for (size_t i = 0; i < call.inputs(); ++i) {
     if (!call.has(i)) return refuse("node.arity", "input {} of Einsum is missing", i);
     TRY_OK(require_tensor(call, i, kMaskNumber));
@@ -168,9 +168,9 @@ Result<Facts> infer(const Call& call, InferContext& context) {
   if (equation.inputs.size() != call.inputs())
     return refuse("einsum.equation", "the equation has {} terms, the node {} inputs", equation.inputs.size(),
                   call.inputs());
-  Sizes sizes;
+  EinsumSizes sizes;
   for (size_t i = 0; i < call.inputs(); ++i) TRY_OK(bind_term(call, context, i, equation.inputs[i], sizes));
-  TRY(Dims dims, output_dims(equation, sizes));
+  TRY(Dims dims, output_dims_einsum(equation, sizes));
   return Facts{Fact::tensor(dtype, std::move(dims))};
 }
 
@@ -213,7 +213,7 @@ Result<Temporary<size_t>> loops_of(const Term& term, std::span<const int64_t> di
   return out;
 }
 
-Status reference(const Call& call, KernelArgs& args) {
+Status reference_einsum(const Call& call, KernelArgs& args) {
   TRY(const Equation equation, parse_equation(call.s("equation")));
   return run_wide(args, [&](KernelArgs& wide) -> Status {
     if (!wide.out(0)) return unknown("einsum.output", "the output is not known");
@@ -232,14 +232,14 @@ Status reference(const Call& call, KernelArgs& args) {
   });
 }
 
-constexpr Kernel kKernels[] = {{"reference", reference}};
+constexpr Kernel kEinsumKernels[] = {{"reference", reference_einsum}};
 
 }  // namespace
 
 constexpr OpDef kEinsum12{.name = "Einsum",
                           .since = 12,
-                          .sig = {kIn, kOut, "products summed over named indices", kAttributes},
-                          .infer = infer,
-                          .kernels = kKernels};
+                          .sig = {kEinsumIn, kEinsumOut, "products summed over named indices", kEinsumAttributes},
+                          .infer = infer_einsum,
+                          .kernels = kEinsumKernels};
 
 }  // namespace anyshape::ops

@@ -16,11 +16,11 @@
 namespace anyshape::ops {
 namespace {
 
-constexpr Port kIn[] = {{"q"}, {"k"}, {"v"}, {"mask", Port::optional}, {"where", Port::optional}};
-constexpr Port kOut[] = {{"y"}};
-constexpr AttributeDef kAttributes[] = {{"fill", 0.0f},     {"keep", 1},
-                                        {"nan_to_zero", 0}, {"perm", AttributeDef::integers},
-                                        {"scale", 1.0f},    {"where_first", 1}};
+constexpr Port kFusedAttentionIn[] = {{"q"}, {"k"}, {"v"}, {"mask", Port::optional}, {"where", Port::optional}};
+constexpr Port kFusedAttentionOut[] = {{"y"}};
+constexpr AttributeDef kFusedAttentionAttributes[] = {{"fill", 0.0f},     {"keep", 1},
+                                                      {"nan_to_zero", 0}, {"perm", AttributeDef::integers},
+                                                      {"scale", 1.0f},    {"where_first", 1}};
 
 Result<std::vector<size_t>> permutation_of(const Call& call, size_t rank) {
   std::vector<size_t> out;
@@ -38,7 +38,7 @@ Result<std::vector<size_t>> permutation_of(const Call& call, size_t rank) {
   return out;
 }
 
-Result<Facts> infer(const Call& call, InferContext& context) {
+Result<Facts> infer_fused_attention(const Call& call, InferContext& context) {
   for (size_t i = 0; i < 4; ++i)
     if (call.has(i) && call.in(i).dtype != DType::f32) return refuse("dtype", "attention takes f32");
   if (call.has(4)) TRY_OK(require_tensor(call, 4, kMaskBool));
@@ -99,7 +99,7 @@ void transpose(const Tensor& in, const std::vector<size_t>& perm, Tensor& out) {
   }
 }
 
-Status reference(const Call& call, KernelArgs& args) {
+Status reference_fused_attention(const Call& call, KernelArgs& args) {
   const Tensor &q = args.in(0), &k = args.in(1), &v = args.in(2);
   TRY(Tensor scores, Tensor::allocate(DType::f32, product_dims(q, k)));
   TRY_OK(kernels::matmul(q, k, scores));
@@ -118,15 +118,16 @@ Status reference(const Call& call, KernelArgs& args) {
   return {};
 }
 
-constexpr Kernel kKernels[] = {{"reference", reference}};
+constexpr Kernel kFusedAttentionKernels[] = {{"reference", reference_fused_attention}};
 
 }  // namespace
 
 constexpr OpDef kFusedAttention1{.name = "Attention",
                                  .since = 1,
                                  .domain = "anyshape",
-                                 .sig = {kIn, kOut, "two matrix products and the softmax between them", kAttributes},
-                                 .infer = infer,
-                                 .kernels = kKernels};
+                                 .sig = {kFusedAttentionIn, kFusedAttentionOut,
+                                         "two matrix products and the softmax between them", kFusedAttentionAttributes},
+                                 .infer = infer_fused_attention,
+                                 .kernels = kFusedAttentionKernels};
 
 }  // namespace anyshape::ops

@@ -8,8 +8,8 @@ namespace anyshape::ops {
 namespace {
 
 constexpr Port kMatMulIn[] = {{"A"}, {"B"}, {"bias", Port::optional}, {"residual", Port::optional}};
-constexpr Port kGemmIn[] = {{"A"}, {"B"}, {"C", Port::optional}, {"residual", Port::optional}};
-constexpr Port kOut[] = {{"Y"}};
+constexpr Port kFusedGemmIn[] = {{"A"}, {"B"}, {"C", Port::optional}, {"residual", Port::optional}};
+constexpr Port kFusedMatmulOut[] = {{"Y"}};
 constexpr AttributeDef kMatMulAttributes[] = {
     {"activation", AttributeDef::string}, {"activation_params", AttributeDef::reals}, {"alpha", 1.0f}};
 constexpr AttributeDef kGemmAttributes[] = {{"activation", AttributeDef::string},
@@ -41,7 +41,7 @@ Result<Facts> infer_matmul(const Call& call, InferContext& context) {
   return out;
 }
 
-Result<Facts> infer_gemm(const Call& call, InferContext& context) {
+Result<Facts> infer_fused_gemm(const Call& call, InferContext& context) {
   TRY(Facts out, rule_of(kGemm11, 13, call, context, {0, 1, 2}));
   TRY_OK(require_residual(call, context, out[0]));
   return out;
@@ -56,28 +56,29 @@ Status reference_matmul(const Call& call, KernelArgs& args) {
   return activate_by_list(call, args.out(0));
 }
 
-Status reference_gemm(const Call& call, KernelArgs& args) {
+Status reference_fused_gemm(const Call& call, KernelArgs& args) {
   TRY_OK(run_as(kGemm11, 13, call, {args.in(0), args.in(1), args.in(2)}, args.out(0)));
   if (args.in(3)) TRY_OK(add_to(args.out(0), args.in(3)));
   return activate_by_list(call, args.out(0));
 }
 
 constexpr Kernel kMatMulKernels[] = {{"reference", reference_matmul}};
-constexpr Kernel kGemmKernels[] = {{"reference", reference_gemm}};
+constexpr Kernel kFusedGemmKernels[] = {{"reference", reference_fused_gemm}};
 
 }  // namespace
 
 constexpr OpDef kFusedGemm1{.name = "FusedGemm",
                             .since = 1,
                             .domain = "anyshape",
-                            .sig = {kGemmIn, kOut, "Gemm, sum and activation", kGemmAttributes},
-                            .infer = infer_gemm,
-                            .kernels = kGemmKernels};
-constexpr OpDef kFusedMatMul1{.name = "FusedMatMul",
-                              .since = 1,
-                              .domain = "anyshape",
-                              .sig = {kMatMulIn, kOut, "MatMul, bias, sum and activation", kMatMulAttributes},
-                              .infer = infer_matmul,
-                              .kernels = kMatMulKernels};
+                            .sig = {kFusedGemmIn, kFusedMatmulOut, "Gemm, sum and activation", kGemmAttributes},
+                            .infer = infer_fused_gemm,
+                            .kernels = kFusedGemmKernels};
+constexpr OpDef kFusedMatMul1{
+    .name = "FusedMatMul",
+    .since = 1,
+    .domain = "anyshape",
+    .sig = {kMatMulIn, kFusedMatmulOut, "MatMul, bias, sum and activation", kMatMulAttributes},
+    .infer = infer_matmul,
+    .kernels = kMatMulKernels};
 
 }  // namespace anyshape::ops

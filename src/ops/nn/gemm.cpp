@@ -9,7 +9,7 @@ namespace {
 
 constexpr Port kIn1[] = {{"A"}, {"B"}, {"C"}};
 constexpr Port kIn11[] = {{"A"}, {"B"}, {"C", Port::optional}};
-constexpr Port kOut[] = {{"Y"}};
+constexpr Port kGemmOut[] = {{"Y"}};
 constexpr AttributeDef kGemm1Attributes[] = {
     {"alpha", 1.0f}, {"beta", 1.0f}, {"transA", 0}, {"transB", 0}, {"broadcast", 0, {1, 6}},
 };
@@ -20,7 +20,7 @@ constexpr AttributeDef kGemm11Attributes[] = {
     {"transB", 0},
 };
 
-Result<Facts> infer(const Call& call, InferContext& context) {
+Result<Facts> infer_gemm(const Call& call, InferContext& context) {
   for (size_t i = 0; i < call.inputs(); ++i) TRY_OK(require_tensor(call, i, kMaskNumber));
   TRY(const DType dtype, common_dtype(call, 0, 2));
   TRY_OK(require_rank(call, 0, 2));
@@ -43,7 +43,7 @@ Result<Facts> infer(const Call& call, InferContext& context) {
   return Facts{Fact::tensor(dtype, out)};
 }
 
-Status reference(const Call& call, KernelArgs& args) {
+Status reference_gemm(const Call& call, KernelArgs& args) {
   const kernels::Gemm gemm{.transpose_a = call.i("transA") != 0,
                            .transpose_b = call.i("transB") != 0,
                            .alpha = call.f("alpha"),
@@ -52,19 +52,19 @@ Status reference(const Call& call, KernelArgs& args) {
       args, [&](KernelArgs& wide) { return kernels::gemm(gemm, wide.in(0), wide.in(1), wide.in(2), wide.out(0)); });
 }
 
-constexpr Kernel kKernels[] = {{"reference", reference}};
+constexpr Kernel kGemmKernels[] = {{"reference", reference_gemm}};
 
 }  // namespace
 
 constexpr OpDef kGemm1{.name = "Gemm",
                        .since = 1,
-                       .sig = {kIn1, kOut, "alpha A B + beta C", kGemm1Attributes},
-                       .infer = infer,
-                       .kernels = kKernels};
+                       .sig = {kIn1, kGemmOut, "alpha A B + beta C", kGemm1Attributes},
+                       .infer = infer_gemm,
+                       .kernels = kGemmKernels};
 constexpr OpDef kGemm11{.name = "Gemm",
                         .since = 11,
-                        .sig = {kIn11, kOut, "alpha A B + beta C", kGemm11Attributes},
-                        .infer = infer,
-                        .kernels = kKernels};
+                        .sig = {kIn11, kGemmOut, "alpha A B + beta C", kGemm11Attributes},
+                        .infer = infer_gemm,
+                        .kernels = kGemmKernels};
 
 }  // namespace anyshape::ops

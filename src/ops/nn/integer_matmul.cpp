@@ -7,16 +7,16 @@
 namespace anyshape::ops {
 namespace {
 
-constexpr Port kIn[] = {{"A"},
-                        {"B"},
-                        {"a_scale"},
-                        {"b_scale", Port::optional},
-                        {"a_zero_point", Port::optional},
-                        {"b_zero_point", Port::optional},
-                        {"bias", Port::optional}};
-constexpr Port kOut[] = {{"Y"}};
+constexpr Port kIntegerMatmulIn[] = {{"A"},
+                                     {"B"},
+                                     {"a_scale"},
+                                     {"b_scale", Port::optional},
+                                     {"a_zero_point", Port::optional},
+                                     {"b_zero_point", Port::optional},
+                                     {"bias", Port::optional}};
+constexpr Port kIntegerMatmulOut[] = {{"Y"}};
 
-Result<Facts> infer(const Call& call, InferContext& context) {
+Result<Facts> infer_integer_matmul(const Call& call, InferContext& context) {
   TRY(const Dims a, call.dims(0));
   TRY(const Dims b, call.dims(1));
   TRY(Dims dims, matmul_dims(context, a, b));
@@ -30,7 +30,7 @@ Result<float> entry(const Tensor& tensor, int64_t column, int64_t columns) {
   return tensor.at<float>(tensor.count() == 1 ? 0 : column);
 }
 
-Status reference(const Call& call, KernelArgs& args) {
+Status reference_integer_matmul(const Call& call, KernelArgs& args) {
   TRY(Tensor sums, Tensor::allocate(DType::i32, args.out(0).dims()));
   TRY_OK(run_as(kMatMulInteger10, 10, call, {args.in(0), args.in(1), args.in(4), args.in(5)}, sums));
   const int64_t columns = sums.rank() == 0 ? 1 : sums.dims().back();
@@ -51,15 +51,16 @@ Status reference(const Call& call, KernelArgs& args) {
   return {};
 }
 
-constexpr Kernel kKernels[] = {{"reference", reference}};
+constexpr Kernel kIntegerMatmulKernels[] = {{"reference", reference_integer_matmul}};
 
 }  // namespace
 
-constexpr OpDef kIntegerMatMul1{.name = "IntegerMatMul",
-                                .since = 1,
-                                .domain = "anyshape",
-                                .sig = {kIn, kOut, "matrix product of 8-bit integers, scaled and with a bias in f32"},
-                                .infer = infer,
-                                .kernels = kKernels};
+constexpr OpDef kIntegerMatMul1{
+    .name = "IntegerMatMul",
+    .since = 1,
+    .domain = "anyshape",
+    .sig = {kIntegerMatmulIn, kIntegerMatmulOut, "matrix product of 8-bit integers, scaled and with a bias in f32"},
+    .infer = infer_integer_matmul,
+    .kernels = kIntegerMatmulKernels};
 
 }  // namespace anyshape::ops

@@ -10,7 +10,7 @@ constexpr Port kInLinear[] = {
 constexpr Port kOutLinear[] = {{"output"}, {"present_state"}};
 constexpr Port kInRotary[] = {
     {"X"}, {"cos_cache"}, {"sin_cache"}, {"position_ids", Port::optional | Port::value | Port::settled}};
-constexpr Port kOut[] = {{"Y"}};
+constexpr Port kLinearAttentionOut[] = {{"Y"}};
 constexpr AttributeDef kLinearAttentionAttributes[] = {
     {"chunk_size", 64},
     {"kv_num_heads", AttributeDef::integer, AttributeDef::required},
@@ -141,7 +141,7 @@ constexpr OpDef kLinearAttention27{
 constexpr OpDef kRotaryEmbedding23{
     .name = "RotaryEmbedding",
     .since = 23,
-    .sig = {kInRotary, kOut, "rotation of embeddings by position", kRotaryEmbeddingAttributes},
+    .sig = {kInRotary, kLinearAttentionOut, "rotation of embeddings by position", kRotaryEmbeddingAttributes},
     .infer = infer_rotary,
     .kernels = kRotaryKernels};
 

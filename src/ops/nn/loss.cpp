@@ -30,7 +30,7 @@ Status require_labels(InferContext& context, const Dims& scores, const Dims& lab
   return {};
 }
 
-Result<Facts> infer(const Call& call, InferContext& context) {
+Result<Facts> infer_loss(const Call& call, InferContext& context) {
   TRY_OK(require_tensor(call, 0, kMaskFloat));
   TRY_OK(require_tensor(call, 1, kMaskInt));
   TRY_OK(require_tensor(call, 2, kMaskFloat));
@@ -92,13 +92,13 @@ constexpr OpDef kNegativeLogLikelihoodLoss12{
     .name = "NegativeLogLikelihoodLoss",
     .since = 12,
     .sig = {kLikelihoodIn, kLikelihoodOut, "loss of log-probabilities", kAttributes},
-    .infer = infer,
+    .infer = infer_loss,
     .kernels = kLikelihoodKernels};
 constexpr OpDef kSoftmaxCrossEntropyLoss12{
     .name = "SoftmaxCrossEntropyLoss",
     .since = 12,
     .sig = {kSoftmaxIn, kSoftmaxOut, "cross entropy of scores and labels", kAttributes},
-    .infer = infer,
+    .infer = infer_loss,
     .kernels = kSoftmaxKernels};
 
 }  // namespace anyshape::ops

@@ -10,13 +10,13 @@
 namespace anyshape::ops {
 namespace {
 
-constexpr Port kIn[] = {{"A"}, {"B"}};
+constexpr Port kMatmulIn[] = {{"A"}, {"B"}};
 constexpr Port kIntegerIn[] = {{"A"}, {"B"}, {"a_zero_point", Port::optional}, {"b_zero_point", Port::optional}};
 constexpr Port kQLinearIn[] = {{"a"},       {"a_scale"},      {"a_zero_point"}, {"b"},
                                {"b_scale"}, {"b_zero_point"}, {"y_scale"},      {"y_zero_point"}};
-constexpr Port kOut[] = {{"Y"}};
+constexpr Port kMatmulOut[] = {{"Y"}};
 
-Result<Facts> infer(const Call& call, InferContext& context) {
+Result<Facts> infer_matmul(const Call& call, InferContext& context) {
   TRY_OK(require_tensor(call, 0, kMaskNumber));
   TRY_OK(require_tensor(call, 1, kMaskNumber));
   TRY(const DType dtype, common_dtype(call, 0, 1));
@@ -77,7 +77,7 @@ Result<Facts> infer_qlinear(const Call& call, InferContext& context) {
   return Facts{Fact::tensor(call.in(7).dtype, std::move(dims))};
 }
 
-Status reference(const Call&, KernelArgs& args) {
+Status reference_matmul(const Call&, KernelArgs& args) {
   return run_wide(args, [](KernelArgs& wide) { return kernels::matmul(wide.in(0), wide.in(1), wide.out(0)); });
 }
 
@@ -118,7 +118,7 @@ Status reference_qlinear(const Call&, KernelArgs& args) {
   return kernels::requantize(sums, left, right, args.in(6), args.in(7), args.out(0));
 }
 
-constexpr Kernel kKernels[] = {{"reference", reference}};
+constexpr Kernel kMatmulKernels[] = {{"reference", reference_matmul}};
 constexpr Kernel kIntegerKernels[] = {{"reference", reference_integer}};
 constexpr Kernel kQLinearKernels[] = {{"reference", reference_qlinear}};
 
@@ -140,16 +140,19 @@ Result<Dims> matmul_dims(InferContext& context, const Dims& a, const Dims& b) {
   return dims;
 }
 
-constexpr OpDef kMatMul1{
-    .name = "MatMul", .since = 1, .sig = {kIn, kOut, "matrix product"}, .infer = infer, .kernels = kKernels};
+constexpr OpDef kMatMul1{.name = "MatMul",
+                         .since = 1,
+                         .sig = {kMatmulIn, kMatmulOut, "matrix product"},
+                         .infer = infer_matmul,
+                         .kernels = kMatmulKernels};
 constexpr OpDef kMatMulInteger10{.name = "MatMulInteger",
                                  .since = 10,
-                                 .sig = {kIntegerIn, kOut, "matrix product of 8-bit integers, summed in 32 bits"},
+                                 .sig = {kIntegerIn, kMatmulOut, "matrix product of 8-bit integers, summed in 32 bits"},
                                  .infer = infer_integer,
                                  .kernels = kIntegerKernels};
 constexpr OpDef kQLinearMatMul10{.name = "QLinearMatMul",
                                  .since = 10,
-                                 .sig = {kQLinearIn, kOut, "matrix product of quantized matrices"},
+                                 .sig = {kQLinearIn, kMatmulOut, "matrix product of quantized matrices"},
                                  .infer = infer_qlinear,
                                  .kernels = kQLinearKernels};
 

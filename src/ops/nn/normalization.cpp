@@ -13,7 +13,7 @@ constexpr Port kInScale[] = {{"X"}, {"scale"}};
 constexpr Port kInScaleBias[] = {{"X"}, {"scale"}, {"B"}};
 constexpr Port kInLayer[] = {{"X"}, {"Scale"}, {"B", Port::optional}};
 constexpr Port kInBatch[] = {{"X"}, {"scale"}, {"B"}, {"mean"}, {"var"}};
-constexpr Port kOut[] = {{"Y"}};
+constexpr Port kNormalizationOut[] = {{"Y"}};
 constexpr Port kOutLayer[] = {{"Y"}, {"Mean", Port::optional}, {"InvStdDev", Port::optional}};
 constexpr Port kOutBatch1[] = {{"Y"},
                                {"mean", Port::optional},
@@ -209,18 +209,18 @@ constexpr OpDef kBatchNormalization14{
 constexpr OpDef kGroupNormalization18{
     .name = "GroupNormalization",
     .since = 18,
-    .sig = {kInScaleBias, kOut, "normalisation within groups of channels", kGroupNormalizationAttributes},
+    .sig = {kInScaleBias, kNormalizationOut, "normalisation within groups of channels", kGroupNormalizationAttributes},
     .infer = infer_group,
     .kernels = kGroup};
 constexpr OpDef kInstanceNormalization1{
     .name = "InstanceNormalization",
     .since = 1,
-    .sig = {kInScaleBias, kOut, "normalisation per sample and channel", kInstanceNormalizationAttributes},
+    .sig = {kInScaleBias, kNormalizationOut, "normalisation per sample and channel", kInstanceNormalizationAttributes},
     .infer = infer_instance,
     .kernels = kInstance};
 constexpr OpDef kLRN1{.name = "LRN",
                       .since = 1,
-                      .sig = {kInX, kOut, "local response normalisation across channels", kLRNAttributes},
+                      .sig = {kInX, kNormalizationOut, "local response normalisation across channels", kLRNAttributes},
                       .infer = infer_lrn,
                       .kernels = kLocalResponse};
 constexpr OpDef kLayerNormalization17{
@@ -229,21 +229,23 @@ constexpr OpDef kLayerNormalization17{
     .sig = {kInLayer, kOutLayer, "normalisation over the last axes", kLayerNormalizationAttributes},
     .infer = infer_layer,
     .kernels = kLayer};
-constexpr OpDef kLpNormalization1{.name = "LpNormalization",
-                                  .since = 1,
-                                  .sig = {kInX, kOut, "division by the norm along an axis", kLpNormalizationAttributes},
-                                  .infer = infer_lp,
-                                  .kernels = kLp};
+constexpr OpDef kLpNormalization1{
+    .name = "LpNormalization",
+    .since = 1,
+    .sig = {kInX, kNormalizationOut, "division by the norm along an axis", kLpNormalizationAttributes},
+    .infer = infer_lp,
+    .kernels = kLp};
 constexpr OpDef kMeanVarianceNormalization9{
     .name = "MeanVarianceNormalization",
     .since = 9,
-    .sig = {kInX, kOut, "zero mean and unit variance over axes", kMeanVarianceNormalizationAttributes},
+    .sig = {kInX, kNormalizationOut, "zero mean and unit variance over axes", kMeanVarianceNormalizationAttributes},
     .infer = infer_mean_variance,
     .kernels = kMeanVariance};
 constexpr OpDef kRMSNormalization23{
     .name = "RMSNormalization",
     .since = 23,
-    .sig = {kInScale, kOut, "division by the root mean square of the last axes", kLayerNormalizationAttributes},
+    .sig = {kInScale, kNormalizationOut, "division by the root mean square of the last axes",
+            kLayerNormalizationAttributes},
     .infer = infer_rms,
     .kernels = kRms};
 

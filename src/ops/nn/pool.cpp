@@ -12,9 +12,9 @@
 namespace anyshape::ops {
 namespace {
 
-constexpr Port kIn[] = {{"X"}};
+constexpr Port kPoolIn[] = {{"X"}};
 constexpr Port kInUnpool[] = {{"X"}, {"I"}, {"output_shape", Port::optional | Port::value}};
-constexpr Port kOut[] = {{"Y"}};
+constexpr Port kPoolOut[] = {{"Y"}};
 constexpr Port kOutMax[] = {{"Y"}, {"Indices", Port::optional}};
 constexpr AttributeDef kAveragePoolAttributes[] = {
     {"auto_pad", "NOTSET"},
@@ -112,7 +112,7 @@ Result<Dims> pooled_dims(const Call& call, InferContext& context) {
   return out;
 }
 
-Result<Facts> infer(const Call& call, InferContext& context) {
+Result<Facts> infer_pool(const Call& call, InferContext& context) {
   TRY(Dims out, pooled_dims(call, context));
   return Facts{Fact::tensor(call.in(0).dtype, std::move(out))};
 }
@@ -219,7 +219,7 @@ Status run_pool(const Call& call, const kernels::Pool& pool, KernelArgs& args) {
 }
 
 template <Kind kind>
-Status reference(const Call& call, KernelArgs& args) {
+Status reference_pool(const Call& call, KernelArgs& args) {
   TRY(const kernels::Pool pool, pool_of(call, args.in(0), args.out(0)));
   return run_pool<kind>(call, pool, args);
 }
@@ -242,7 +242,7 @@ Status reference_unpool(const Call& call, KernelArgs& args) {
 }
 
 template <Kind kind>
-constexpr Kernel kKernels[] = {{"reference", reference<kind>}};
+constexpr Kernel kPoolKernels[] = {{"reference", reference_pool<kind>}};
 template <Kind kind>
 constexpr Kernel kGlobalKernels[] = {{"reference", reference_global<kind>}};
 constexpr Kernel kUnpoolKernels[] = {{"reference", reference_unpool}};
@@ -251,37 +251,37 @@ constexpr Kernel kUnpoolKernels[] = {{"reference", reference_unpool}};
 
 constexpr OpDef kAveragePool1{.name = "AveragePool",
                               .since = 1,
-                              .sig = {kIn, kOut, "mean over windows", kAveragePoolAttributes},
-                              .infer = infer,
-                              .kernels = kKernels<Kind::average>};
+                              .sig = {kPoolIn, kPoolOut, "mean over windows", kAveragePoolAttributes},
+                              .infer = infer_pool,
+                              .kernels = kPoolKernels<Kind::average>};
 constexpr OpDef kGlobalAveragePool1{.name = "GlobalAveragePool",
                                     .since = 1,
-                                    .sig = {kIn, kOut, "mean over all spatial axes"},
+                                    .sig = {kPoolIn, kPoolOut, "mean over all spatial axes"},
                                     .infer = infer_global,
                                     .kernels = kGlobalKernels<Kind::average>};
 constexpr OpDef kGlobalLpPool1{.name = "GlobalLpPool",
                                .since = 1,
-                               .sig = {kIn, kOut, "p-norm over all spatial axes", kGlobalLpPoolAttributes},
+                               .sig = {kPoolIn, kPoolOut, "p-norm over all spatial axes", kGlobalLpPoolAttributes},
                                .infer = infer_global,
                                .kernels = kGlobalKernels<Kind::lp>};
 constexpr OpDef kGlobalMaxPool1{.name = "GlobalMaxPool",
                                 .since = 1,
-                                .sig = {kIn, kOut, "maximum over all spatial axes"},
+                                .sig = {kPoolIn, kPoolOut, "maximum over all spatial axes"},
                                 .infer = infer_global,
                                 .kernels = kGlobalKernels<Kind::max>};
 constexpr OpDef kLpPool1{.name = "LpPool",
                          .since = 1,
-                         .sig = {kIn, kOut, "p-norm over windows", kLpPoolAttributes},
-                         .infer = infer,
-                         .kernels = kKernels<Kind::lp>};
+                         .sig = {kPoolIn, kPoolOut, "p-norm over windows", kLpPoolAttributes},
+                         .infer = infer_pool,
+                         .kernels = kPoolKernels<Kind::lp>};
 constexpr OpDef kMaxPool1{.name = "MaxPool",
                           .since = 1,
-                          .sig = {kIn, kOutMax, "maximum over windows", kMaxPoolAttributes},
+                          .sig = {kPoolIn, kOutMax, "maximum over windows", kMaxPoolAttributes},
                           .infer = infer_max,
-                          .kernels = kKernels<Kind::max>};
+                          .kernels = kPoolKernels<Kind::max>};
 constexpr OpDef kMaxUnpool9{.name = "MaxUnpool",
                             .since = 9,
-                            .sig = {kInUnpool, kOut, "partial inverse of MaxPool", kMaxUnpoolAttributes},
+                            .sig = {kInUnpool, kPoolOut, "partial inverse of MaxPool", kMaxUnpoolAttributes},
                             .infer = infer_unpool,
                             .kernels = kUnpoolKernels};
 

@@ -10,7 +10,7 @@ namespace {
 constexpr Port kQuantizeIn[] = {{"x"}, {"y_scale"}, {"y_zero_point", Port::optional}};
 constexpr Port kDequantizeIn[] = {{"x"}, {"x_scale"}, {"x_zero_point", Port::optional}};
 constexpr Port kDynamicIn[] = {{"x"}};
-constexpr Port kOut[] = {{"y"}};
+constexpr Port kQuantizeOut[] = {{"y"}};
 constexpr Port kDynamicOut[] = {{"y"}, {"y_scale"}, {"y_zero_point"}};
 constexpr AttributeDef kDequantizeLinearAttributes[] = {
     {"axis", 1, {13}},
@@ -154,11 +154,12 @@ constexpr Kernel kDynamicKernels[] = {{"reference", reference_dynamic}};
 
 }  // namespace
 
-constexpr OpDef kDequantizeLinear10{.name = "DequantizeLinear",
-                                    .since = 10,
-                                    .sig = {kDequantizeIn, kOut, "(x - zero point) scale", kDequantizeLinearAttributes},
-                                    .infer = infer_dequantize,
-                                    .kernels = kDequantizeKernels};
+constexpr OpDef kDequantizeLinear10{
+    .name = "DequantizeLinear",
+    .since = 10,
+    .sig = {kDequantizeIn, kQuantizeOut, "(x - zero point) scale", kDequantizeLinearAttributes},
+    .infer = infer_dequantize,
+    .kernels = kDequantizeKernels};
 constexpr OpDef kDynamicQuantizeLinear11{
     .name = "DynamicQuantizeLinear",
     .since = 11,
@@ -168,7 +169,7 @@ constexpr OpDef kDynamicQuantizeLinear11{
 constexpr OpDef kQuantizeLinear10{
     .name = "QuantizeLinear",
     .since = 10,
-    .sig = {kQuantizeIn, kOut, "x / scale + zero point, rounded", kQuantizeLinearAttributes},
+    .sig = {kQuantizeIn, kQuantizeOut, "x / scale + zero point, rounded", kQuantizeLinearAttributes},
     .infer = infer_quantize,
     .kernels = kQuantizeKernels};
 

@@ -6,12 +6,12 @@
 namespace anyshape::ops {
 namespace {
 
-constexpr Port kIn[] = {{"X"},
-                        {"W"},
-                        {"R"},
-                        {"B", Port::optional},
-                        {"sequence_lens", Port::optional | Port::value | Port::settled},
-                        {"initial_h", Port::optional}};
+constexpr Port kRecurrentIn[] = {{"X"},
+                                 {"W"},
+                                 {"R"},
+                                 {"B", Port::optional},
+                                 {"sequence_lens", Port::optional | Port::value | Port::settled},
+                                 {"initial_h", Port::optional}};
 constexpr Port kInLstm[] = {{"X"},
                             {"W"},
                             {"R"},
@@ -20,7 +20,7 @@ constexpr Port kInLstm[] = {{"X"},
                             {"initial_h", Port::optional},
                             {"initial_c", Port::optional},
                             {"P", Port::optional}};
-constexpr Port kOut[] = {{"Y", Port::optional}, {"Y_h", Port::optional}};
+constexpr Port kRecurrentOut[] = {{"Y", Port::optional}, {"Y_h", Port::optional}};
 constexpr Port kOutLstm[] = {{"Y", Port::optional}, {"Y_h", Port::optional}, {"Y_c", Port::optional}};
 constexpr AttributeDef kGRUAttributes[] = {
     {"activation_alpha", AttributeDef::reals},
@@ -153,30 +153,30 @@ Result<Facts> infer_lstm(const Call& call, InferContext& context) {
 }
 
 template <kernels::Recurrent::Cell cell>
-Status reference(const Call& call, KernelArgs& args) {
+Status reference_recurrent(const Call& call, KernelArgs& args) {
   return run_recurrent(call, args, cell);
 }
 
 template <kernels::Recurrent::Cell cell>
-constexpr Kernel kKernels[] = {{"reference", reference<cell>}};
+constexpr Kernel kRecurrentKernels[] = {{"reference", reference_recurrent<cell>}};
 using Cell = kernels::Recurrent::Cell;
 
 }  // namespace
 
 constexpr OpDef kGRU1{.name = "GRU",
                       .since = 1,
-                      .sig = {kIn, kOut, "gated recurrent units", kGRUAttributes},
+                      .sig = {kRecurrentIn, kRecurrentOut, "gated recurrent units", kGRUAttributes},
                       .infer = infer_gru,
-                      .kernels = kKernels<Cell::gru>};
+                      .kernels = kRecurrentKernels<Cell::gru>};
 constexpr OpDef kLSTM1{.name = "LSTM",
                        .since = 1,
                        .sig = {kInLstm, kOutLstm, "long short-term memory", kLSTMAttributes},
                        .infer = infer_lstm,
-                       .kernels = kKernels<Cell::lstm>};
+                       .kernels = kRecurrentKernels<Cell::lstm>};
 constexpr OpDef kRNN1{.name = "RNN",
                       .since = 1,
-                      .sig = {kIn, kOut, "plain recurrent layer", kRNNAttributes},
+                      .sig = {kRecurrentIn, kRecurrentOut, "plain recurrent layer", kRNNAttributes},
                       .infer = infer_rnn,
-                      .kernels = kKernels<Cell::rnn>};
+                      .kernels = kRecurrentKernels<Cell::rnn>};
 
 }  // namespace anyshape::ops

@@ -11,9 +11,9 @@ namespace {
 
 constexpr size_t kInputsEach = 6;
 
-constexpr Port kIn[] = {{"X"}, {"layers", Port::variadic | Port::optional}};
-constexpr Port kOut[] = {{"Y", Port::optional}, {"states", Port::variadic | Port::optional}};
-constexpr AttributeDef kAttributes[] = {
+constexpr Port kRecurrentStackIn[] = {{"X"}, {"layers", Port::variadic | Port::optional}};
+constexpr Port kRecurrentStackOut[] = {{"Y", Port::optional}, {"states", Port::variadic | Port::optional}};
+constexpr AttributeDef kRecurrentStackAttributes[] = {
     {"activation_alpha", AttributeDef::reals},
     {"activation_beta", AttributeDef::reals},
     {"activations", AttributeDef::strings},
@@ -58,7 +58,7 @@ std::vector<const Fact*> inputs_of(const Call& call, size_t layer, const Fact& x
 
 size_t direction_axis(const Call& call) { return call.i("layout") == 1 ? 2 : 1; }
 
-Result<Facts> infer(const Call& call, InferContext& context) {
+Result<Facts> infer_recurrent_stack(const Call& call, InferContext& context) {
   TRY(const CellOp cell, cell_of(call));
   Facts out(1);
   Fact x = call.in(0);
@@ -81,7 +81,7 @@ Result<Tensor> sequence_of(const Tensor& x, int64_t hidden) {
   return Tensor::allocate(x.dtype(), {x.dims()[0], x.dims()[1], hidden});
 }
 
-Status reference(const Call& call, KernelArgs& args) {
+Status reference_recurrent_stack(const Call& call, KernelArgs& args) {
   TRY(const CellOp cell, cell_of(call));
   const auto in = [&](size_t layer, size_t i) {
     const size_t at = input_of(layer, i);
@@ -108,15 +108,16 @@ Status reference(const Call& call, KernelArgs& args) {
   return {};
 }
 
-constexpr Kernel kKernels[] = {{"reference", reference}};
+constexpr Kernel kRecurrentStackKernels[] = {{"reference", reference_recurrent_stack}};
 
 }  // namespace
 
-constexpr OpDef kRecurrentStack1{.name = "RecurrentStack",
-                                 .since = 1,
-                                 .domain = "anyshape",
-                                 .sig = {kIn, kOut, "recurrent layers one behind the other", kAttributes},
-                                 .infer = infer,
-                                 .kernels = kKernels};
+constexpr OpDef kRecurrentStack1{
+    .name = "RecurrentStack",
+    .since = 1,
+    .domain = "anyshape",
+    .sig = {kRecurrentStackIn, kRecurrentStackOut, "recurrent layers one behind the other", kRecurrentStackAttributes},
+    .infer = infer_recurrent_stack,
+    .kernels = kRecurrentStackKernels};
 
 }  // namespace anyshape::ops

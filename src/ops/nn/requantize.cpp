@@ -9,23 +9,24 @@
 namespace anyshape::ops {
 namespace {
 
-constexpr Port kIn[] = {{"X"},
-                        {"x_scale"},
-                        {"x_zero_point", Port::optional},
-                        {"shift", Port::optional},
-                        {"factor", Port::optional},
-                        {"bias", Port::optional},
-                        {"y_scale"},
-                        {"y_zero_point", Port::optional}};
-constexpr Port kOut[] = {{"Y"}};
-constexpr AttributeDef kAttributes[] = {{"axis", 1}, {"least", AttributeDef::real}, {"most", AttributeDef::real}};
+constexpr Port kRequantizeIn[] = {{"X"},
+                                  {"x_scale"},
+                                  {"x_zero_point", Port::optional},
+                                  {"shift", Port::optional},
+                                  {"factor", Port::optional},
+                                  {"bias", Port::optional},
+                                  {"y_scale"},
+                                  {"y_zero_point", Port::optional}};
+constexpr Port kRequantizeOut[] = {{"Y"}};
+constexpr AttributeDef kRequantizeAttributes[] = {
+    {"axis", 1}, {"least", AttributeDef::real}, {"most", AttributeDef::real}};
 
-Result<Facts> infer(const Call& call, InferContext&) {
+Result<Facts> infer_requantize(const Call& call, InferContext&) {
   TRY(Dims dims, call.dims(0));
   return Facts{Fact::tensor(call.has(7) ? call.in(7).dtype : DType::u8, std::move(dims))};
 }
 
-Status reference(const Call& call, KernelArgs& args) {
+Status reference_requantize(const Call& call, KernelArgs& args) {
   TRY(Tensor x, dequantized(args.in(0), args.in(1), args.in(2)));
   int64_t axis = call.i("axis"), inner = 1;
   if (axis < 0) axis += static_cast<int64_t>(x.rank());
@@ -48,7 +49,7 @@ Status reference(const Call& call, KernelArgs& args) {
   return quantize_to(x, args.in(6), args.in(7), args.out(0));
 }
 
-constexpr Kernel kKernels[] = {{"reference", reference}};
+constexpr Kernel kRequantizeKernels[] = {{"reference", reference_requantize}};
 
 }  // namespace
 
@@ -56,8 +57,9 @@ constexpr OpDef kRequantize1{
     .name = "Requantize",
     .since = 1,
     .domain = "anyshape",
-    .sig = {kIn, kOut, "bytes of one scale as those of another, with steps by channel between", kAttributes},
-    .infer = infer,
-    .kernels = kKernels};
+    .sig = {kRequantizeIn, kRequantizeOut, "bytes of one scale as those of another, with steps by channel between",
+            kRequantizeAttributes},
+    .infer = infer_requantize,
+    .kernels = kRequantizeKernels};
 
 }  // namespace anyshape::ops

@@ -7,11 +7,11 @@
 namespace anyshape::ops {
 namespace {
 
-constexpr Port kIn[] = {{"input"}};
-constexpr Port kOut[] = {{"output"}};
-constexpr AttributeDef kAttributes[] = {{"axis", 1, {1, 12}}, {"axis", -1, {13}}};
+constexpr Port kSoftmaxIn[] = {{"input"}};
+constexpr Port kSoftmaxOut[] = {{"output"}};
+constexpr AttributeDef kSoftmaxAttributes[] = {{"axis", 1, {1, 12}}, {"axis", -1, {13}}};
 
-Result<Facts> infer(const Call& call, InferContext&) {
+Result<Facts> infer_softmax(const Call& call, InferContext&) {
   TRY_OK(require_tensor(call, 0, kMaskFloat));
   const Fact& in = call.in(0);
   if (in.dims) TRY_OK(normalize_axis(call.i("axis"), in.dims->size()));
@@ -22,7 +22,7 @@ using Kind = kernels::SoftmaxKind;
 
 // Before opset 13 all axes from `axis` on are one.
 template <Kind kind>
-Status reference(const Call& call, KernelArgs& args) {
+Status reference_softmax(const Call& call, KernelArgs& args) {
   const auto& dims = args.in(0).dims();
   const bool flattens = call.version() < 13;
   TRY(const size_t axis, normalize_axis(call.i("axis"), dims.size()));
@@ -37,11 +37,15 @@ Status reference(const Call& call, KernelArgs& args) {
 }
 
 template <Kind kind>
-constexpr Kernel kKernels[] = {{"reference", reference<kind>}};
+constexpr Kernel kSoftmaxKernels[] = {{"reference", reference_softmax<kind>}};
 
 template <Kind kind>
 constexpr OpDef record(std::string_view op_name, std::string_view doc) {
-  return {.name = op_name, .since = 1, .sig = {kIn, kOut, doc, kAttributes}, .infer = infer, .kernels = kKernels<kind>};
+  return {.name = op_name,
+          .since = 1,
+          .sig = {kSoftmaxIn, kSoftmaxOut, doc, kSoftmaxAttributes},
+          .infer = infer_softmax,
+          .kernels = kSoftmaxKernels<kind>};
 }
 
 }  // namespace

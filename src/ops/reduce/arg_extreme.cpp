@@ -6,15 +6,15 @@
 namespace anyshape::ops {
 namespace {
 
-constexpr Port kIn[] = {{"data"}};
-constexpr Port kOut[] = {{"reduced"}};
-constexpr AttributeDef kAttributes[] = {
+constexpr Port kArgExtremeIn[] = {{"data"}};
+constexpr Port kArgExtremeOut[] = {{"reduced"}};
+constexpr AttributeDef kArgExtremeAttributes[] = {
     {"axis", 0},
     {"keepdims", 1},
     {"select_last_index", 0, {12}},
 };
 
-Result<Facts> infer(const Call& call, InferContext& context) {
+Result<Facts> infer_arg_extreme(const Call& call, InferContext& context) {
   TRY_OK(require_tensor(call, 0, kMaskNumber));
   TRY(const Dims data, call.dims(0));
   TRY(const size_t axis, normalize_axis(call.i("axis"), data.size()));
@@ -41,7 +41,7 @@ bool replaces(C x, C best, bool last) {
 }
 
 template <bool largest>
-Status reference(const Call& call, KernelArgs& args) {
+Status reference_arg_extreme(const Call& call, KernelArgs& args) {
   const Tensor& data = args.in(0);
   TRY(const size_t axis, normalize_axis(call.i("axis"), data.rank()));
   const bool last = call.i("select_last_index") != 0;
@@ -63,20 +63,22 @@ Status reference(const Call& call, KernelArgs& args) {
   });
 }
 
-constexpr Kernel kMaxKernels[] = {{"reference", reference<true>}};
-constexpr Kernel kMinKernels[] = {{"reference", reference<false>}};
+constexpr Kernel kMaxKernels[] = {{"reference", reference_arg_extreme<true>}};
+constexpr Kernel kMinKernels[] = {{"reference", reference_arg_extreme<false>}};
 
 }  // namespace
 
-constexpr OpDef kArgMax1{.name = "ArgMax",
-                         .since = 1,
-                         .sig = {kIn, kOut, "position of the largest entry of an axis", kAttributes},
-                         .infer = infer,
-                         .kernels = kMaxKernels};
-constexpr OpDef kArgMin1{.name = "ArgMin",
-                         .since = 1,
-                         .sig = {kIn, kOut, "position of the smallest entry of an axis", kAttributes},
-                         .infer = infer,
-                         .kernels = kMinKernels};
+constexpr OpDef kArgMax1{
+    .name = "ArgMax",
+    .since = 1,
+    .sig = {kArgExtremeIn, kArgExtremeOut, "position of the largest entry of an axis", kArgExtremeAttributes},
+    .infer = infer_arg_extreme,
+    .kernels = kMaxKernels};
+constexpr OpDef kArgMin1{
+    .name = "ArgMin",
+    .since = 1,
+    .sig = {kArgExtremeIn, kArgExtremeOut, "position of the smallest entry of an axis", kArgExtremeAttributes},
+    .infer = infer_arg_extreme,
+    .kernels = kMinKernels};
 
 }  // namespace anyshape::ops

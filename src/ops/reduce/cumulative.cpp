@@ -6,9 +6,9 @@
 namespace anyshape::ops {
 namespace {
 
-constexpr Port kIn[] = {{"x"}, {"axis", Port::value | Port::settled}};
-constexpr Port kOut[] = {{"y"}};
-constexpr AttributeDef kAttributes[] = {
+constexpr Port kCumulativeIn[] = {{"x"}, {"axis", Port::value | Port::settled}};
+constexpr Port kCumulativeOut[] = {{"y"}};
+constexpr AttributeDef kCumulativeAttributes[] = {
     {"exclusive", 0},
     {"reverse", 0},
 };
@@ -80,7 +80,7 @@ Result<std::optional<size_t>> axis_of(const Call& call, InferContext& context, s
 }
 
 template <bool product_of>
-Result<Facts> infer(const Call& call, InferContext& context) {
+Result<Facts> infer_cumulative(const Call& call, InferContext& context) {
   TRY_OK(require_tensor(call, 0, kMaskNumber));
   TRY_OK(require_tensor(call, 1, kMaskInt));
   Fact out = typed(call.in(0).dtype, call.in(0).dims);
@@ -99,7 +99,7 @@ Result<Facts> infer(const Call& call, InferContext& context) {
 }
 
 template <bool product_of>
-Status reference(const Call& call, KernelArgs& args) {
+Status reference_cumulative(const Call& call, KernelArgs& args) {
   const Tensor& x = args.in(0);
   if (args.in(1).count() != 1 || x.dtype() != args.out(0).dtype())
     return unknown("dtype", "{} of {}", call.type(), name(x.dtype()));
@@ -125,20 +125,21 @@ Status reference(const Call& call, KernelArgs& args) {
   });
 }
 
-constexpr Kernel kSumKernels[] = {{"reference", reference<false>}};
-constexpr Kernel kProdKernels[] = {{"reference", reference<true>}};
+constexpr Kernel kSumKernels[] = {{"reference", reference_cumulative<false>}};
+constexpr Kernel kProdKernels[] = {{"reference", reference_cumulative<true>}};
 
 }  // namespace
 
-constexpr OpDef kCumProd26{.name = "CumProd",
-                           .since = 26,
-                           .sig = {kIn, kOut, "running product along an axis", kAttributes},
-                           .infer = infer<true>,
-                           .kernels = kProdKernels};
+constexpr OpDef kCumProd26{
+    .name = "CumProd",
+    .since = 26,
+    .sig = {kCumulativeIn, kCumulativeOut, "running product along an axis", kCumulativeAttributes},
+    .infer = infer_cumulative<true>,
+    .kernels = kProdKernels};
 constexpr OpDef kCumSum11{.name = "CumSum",
                           .since = 11,
-                          .sig = {kIn, kOut, "running sum along an axis", kAttributes},
-                          .infer = infer<false>,
+                          .sig = {kCumulativeIn, kCumulativeOut, "running sum along an axis", kCumulativeAttributes},
+                          .infer = infer_cumulative<false>,
                           .kernels = kSumKernels};
 
 }  // namespace anyshape::ops

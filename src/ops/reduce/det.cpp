@@ -6,10 +6,10 @@
 namespace anyshape::ops {
 namespace {
 
-constexpr Port kIn[] = {{"X"}};
-constexpr Port kOut[] = {{"Y"}};
+constexpr Port kDetIn[] = {{"X"}};
+constexpr Port kDetOut[] = {{"Y"}};
 
-Result<Facts> infer(const Call& call, InferContext& context) {
+Result<Facts> infer_det(const Call& call, InferContext& context) {
   TRY_OK(require_tensor(call, 0, kMaskFloat));
   TRY_OK(require_min_rank(call, 0, 2));
   const Dims& in = *call.in(0).dims;
@@ -18,15 +18,15 @@ Result<Facts> infer(const Call& call, InferContext& context) {
   return Facts{Fact::tensor(call.in(0).dtype, Dims(in.begin(), in.end() - 2))};
 }
 
-Status reference(const Call&, KernelArgs& args) {
+Status reference_det(const Call&, KernelArgs& args) {
   return run_wide(args, [](KernelArgs& wide) { return kernels::determinants(wide.in(0), wide.out(0)); });
 }
 
-constexpr Kernel kKernels[] = {{"reference", reference}};
+constexpr Kernel kDetKernels[] = {{"reference", reference_det}};
 
 }  // namespace
 
 constexpr OpDef kDet11{
-    .name = "Det", .since = 11, .sig = {kIn, kOut, "determinants"}, .infer = infer, .kernels = kKernels};
+    .name = "Det", .since = 11, .sig = {kDetIn, kDetOut, "determinants"}, .infer = infer_det, .kernels = kDetKernels};
 
 }  // namespace anyshape::ops

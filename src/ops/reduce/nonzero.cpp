@@ -12,7 +12,7 @@ constexpr Port kNonZeroIn[] = {{"X", Port::value | Port::settled}};
 constexpr Port kNonZeroOut[] = {{"Y"}};
 constexpr Port kCompressIn[] = {{"input"}, {"condition", Port::value | Port::settled}};
 constexpr Port kCompressOut[] = {{"output"}};
-constexpr AttributeDef kAttributes[] = {
+constexpr AttributeDef kNonzeroAttributes[] = {
     {"axis", AttributeDef::integer},
 };
 constexpr int64_t kCountLimit = int64_t{1} << 24;
@@ -134,7 +134,7 @@ constexpr Kernel kCompress[] = {{"reference", reference_compress}};
 constexpr OpDef kCompress9{
     .name = "Compress",
     .since = 9,
-    .sig = {kCompressIn, kCompressOut, "entries of an axis where a condition holds", kAttributes},
+    .sig = {kCompressIn, kCompressOut, "entries of an axis where a condition holds", kNonzeroAttributes},
     .infer = infer_compress,
     .kernels = kCompress};
 constexpr OpDef kNonZero9{.name = "NonZero",

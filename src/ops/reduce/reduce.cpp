@@ -14,9 +14,9 @@ namespace {
 
 enum class Reduce { sum, mean, max, min, prod, l1, l2, log_sum, log_sum_exp, sum_square };
 
-constexpr Port kIn1[] = {{"data"}};
+constexpr Port kReduceIn1[] = {{"data"}};
 constexpr Port kIn2[] = {{"data"}, {"axes", Port::optional | Port::value | Port::settled}};
-constexpr Port kOut[] = {{"reduced"}};
+constexpr Port kReduceOut[] = {{"reduced"}};
 constexpr AttributeDef kAttributes1[] = {{"axes", AttributeDef::integers}, {"keepdims", 1}};
 constexpr AttributeDef kAttributes2[] = {{"keepdims", 1}, {"noop_with_empty_axes", 0}};
 
@@ -154,7 +154,7 @@ Status require_axes_rank(const Call& call) {
 }
 
 template <Reduce op>
-Result<Facts> infer(const Call& call, InferContext& context) {
+Result<Facts> infer_reduce(const Call& call, InferContext& context) {
   TRY_OK(require_tensor(call, 0, mask_of(op)));
   TRY_OK(require_tensor(call, 1, kMaskInt));
   TRY_OK(require_axes_rank(call));
@@ -264,7 +264,7 @@ void run(const Tensor& in, Tensor& out, std::span<const int64_t> to) {
 }
 
 template <Reduce op>
-Status reference(const Call& call, KernelArgs& args) {
+Status reference_reduce(const Call& call, KernelArgs& args) {
   const Tensor& in = args.in(0);
   if (in.dtype() != args.out(0).dtype()) return unknown("dtype", "{} of {}", call.type(), name(in.dtype()));
   Temporary<int64_t> written;
@@ -291,20 +291,23 @@ Status reference(const Call& call, KernelArgs& args) {
 }
 
 template <Reduce op>
-constexpr Kernel kKernels[] = {{"reference", reference<op>}};
+constexpr Kernel kReduceKernels[] = {{"reference", reference_reduce<op>}};
 
 template <Reduce op>
 constexpr OpDef by_attribute(std::string_view op_name, std::string_view doc) {
-  return {
-      .name = op_name, .since = 1, .sig = {kIn1, kOut, doc, kAttributes1}, .infer = infer<op>, .kernels = kKernels<op>};
+  return {.name = op_name,
+          .since = 1,
+          .sig = {kReduceIn1, kReduceOut, doc, kAttributes1},
+          .infer = infer_reduce<op>,
+          .kernels = kReduceKernels<op>};
 }
 template <Reduce op>
 constexpr OpDef by_input(std::string_view op_name, int since, std::string_view doc) {
   return {.name = op_name,
           .since = since,
-          .sig = {kIn2, kOut, doc, kAttributes2},
-          .infer = infer<op>,
-          .kernels = kKernels<op>};
+          .sig = {kIn2, kReduceOut, doc, kAttributes2},
+          .infer = infer_reduce<op>,
+          .kernels = kReduceKernels<op>};
 }
 
 constexpr std::string_view kL1 = "sum of absolute values over axes";

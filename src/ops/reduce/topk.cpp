@@ -8,9 +8,9 @@
 namespace anyshape::ops {
 namespace {
 
-constexpr Port kIn1[] = {{"X"}};
+constexpr Port kTopkIn1[] = {{"X"}};
 constexpr Port kIn10[] = {{"X"}, {"K", Port::value}};
-constexpr Port kOut[] = {{"Values"}, {"Indices"}};
+constexpr Port kTopkOut[] = {{"Values"}, {"Indices"}};
 constexpr AttributeDef kTopK1Attributes[] = {
     {"axis", -1},
     {"k", AttributeDef::integer, AttributeDef::required},
@@ -37,7 +37,7 @@ Result<Dim> wanted(const Call& call, InferContext& context, Dim size) {
   return k ? *k : context.fresh(call.in(1), "k", 0, size);
 }
 
-Result<Facts> infer(const Call& call, InferContext& context) {
+Result<Facts> infer_topk(const Call& call, InferContext& context) {
   TRY(Dims dims, call.dims(0));
   TRY(const size_t axis, normalize_axis(call.i("axis"), dims.size()));
   const Dim size = dims[axis];
@@ -68,7 +68,7 @@ Temporary<int64_t> ranked(const Tensor& data, int64_t base, int64_t stride, int6
   return order;
 }
 
-Status reference(const Call& call, KernelArgs& args) {
+Status reference_topk(const Call& call, KernelArgs& args) {
   const Tensor& data = args.in(0);
   TRY(const size_t axis, normalize_axis(call.i("axis"), data.rank()));
   if (!args.out(0) || !args.out(1)) return unknown("topk.k", "k is not known");
@@ -91,19 +91,19 @@ Status reference(const Call& call, KernelArgs& args) {
   });
 }
 
-constexpr Kernel kKernels[] = {{"reference", reference}};
+constexpr Kernel kTopkKernels[] = {{"reference", reference_topk}};
 
 }  // namespace
 
 constexpr OpDef kTopK1{.name = "TopK",
                        .since = 1,
-                       .sig = {kIn1, kOut, "the k largest or smallest entries of an axis", kTopK1Attributes},
-                       .infer = infer,
-                       .kernels = kKernels};
+                       .sig = {kTopkIn1, kTopkOut, "the k largest or smallest entries of an axis", kTopK1Attributes},
+                       .infer = infer_topk,
+                       .kernels = kTopkKernels};
 constexpr OpDef kTopK10{.name = "TopK",
                         .since = 10,
-                        .sig = {kIn10, kOut, "the k largest or smallest entries of an axis", kTopK10Attributes},
-                        .infer = infer,
-                        .kernels = kKernels};
+                        .sig = {kIn10, kTopkOut, "the k largest or smallest entries of an axis", kTopK10Attributes},
+                        .infer = infer_topk,
+                        .kernels = kTopkKernels};
 
 }  // namespace anyshape::ops

@@ -9,15 +9,15 @@
 namespace anyshape::ops {
 namespace {
 
-constexpr Port kIn[] = {{"X", Port::value | Port::settled}};
-constexpr Port kOut[] = {
+constexpr Port kUniqueIn[] = {{"X", Port::value | Port::settled}};
+constexpr Port kUniqueOut[] = {
     {"Y"}, {"indices", Port::optional}, {"inverse_indices", Port::optional}, {"counts", Port::optional}};
-constexpr AttributeDef kAttributes[] = {
+constexpr AttributeDef kUniqueAttributes[] = {
     {"axis", AttributeDef::integer},
     {"sorted", 1},
 };
 
-Result<Facts> infer(const Call& call, InferContext& context) {
+Result<Facts> infer_unique(const Call& call, InferContext& context) {
   const Fact& in = call.in(0);
   const auto bounded = [](Dims dims, Dim lo, Dim hi) {
     Fact fact = Fact::tensor(DType::i64, std::move(dims));
@@ -121,7 +121,7 @@ Groups group(const Rows& rows, Compare order, bool sorted) {
   return moved;
 }
 
-Status reference(const Call& call, KernelArgs& args) {
+Status reference_unique(const Call& call, KernelArgs& args) {
   Rows rows{args.in(0)};
   size_t axis = 0;
   if (!call.has_attr("axis")) {
@@ -149,14 +149,15 @@ Status reference(const Call& call, KernelArgs& args) {
   return {};
 }
 
-constexpr Kernel kKernels[] = {{"reference", reference}};
+constexpr Kernel kUniqueKernels[] = {{"reference", reference_unique}};
 
 }  // namespace
 
-constexpr OpDef kUnique11{.name = "Unique",
-                          .since = 11,
-                          .sig = {kIn, kOut, "the different values, where they are and how often", kAttributes},
-                          .infer = infer,
-                          .kernels = kKernels};
+constexpr OpDef kUnique11{
+    .name = "Unique",
+    .since = 11,
+    .sig = {kUniqueIn, kUniqueOut, "the different values, where they are and how often", kUniqueAttributes},
+    .infer = infer_unique,
+    .kernels = kUniqueKernels};
 
 }  // namespace anyshape::ops

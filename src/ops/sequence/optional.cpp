@@ -6,9 +6,9 @@ namespace anyshape::ops {
 namespace {
 
 constexpr Port kMaybe[] = {{"input", Port::optional}};
-constexpr Port kIn[] = {{"input"}};
-constexpr Port kOut[] = {{"output"}};
-constexpr AttributeDef kAttributes[] = {
+constexpr Port kOptionalIn[] = {{"input"}};
+constexpr Port kOptionalOut[] = {{"output"}};
+constexpr AttributeDef kOptionalAttributes[] = {
     {"type", AttributeDef::type},
 };
 
@@ -103,17 +103,17 @@ constexpr Kernel kHasKernels[] = {{"reference", has}};
 
 constexpr OpDef kOptional15{.name = "Optional",
                             .since = 15,
-                            .sig = {kMaybe, kOut, "a value that may be absent", kAttributes},
+                            .sig = {kMaybe, kOptionalOut, "a value that may be absent", kOptionalAttributes},
                             .infer = infer_optional,
                             .kernels = kMakeKernels};
 constexpr OpDef kOptionalGetElement15{.name = "OptionalGetElement",
                                       .since = 15,
-                                      .sig = {kIn, kOut, "the content of an optional"},
+                                      .sig = {kOptionalIn, kOptionalOut, "the content of an optional"},
                                       .infer = infer_get,
                                       .kernels = kGetKernels};
 constexpr OpDef kOptionalHasElement15{.name = "OptionalHasElement",
                                       .since = 15,
-                                      .sig = {kMaybe, kOut, "whether an optional has content"},
+                                      .sig = {kMaybe, kOptionalOut, "whether an optional has content"},
                                       .infer = infer_has,
                                       .kernels = kHasKernels};
 

@@ -12,7 +12,7 @@ constexpr Port kInputs[] = {{"inputs", Port::variadic}};
 constexpr Port kTensorOut[] = {{"tensor"}};
 constexpr Port kSequenceOut[] = {{"output_sequence"}};
 constexpr Port kLengthOut[] = {{"length"}};
-constexpr AttributeDef kAttributes[] = {
+constexpr AttributeDef kSequenceAttributes[] = {
     {"dtype", 1},
 };
 
@@ -23,7 +23,7 @@ Status check_sequence(const Call& call) {
   return refuse("sequence.input", "{} takes a sequence, input 0 is {}", call.type(), print(fact));
 }
 
-Dim length_of(const Fact& sequence, InferContext& context) {
+Dim length_of_sequence(const Fact& sequence, InferContext& context) {
   return sequence.length ? *sequence.length : context.fresh(sequence, "length");
 }
 
@@ -154,7 +154,7 @@ Result<Facts> infer_insert(const Call& call, InferContext& context) {
 
 Result<Facts> infer_length(const Call& call, InferContext& context) {
   TRY_OK(check_sequence(call));
-  return Facts{Fact::of_elements(DType::i64, {}, {length_of(call.in(0), context)})};
+  return Facts{Fact::of_elements(DType::i64, {}, {length_of_sequence(call.in(0), context)})};
 }
 
 Result<const std::vector<Datum>*> items_of(const KernelArgs& args) {
@@ -252,7 +252,7 @@ constexpr OpDef kSequenceConstruct11{.name = "SequenceConstruct",
                                      .kernels = kConstructKernels};
 constexpr OpDef kSequenceEmpty11{.name = "SequenceEmpty",
                                  .since = 11,
-                                 .sig = {{}, kSequenceOut, "a sequence without items", kAttributes},
+                                 .sig = {{}, kSequenceOut, "a sequence without items", kSequenceAttributes},
                                  .infer = infer_empty,
                                  .kernels = kEmptyKernels};
 constexpr OpDef kSequenceErase11{.name = "SequenceErase",

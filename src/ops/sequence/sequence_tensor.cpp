@@ -8,8 +8,8 @@
 namespace anyshape::ops {
 namespace {
 
-constexpr Port kSplitIn[] = {{"input"}, {"split", Port::optional | Port::value}};
-constexpr Port kSplitOut[] = {{"output_sequence"}};
+constexpr Port kSplitToSequenceIn[] = {{"input"}, {"split", Port::optional | Port::value}};
+constexpr Port kSplitToSequenceOut[] = {{"output_sequence"}};
 constexpr Port kConcatIn[] = {{"input_sequence"}};
 constexpr Port kConcatOut[] = {{"concat_result"}};
 constexpr AttributeDef kConcatFromSequenceAttributes[] = {
@@ -89,7 +89,7 @@ Result<Facts> split_by_list(InferContext& context, const Split& split, const Fac
   return Facts{out};
 }
 
-Result<Facts> infer_split(const Call& call, InferContext& context) {
+Result<Facts> infer_split_to_sequence(const Call& call, InferContext& context) {
   TRY(const Dims dims, call.dims(0));
   TRY(const size_t axis, normalize_axis(call.i("axis"), dims.size()));
   Split split{call.in(0).dtype, dims, axis, false};
@@ -207,7 +207,7 @@ Result<std::vector<int64_t>> part_sizes(const Tensor& split, int64_t total) {
   return sizes;
 }
 
-Status reference_split(const Call& call, KernelArgs& args) {
+Status reference_split_to_sequence(const Call& call, KernelArgs& args) {
   const Tensor& in = args.in(0);
   TRY(const size_t axis, normalize_axis(call.i("axis"), in.rank()));
   TRY(const auto sizes, part_sizes(args.in(1), in.dims()[axis]));
@@ -239,7 +239,7 @@ Status reference_concat(const Call& call, KernelArgs& args) {
 }
 
 constexpr Kernel kConcatKernels[] = {{"reference", reference_concat}};
-constexpr Kernel kSplitKernels[] = {{"reference", reference_split}};
+constexpr Kernel kSplitToSequenceKernels[] = {{"reference", reference_split_to_sequence}};
 
 }  // namespace
 
@@ -252,8 +252,8 @@ constexpr OpDef kConcatFromSequence11{
 constexpr OpDef kSplitToSequence11{
     .name = "SplitToSequence",
     .since = 11,
-    .sig = {kSplitIn, kSplitOut, "a tensor cut along an axis", kSplitToSequenceAttributes},
-    .infer = infer_split,
-    .kernels = kSplitKernels};
+    .sig = {kSplitToSequenceIn, kSplitToSequenceOut, "a tensor cut along an axis", kSplitToSequenceAttributes},
+    .infer = infer_split_to_sequence,
+    .kernels = kSplitToSequenceKernels};
 
 }  // namespace anyshape::ops

@@ -8,13 +8,13 @@
 namespace anyshape::ops {
 namespace {
 
-constexpr Port kIn[] = {{"size", Port::value}};
+constexpr Port kSignalWindowIn[] = {{"size", Port::value}};
 constexpr Port kMelIn[] = {{"num_mel_bins", Port::value},
                            {"dft_length", Port::value},
                            {"sample_rate"},
                            {"lower_edge_hertz"},
                            {"upper_edge_hertz"}};
-constexpr Port kOut[] = {{"output"}};
+constexpr Port kSignalWindowOut[] = {{"output"}};
 constexpr AttributeDef kBlackmanWindowAttributes[] = {
     {"output_datatype", 1},
     {"periodic", 1},
@@ -31,7 +31,7 @@ Result<DType> output_dtype(const Call& call) {
 }
 
 // One size given as a scalar input, not negative.
-Result<Dim> size_input(const Call& call, InferContext& context, size_t input) {
+Result<Dim> size_input_signal_window(const Call& call, InferContext& context, size_t input) {
   const Fact& fact = call.in(input);
   TRY_OK(require_integers(call, input));
   if (fact.dims)
@@ -45,14 +45,14 @@ Result<Dim> size_input(const Call& call, InferContext& context, size_t input) {
 
 Result<Facts> infer_window(const Call& call, InferContext& context) {
   TRY(const DType dtype, output_dtype(call));
-  TRY(const Dim size, size_input(call, context, 0));
+  TRY(const Dim size, size_input_signal_window(call, context, 0));
   return Facts{Fact::tensor(dtype, {size})};
 }
 
 Result<Facts> infer_mel(const Call& call, InferContext& context) {
   TRY(const DType dtype, output_dtype(call));
-  TRY(const Dim bins, size_input(call, context, 0));
-  TRY(const Dim length, size_input(call, context, 1));
+  TRY(const Dim bins, size_input_signal_window(call, context, 0));
+  TRY(const Dim length, size_input_signal_window(call, context, 1));
   return Facts{Fact::tensor(dtype, {floordiv(length, 2) + 1, bins})};
 }
 
@@ -132,25 +132,27 @@ constexpr Kernel kMelKernels[] = {{"reference", run_mel}};
 
 }  // namespace
 
-constexpr OpDef kBlackmanWindow17{.name = "BlackmanWindow",
-                                  .since = 17,
-                                  .sig = {kIn, kOut, "a Blackman window", kBlackmanWindowAttributes},
-                                  .infer = infer_window,
-                                  .kernels = kWindowKernels};
-constexpr OpDef kHammingWindow17{.name = "HammingWindow",
-                                 .since = 17,
-                                 .sig = {kIn, kOut, "a Hamming window", kBlackmanWindowAttributes},
-                                 .infer = infer_window,
-                                 .kernels = kWindowKernels};
+constexpr OpDef kBlackmanWindow17{
+    .name = "BlackmanWindow",
+    .since = 17,
+    .sig = {kSignalWindowIn, kSignalWindowOut, "a Blackman window", kBlackmanWindowAttributes},
+    .infer = infer_window,
+    .kernels = kWindowKernels};
+constexpr OpDef kHammingWindow17{
+    .name = "HammingWindow",
+    .since = 17,
+    .sig = {kSignalWindowIn, kSignalWindowOut, "a Hamming window", kBlackmanWindowAttributes},
+    .infer = infer_window,
+    .kernels = kWindowKernels};
 constexpr OpDef kHannWindow17{.name = "HannWindow",
                               .since = 17,
-                              .sig = {kIn, kOut, "a Hann window", kBlackmanWindowAttributes},
+                              .sig = {kSignalWindowIn, kSignalWindowOut, "a Hann window", kBlackmanWindowAttributes},
                               .infer = infer_window,
                               .kernels = kWindowKernels};
 constexpr OpDef kMelWeightMatrix17{
     .name = "MelWeightMatrix",
     .since = 17,
-    .sig = {kMelIn, kOut, "weights from a spectrum to mel bins", kMelWeightMatrixAttributes},
+    .sig = {kMelIn, kSignalWindowOut, "weights from a spectrum to mel bins", kMelWeightMatrixAttributes},
     .infer = infer_mel,
     .kernels = kMelKernels};
 

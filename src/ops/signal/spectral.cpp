@@ -16,7 +16,7 @@ constexpr Port kInStft[] = {{"signal"},
                             {"frame_step", Port::value},
                             {"window", Port::optional},
                             {"frame_length", Port::optional | Port::value}};
-constexpr Port kOut[] = {{"output"}};
+constexpr Port kSpectralOut[] = {{"output"}};
 constexpr AttributeDef kDFT17Attributes[] = {
     {"axis", 1},
     {"inverse", 0},
@@ -31,8 +31,8 @@ constexpr AttributeDef kSTFTAttributes[] = {
 };
 
 // A size given as a one-entry tensor, at least 1.
-Result<Dim> size_input(const Call& call, InferContext& context, size_t input, std::string_view code,
-                       std::string_view what) {
+Result<Dim> size_input_spectral(const Call& call, InferContext& context, size_t input, std::string_view code,
+                                std::string_view what) {
   const auto size = call.in(input).single();
   if (!size) return context.fresh(call.in(input), what, 1);
   TRY_OK(context.require(Condition::ge(*size, 1), code, "{} must be at least 1, it is {}", what, print(*size)));
@@ -79,7 +79,7 @@ Result<Facts> infer_dft(const Call& call, InferContext& context) {
   }
   Dim length = x[*axis];
   if (call.has(1)) {
-    TRY(length, size_input(call, context, 1, "dft.length", "dft_length"));
+    TRY(length, size_input_spectral(call, context, 1, "dft.length", "dft_length"));
   } else if (onesided && inverse) {
     TRY_OK(context.require(Condition::ge(length, 1), "dft.length",
                            "the one-sided inverse needs an axis that is not empty"));
@@ -102,7 +102,7 @@ Result<Dim> frame_length(const Call& call, InferContext& context, Dim signal) {
   }
   Dim length = window.value_or(signal);
   if (call.has(3)) {
-    TRY(length, size_input(call, context, 3, "stft.length", "frame_length"));
+    TRY(length, size_input_spectral(call, context, 3, "stft.length", "frame_length"));
     if (window)
       TRY_OK(context.require(Condition::eq(*window, length), "stft.window",
                              "the window must have frame_length entries: {} and {}", print(*window), print(length)));
@@ -127,7 +127,7 @@ Result<Facts> infer_stft(const Call& call, InferContext& context) {
   const bool onesided = call.i("onesided") != 0;
   TRY_OK(require_parts(context, real ? Dim(1) : x[2], onesided, false));
   TRY(const Dim length, frame_length(call, context, x[1]));
-  TRY(const Dim step, size_input(call, context, 1, "stft.step", "frame_step"));
+  TRY(const Dim step, size_input_spectral(call, context, 1, "stft.step", "frame_step"));
   const Dim frames = floordiv(x[1] - length, step) + 1;
   const Dim bins = onesided ? floordiv(length, 2) + 1 : length;
   return Facts{Fact::tensor(call.in(0).dtype, {x[0], frames, bins, 2})};
@@ -137,7 +137,7 @@ constexpr int64_t kLongest = int64_t{1} << 23;
 
 using Complex = std::complex<double>;
 
-Result<int64_t> number_in(const Tensor& tensor, std::string_view code) {
+Result<int64_t> number_in_spectral(const Tensor& tensor, std::string_view code) {
   if (!is_integer(tensor.dtype()) || tensor.count() != 1) return refuse(code, "one integer is needed");
   return tensor.int_at(0);
 }
@@ -177,13 +177,13 @@ Result<Dft> read_dft(const Call& call, const KernelArgs& args) {
   Dft how{0, 0, call.i("onesided") != 0, call.i("inverse") != 0};
   int64_t axis = call.version() < 20 ? call.i("axis") : -2;
   if (call.version() >= 20 && args.in(2)) {
-    TRY(axis, number_in(args.in(2), "dft.axis"));
+    TRY(axis, number_in_spectral(args.in(2), "dft.axis"));
   }
   TRY(how.axis, normalize_axis(axis, x.rank()));
   if (how.axis + 1 == x.rank()) return refuse("dft.axis", "axis {} is the one of real and imaginary parts", axis);
   how.length = x.dims()[how.axis];
   if (args.in(1)) {
-    TRY(how.length, number_in(args.in(1), "dft.length"));
+    TRY(how.length, number_in_spectral(args.in(1), "dft.length"));
   } else if (how.onesided && how.inverse) {
     how.length = 2 * (how.length - 1);
   }
@@ -222,10 +222,10 @@ Status run_dft(const Call& call, KernelArgs& args) {
 Status run_stft(const Call&, KernelArgs& args) {
   const Tensor &x = args.in(0), &window = args.in(2);
   if (!args.out(0)) return unknown("stft.length", "the length is not known");
-  TRY(const int64_t step, number_in(args.in(1), "stft.step"));
+  TRY(const int64_t step, number_in_spectral(args.in(1), "stft.step"));
   int64_t length = window ? window.count() : x.dims()[1];
   if (args.in(3)) {
-    TRY(length, number_in(args.in(3), "stft.length"));
+    TRY(length, number_in_spectral(args.in(3), "stft.length"));
   }
   TRY_OK(check_length(length));
   TRY(const auto in, kernels::to_reals(x));
@@ -257,17 +257,17 @@ constexpr Kernel kStftKernels[] = {{"reference", run_stft}};
 
 constexpr OpDef kDFT17{.name = "DFT",
                        .since = 17,
-                       .sig = {kInDft17, kOut, "discrete Fourier transform", kDFT17Attributes},
+                       .sig = {kInDft17, kSpectralOut, "discrete Fourier transform", kDFT17Attributes},
                        .infer = infer_dft,
                        .kernels = kDftKernels};
 constexpr OpDef kDFT20{.name = "DFT",
                        .since = 20,
-                       .sig = {kInDft20, kOut, "discrete Fourier transform", kDFT20Attributes},
+                       .sig = {kInDft20, kSpectralOut, "discrete Fourier transform", kDFT20Attributes},
                        .infer = infer_dft,
                        .kernels = kDftKernels};
 constexpr OpDef kSTFT17{.name = "STFT",
                         .since = 17,
-                        .sig = {kInStft, kOut, "Fourier transforms of sliding frames", kSTFTAttributes},
+                        .sig = {kInStft, kSpectralOut, "Fourier transforms of sliding frames", kSTFTAttributes},
                         .infer = infer_stft,
                         .kernels = kStftKernels};
 

@@ -55,7 +55,7 @@ Result<Facts> infer_match(const Call& call, InferContext&) {
 }
 
 // How many words are left is a matter of the data, unless no stop word is named. Nothing left: one empty string.
-Result<Facts> infer_normalizer(const Call& call, InferContext& context) {
+Result<Facts> infer_normalizer_strings(const Call& call, InferContext& context) {
   TRY_OK(require_tensor(call, 0, kMaskString));
   TRY(const Dims in, call.dims(0));
   if (in.empty() || in.size() > 2)
@@ -258,7 +258,7 @@ constexpr OpDef kStringNormalizer10{
     .name = "StringNormalizer",
     .since = 10,
     .sig = {kIn, kOut, "strings without stop words, in another case", kStringNormalizerAttributes},
-    .infer = infer_normalizer,
+    .infer = infer_normalizer_strings,
     .kernels = kNormalizerKernels};
 constexpr OpDef kStringSplit20{.name = "StringSplit",
                                .since = 20,

@@ -11,8 +11,8 @@ namespace {
 
 constexpr std::string_view kTraining = "ai.onnx.preview.training";
 
-constexpr Port kIn[] = {{"R"}, {"T"}, {"inputs", Port::variadic}};
-constexpr Port kOut[] = {{"outputs", Port::variadic}};
+constexpr Port kTrainingIn[] = {{"R"}, {"T"}, {"inputs", Port::variadic}};
+constexpr Port kTrainingOut[] = {{"outputs", Port::variadic}};
 constexpr Port kGradientIn[] = {{"Inputs", Port::variadic}};
 constexpr AttributeDef kAdagradAttributes[] = {
     {"decay_factor", 0.0f},
@@ -149,22 +149,22 @@ constexpr Kernel kMomentumKernels[] = {{"reference", momentum}};
 
 constexpr OpDef kTrainingAdagrad1{.name = "Adagrad",
                                   .domain = kTraining,
-                                  .sig = {kIn, kOut, "one step of Adagrad", kAdagradAttributes},
+                                  .sig = {kTrainingIn, kTrainingOut, "one step of Adagrad", kAdagradAttributes},
                                   .infer = infer_three,
                                   .kernels = kAdagradKernels};
 constexpr OpDef kTrainingAdam1{.name = "Adam",
                                .domain = kTraining,
-                               .sig = {kIn, kOut, "one step of Adam", kAdamAttributes},
+                               .sig = {kTrainingIn, kTrainingOut, "one step of Adam", kAdamAttributes},
                                .infer = infer_four,
                                .kernels = kAdamKernels};
 constexpr OpDef kTrainingGradient1{
     .name = "Gradient",
     .domain = kTraining,
-    .sig = {kGradientIn, kOut, "derivatives of one output by the inputs", kGradientAttributes},
+    .sig = {kGradientIn, kTrainingOut, "derivatives of one output by the inputs", kGradientAttributes},
     .infer = infer_gradient};
 constexpr OpDef kTrainingMomentum1{.name = "Momentum",
                                    .domain = kTraining,
-                                   .sig = {kIn, kOut, "one step with momentum", kMomentumAttributes},
+                                   .sig = {kTrainingIn, kTrainingOut, "one step with momentum", kMomentumAttributes},
                                    .infer = infer_three,
                                    .kernels = kMomentumKernels};
 

@@ -11,14 +11,12 @@ namespace {
 using simd::AttentionHead;
 using simd::AttentionSpec;
 
-struct Prepared {
+struct AttentionPrepared {
   AttentionSpec spec;
   std::vector<size_t> place;  // of each axis of [..., queries, values] in the output; empty: as it is
 };
 
-const Prepared& prepared_of(const ViewArgs& args) { return *static_cast<const Prepared*>(args.prepared); }
-
-std::string_view accepts(const Call& call) {
+std::string_view accepts_attention(const Call& call) {
   for (size_t i = 0; i < 4; ++i)
     if (call.has(i) && !is_f32(call, i)) return "its element type is not f32";
   const auto* perm = call.ints("perm");
@@ -27,8 +25,8 @@ std::string_view accepts(const Call& call) {
   return {};
 }
 
-Result<std::shared_ptr<const void>> prepare(const Call& call) {
-  auto p = std::make_shared<Prepared>();
+Result<std::shared_ptr<const void>> prepare_attention(const Call& call) {
+  auto p = std::make_shared<AttentionPrepared>();
   p->spec.scale = call.f("scale");
   p->spec.fill = call.f("fill");
   p->spec.keep = call.i("keep") != 0;
@@ -63,7 +61,7 @@ struct Work {
 
 // The axis of the output that axis `axis` of [..., queries, values] is.
 size_t place_of(const ViewArgs& args, size_t axis) {
-  const auto& place = prepared_of(args).place;
+  const auto& place = prepared_as<AttentionPrepared>(args).place;
   return place.empty() ? axis : place[axis];
 }
 
@@ -80,7 +78,7 @@ bool has(const ViewArgs& args, size_t i) { return i < args.in.size() && args.in[
 Work work_of(const ViewArgs& args) {
   const View &q = args.in[0], &k = args.in[1], &v = args.in[2];
   Work w;
-  w.spec = prepared_of(args).spec;
+  w.spec = prepared_as<AttentionPrepared>(args).spec;
   w.queries = q.dims[q.rank() - 2];
   w.spec.size = q.dims[q.rank() - 1];
   w.spec.keys = k.dims[k.rank() - 1];
@@ -122,15 +120,15 @@ AttentionHead head_of(const ViewArgs& args, const Work& w, int64_t index) {
   return h;
 }
 
-int64_t tasks(const ViewArgs& args) { return work_of(args).tasks(); }
+int64_t tasks_attention(const ViewArgs& args) { return work_of(args).tasks(); }
 
-int64_t scratch(const ViewArgs& args) {
+int64_t scratch_attention(const ViewArgs& args) {
   const Work w = work_of(args);
   return w.tasks() * w.slot() * static_cast<int64_t>(sizeof(float));
 }
 
 // The memory of the first of these tasks serves them all: a head is laid out once for those that share it.
-Status run(const ViewArgs& args, int64_t first, int64_t last) {
+Status run_attention(const ViewArgs& args, int64_t first, int64_t last) {
   const Work w = work_of(args);
   const int64_t tasks = w.tasks();
   float* scratch = reinterpret_cast<float*>(args.scratch) + first * w.slot();
@@ -152,11 +150,11 @@ Status run(const ViewArgs& args, int64_t first, int64_t last) {
 }  // namespace
 
 constexpr EngineKernel kAttention = {.name = "f32 rows of heads",
-                                     .accepts = accepts,
-                                     .prepare = prepare,
-                                     .scratch = scratch,
-                                     .tasks = tasks,
-                                     .run = run,
+                                     .accepts = accepts_attention,
+                                     .prepare = prepare_attention,
+                                     .scratch = scratch_attention,
+                                     .tasks = tasks_attention,
+                                     .run = run_attention,
                                      .strided = 0b11111};
 
 }  // namespace anyshape::cpu

@@ -12,7 +12,7 @@ namespace {
 
 using simd::BlockedConv;
 
-struct Prepared {
+struct BlockedConvPrepared {
   BlockedConv conv;  // all that does not depend on the input's sizes
   WindowAxes window;
   RawFloats weights;
@@ -20,8 +20,8 @@ struct Prepared {
 };
 
 // Channels, groups, kernel, strides and dilations. REQUIRES: the weights are constant, with one or two spatial axes.
-Result<Prepared> read(const Call& call) {
-  Prepared p;
+Result<BlockedConvPrepared> read(const Call& call) {
+  BlockedConvPrepared p;
   const Tensor& w = *call.in(1).constant;
   TRY(p.window, WindowAxes::read(call, std::span(w.dims()).subspan(2)));
   p.here = call.i("lanes") == simd::block_lanes();
@@ -33,7 +33,7 @@ Result<Prepared> read(const Call& call) {
   return p;
 }
 
-std::string_view accepts(const Call& call) {
+std::string_view accepts_blocked_conv(const Call& call) {
   for (size_t i = 0; i < call.inputs(); ++i)
     if (call.has(i) && !is_f32(call, i)) return "its element type is not f32";
   if (!is_constant(call, 1)) return "the weights are not constant";
@@ -44,9 +44,9 @@ std::string_view accepts(const Call& call) {
   return p->here ? simd::blocked_conv_refuses(p->conv) : std::string_view();
 }
 
-Result<std::shared_ptr<const void>> prepare(const Call& call) {
-  TRY(Prepared read_of_call, read(call));
-  auto p = std::make_shared<Prepared>(std::move(read_of_call));
+Result<std::shared_ptr<const void>> prepare_blocked_conv(const Call& call) {
+  TRY(BlockedConvPrepared read_of_call, read(call));
+  auto p = std::make_shared<BlockedConvPrepared>(std::move(read_of_call));
   if (!p->here) return p;
   p->weights = RawFloats(static_cast<size_t>(simd::blocked_conv_packed_size(p->conv)));
   simd::blocked_conv_pack(p->conv, call.in(1).constant->bytes().data(), p->weights.data());
@@ -54,10 +54,8 @@ Result<std::shared_ptr<const void>> prepare(const Call& call) {
   return p;
 }
 
-const Prepared& prepared_of(const ViewArgs& args) { return *static_cast<const Prepared*>(args.prepared); }
-
-BlockedConv conv_of(const ViewArgs& args) {
-  const Prepared& p = prepared_of(args);
+BlockedConv conv_of_blocked_conv(const ViewArgs& args) {
+  const BlockedConvPrepared& p = prepared_as<BlockedConvPrepared>(args);
   BlockedConv c = p.conv;
   set_sizes(p.window, args.out[0].rank() == 5, args.in[0].dims, args.out[0].dims, c);
   lay_down(c);
@@ -69,9 +67,9 @@ BlockedConv conv_of(const ViewArgs& args) {
 }
 
 // Nothing to compute, or not here.
-bool idle(const ViewArgs& args) { return !prepared_of(args).here || args.out[0].count() == 0; }
+bool idle(const ViewArgs& args) { return !prepared_as<BlockedConvPrepared>(args).here || args.out[0].count() == 0; }
 
-int64_t tasks_of(const BlockedConv& c, int64_t items) {
+int64_t tasks_of_blocked_conv(const BlockedConv& c, int64_t items) {
   // Lanes without a channel take as long.
   const int64_t filters = c.out_channels == 1 && c.groups > 1 ? 1 : round_up(c.out_channels, simd::block_lanes());
   const double work = static_cast<double>(c.batch * c.groups * filters) *
@@ -88,16 +86,16 @@ struct Cut {
 Cut cut_of(const ViewArgs& args) {
   if (args.bound) return *static_cast<const Cut*>(args.bound);
   if (idle(args)) return {};
-  const BlockedConv c = conv_of(args);
+  const BlockedConv c = conv_of_blocked_conv(args);
   const int64_t items = simd::blocked_conv_items(c);
-  return {items, tasks_of(c, items), round_up(simd::blocked_conv_scratch(c), 16)};
+  return {items, tasks_of_blocked_conv(c, items), round_up(simd::blocked_conv_scratch(c), 16)};
 }
 
 void bind(const ViewArgs& args, std::byte* to) { new (to) Cut(cut_of(args)); }
 
-int64_t tasks(const ViewArgs& args) { return cut_of(args).tasks; }
+int64_t tasks_blocked_conv(const ViewArgs& args) { return cut_of(args).tasks; }
 
-int64_t scratch(const ViewArgs& args) {
+int64_t scratch_blocked_conv(const ViewArgs& args) {
   const Cut cut = cut_of(args);
   return cut.slot == 0 ? 0 : Slot::kHead + cut.tasks * cut.slot * static_cast<int64_t>(sizeof(float));
 }
@@ -107,12 +105,14 @@ Status begin(const ViewArgs& args) {
   return {};
 }
 
-std::string_view way(const ViewArgs& args) { return idle(args) ? "" : simd::blocked_conv_way(conv_of(args)); }
+std::string_view way(const ViewArgs& args) {
+  return idle(args) ? "" : simd::blocked_conv_way(conv_of_blocked_conv(args));
+}
 
-Status run(const ViewArgs& args, int64_t first, int64_t last) {
-  if (!prepared_of(args).here) return usage("plan.lanes", "the plan is for another machine");
+Status run_blocked_conv(const ViewArgs& args, int64_t first, int64_t last) {
+  if (!prepared_as<BlockedConvPrepared>(args).here) return usage("plan.lanes", "the plan is for another machine");
   if (idle(args) || first == last) return {};
-  const BlockedConv c = conv_of(args);
+  const BlockedConv c = conv_of_blocked_conv(args);
   const Cut cut = cut_of(args);
   // In one call: neighbouring items have work in common.
   const int64_t begin = share_of(cut.items, cut.tasks, first).first;
@@ -130,14 +130,14 @@ Status run(const ViewArgs& args, int64_t first, int64_t last) {
 }  // namespace
 
 constexpr EngineKernel kBlockedConv = {.name = "f32 blocked",
-                                       .accepts = accepts,
-                                       .prepare = prepare,
-                                       .scratch = scratch,
-                                       .tasks = tasks,
+                                       .accepts = accepts_blocked_conv,
+                                       .prepare = prepare_blocked_conv,
+                                       .scratch = scratch_blocked_conv,
+                                       .tasks = tasks_blocked_conv,
                                        .begin = begin,
                                        .bind = bind,
                                        .bound_bytes = sizeof(Cut),
-                                       .run = run,
+                                       .run = run_blocked_conv,
                                        .way = way,
                                        .in_place = 1u << 3,
                                        .packed = 1u << 1};

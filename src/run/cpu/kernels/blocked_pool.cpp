@@ -18,13 +18,13 @@ struct Pool {
   bool here = false;  // the lanes are the machine's
 };
 
-std::string_view accepts_pool(const Call& call) {
+std::string_view accepts_blocked_pool(const Call& call) {
   if (!is_f32(call, 0)) return "its element type is not f32";
   const auto* kernel = call.ints("kernel_shape");
   return kernel && (kernel->size() == 1 || kernel->size() == 2) ? "" : "it has neither one nor two spatial axes";
 }
 
-Result<std::shared_ptr<const void>> prepare_pool(const Call& call) {
+Result<std::shared_ptr<const void>> prepare_blocked_pool(const Call& call) {
   auto p = std::make_shared<Pool>();
   TRY(p->window, WindowAxes::read(call, *call.ints("kernel_shape")));
   p->here = call.i("lanes") == simd::block_lanes();
@@ -34,8 +34,8 @@ Result<std::shared_ptr<const void>> prepare_pool(const Call& call) {
   return p;
 }
 
-BlockedPool pool_of(const ViewArgs& args) {
-  const Pool& p = *static_cast<const Pool*>(args.prepared);
+BlockedPool pool_of_blocked_pool(const ViewArgs& args) {
+  const Pool& p = prepared_as<Pool>(args);
   const auto in = args.in[0].dims, out = args.out[0].dims;
   const bool plane = out.size() == 5;
   BlockedPool pool;
@@ -64,17 +64,17 @@ BlockedPool pool_of(const ViewArgs& args) {
 }
 
 int64_t pool_tasks(const ViewArgs& args) {
-  const BlockedPool p = pool_of(args);
+  const BlockedPool p = pool_of_blocked_pool(args);
   const double cells = static_cast<double>(p.out_height * p.out_width) *
                        static_cast<double>(p.kernel_height * p.kernel_width) *
                        static_cast<double>(args.out[0].dims.back());
   return tasks_for(p.planes, cells);
 }
 
-Status run_pool(const ViewArgs& args, int64_t first, int64_t last) {
-  if (!static_cast<const Pool*>(args.prepared)->here) return usage("plan.lanes", "the plan is for another machine");
+Status run_blocked_pool(const ViewArgs& args, int64_t first, int64_t last) {
+  if (!prepared_as<Pool>(args).here) return usage("plan.lanes", "the plan is for another machine");
   if (args.out[0].count() == 0) return {};
-  const BlockedPool pool = pool_of(args);
+  const BlockedPool pool = pool_of_blocked_pool(args);
   const int64_t all = pool_tasks(args);
   const Share begin = share_of(pool.planes, all, first), end = share_of(pool.planes, all, last - 1);
   simd::blocked_pool_run(pool, begin.first, end.last);
@@ -94,12 +94,12 @@ Reorder reorder_of(const View& plain, const View& blocked) {
   return out;
 }
 
-int64_t tasks_of(const Reorder& r) {
+int64_t tasks_of_blocked_pool(const Reorder& r) {
   return tasks_for(r.items, 4.0 * static_cast<double>(r.plane) * static_cast<double>(r.lanes));
 }
 
-int64_t to_tasks(const ViewArgs& args) { return tasks_of(reorder_of(args.in[0], args.out[0])); }
-int64_t from_tasks(const ViewArgs& args) { return tasks_of(reorder_of(args.out[0], args.in[0])); }
+int64_t to_tasks(const ViewArgs& args) { return tasks_of_blocked_pool(reorder_of(args.in[0], args.out[0])); }
+int64_t from_tasks(const ViewArgs& args) { return tasks_of_blocked_pool(reorder_of(args.out[0], args.in[0])); }
 
 // The blocks first..last - 1 of an input with any strides: channels-last ones are copied place by place.
 void gather_blocks(const View& in, const Reorder& r, int64_t first, int64_t last, float* out) {
@@ -131,7 +131,7 @@ void gather_blocks(const View& in, const Reorder& r, int64_t first, int64_t last
 Result<Share> items_of(const ViewArgs& args, const Reorder& r, int64_t first, int64_t last) {
   if (r.lanes != simd::block_lanes()) return usage("plan.lanes", "the plan is for another machine");
   if (args.out[0].count() == 0) return Share{0, 0};
-  const int64_t all = tasks_of(r);
+  const int64_t all = tasks_of_blocked_pool(r);
   return Share{share_of(r.items, all, first).first, share_of(r.items, all, last - 1).last};
 }
 
@@ -159,8 +159,11 @@ Status run_from(const ViewArgs& args, int64_t first, int64_t last) {
 
 }  // namespace
 
-constexpr EngineKernel kBlockedPool = {
-    .name = "f32 blocked", .accepts = accepts_pool, .prepare = prepare_pool, .tasks = pool_tasks, .run = run_pool};
+constexpr EngineKernel kBlockedPool = {.name = "f32 blocked",
+                                       .accepts = accepts_blocked_pool,
+                                       .prepare = prepare_blocked_pool,
+                                       .tasks = pool_tasks,
+                                       .run = run_blocked_pool};
 constexpr EngineKernel kFromBlocked = {
     .name = "f32 reorder", .accepts = accepts_reorder, .tasks = from_tasks, .run = run_from};
 constexpr EngineKernel kToBlocked = {

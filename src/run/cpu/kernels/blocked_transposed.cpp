@@ -11,13 +11,13 @@ namespace {
 
 using simd::BlockedTransposed;
 
-struct Prepared {
+struct BlockedTransposedPrepared {
   BlockedTransposed conv;  // all that does not depend on the input's sizes
   RawFloats weights;
   bool here = false;  // the lanes are the machine's
 };
 
-std::string_view accepts(const Call& call) {
+std::string_view accepts_blocked_transposed(const Call& call) {
   for (size_t i = 0; i < call.inputs(); ++i)
     if (call.has(i) && !is_f32(call, i)) return "its element type is not f32";
   if (!is_constant(call, 1)) return "the weights are not constant";
@@ -27,8 +27,8 @@ std::string_view accepts(const Call& call) {
   return strides && std::equal(strides->begin(), strides->end(), w.begin() + 2, w.end()) ? "" : "its windows overlap";
 }
 
-Result<std::shared_ptr<const void>> prepare(const Call& call) {
-  auto p = std::make_shared<Prepared>();
+Result<std::shared_ptr<const void>> prepare_blocked_transposed(const Call& call) {
+  auto p = std::make_shared<BlockedTransposedPrepared>();
   const auto& w = call.in(1).constant->dims();
   p->here = call.i("lanes") == simd::block_lanes();
   p->conv.in_channels = w[0];
@@ -42,10 +42,8 @@ Result<std::shared_ptr<const void>> prepare(const Call& call) {
   return p;
 }
 
-const Prepared& prepared_of(const ViewArgs& args) { return *static_cast<const Prepared*>(args.prepared); }
-
-BlockedTransposed conv_of(const ViewArgs& args) {
-  BlockedTransposed c = prepared_of(args).conv;
+BlockedTransposed conv_of_blocked_transposed(const ViewArgs& args) {
+  BlockedTransposed c = prepared_as<BlockedTransposedPrepared>(args).conv;
   const auto in = args.in[0].dims;
   c.batch = in[0];
   c.in_height = in.size() == 5 ? in[2] : 1;
@@ -56,29 +54,34 @@ BlockedTransposed conv_of(const ViewArgs& args) {
   return c;
 }
 
-int64_t tasks_of(const BlockedTransposed& c, int64_t outputs) {
+int64_t tasks_of_blocked_transposed(const BlockedTransposed& c, int64_t outputs) {
   const int64_t items = simd::blocked_transposed_items(c);
   const double work = static_cast<double>(outputs) * static_cast<double>(c.in_channels);
   return tasks_for(items, work / static_cast<double>(std::max<int64_t>(items, 1)));
 }
 
-int64_t tasks(const ViewArgs& args) {
+int64_t tasks_blocked_transposed(const ViewArgs& args) {
   const int64_t outputs = args.out[0].count();
-  return !prepared_of(args).here || outputs == 0 ? 1 : tasks_of(conv_of(args), outputs);
+  return !prepared_as<BlockedTransposedPrepared>(args).here || outputs == 0
+             ? 1
+             : tasks_of_blocked_transposed(conv_of_blocked_transposed(args), outputs);
 }
 
-Status run(const ViewArgs& args, int64_t first, int64_t last) {
-  if (!prepared_of(args).here) return usage("plan.lanes", "the plan is for another machine");
+Status run_blocked_transposed(const ViewArgs& args, int64_t first, int64_t last) {
+  if (!prepared_as<BlockedTransposedPrepared>(args).here) return usage("plan.lanes", "the plan is for another machine");
   if (args.out[0].count() == 0) return {};
-  const BlockedTransposed c = conv_of(args);
-  const int64_t all = tasks(args), items = simd::blocked_transposed_items(c);
+  const BlockedTransposed c = conv_of_blocked_transposed(args);
+  const int64_t all = tasks_blocked_transposed(args), items = simd::blocked_transposed_items(c);
   simd::blocked_transposed_run(c, share_of(items, all, first).first, share_of(items, all, last - 1).last);
   return {};
 }
 
 }  // namespace
 
-constexpr EngineKernel kBlockedConvTranspose = {
-    .name = "f32 blocked", .accepts = accepts, .prepare = prepare, .tasks = tasks, .run = run};
+constexpr EngineKernel kBlockedConvTranspose = {.name = "f32 blocked",
+                                                .accepts = accepts_blocked_transposed,
+                                                .prepare = prepare_blocked_transposed,
+                                                .tasks = tasks_blocked_transposed,
+                                                .run = run_blocked_transposed};
 
 }  // namespace anyshape::cpu

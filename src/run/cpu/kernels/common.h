@@ -18,6 +18,12 @@
 // What the kernels of several families share.
 namespace anyshape::cpu {
 
+// What EngineKernel::prepare has made. REQUIRES: it made a T.
+template <class T>
+const T& prepared_as(const ViewArgs& args) {
+  return *static_cast<const T*>(args.prepared);
+}
+
 template <class T>
 struct CacheAligned {
   using value_type = T;

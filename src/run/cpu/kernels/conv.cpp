@@ -11,13 +11,13 @@ namespace {
 
 using simd::Conv;
 
-struct Prepared {
+struct ConvPrepared {
   Conv conv;  // all that does not depend on the input's sizes
   RawFloats weights;
   WindowAxes window;
 };
 
-std::string_view accepts(const Call& call) {
+std::string_view accepts_conv(const Call& call) {
   for (size_t i = 0; i < call.inputs(); ++i)
     if (call.has(i) && !is_f32(call, i)) return "its element type is not f32";
   if (!is_constant(call, 1)) return "the weights are not constant";
@@ -26,8 +26,8 @@ std::string_view accepts(const Call& call) {
   return rank == 3 || rank == 4 ? "" : "it has neither one nor two spatial axes";
 }
 
-Result<std::shared_ptr<const void>> prepare(const Call& call) {
-  auto p = std::make_shared<Prepared>();
+Result<std::shared_ptr<const void>> prepare_conv(const Call& call) {
+  auto p = std::make_shared<ConvPrepared>();
   const Tensor& w = *call.in(1).constant;
   TRY(p->window, WindowAxes::read(call, std::span(w.dims()).subspan(2)));
   Conv& c = p->conv;
@@ -39,8 +39,8 @@ Result<std::shared_ptr<const void>> prepare(const Call& call) {
   return p;
 }
 
-Conv conv_of(const ViewArgs& args) {
-  const Prepared& p = *static_cast<const Prepared*>(args.prepared);
+Conv conv_of_conv(const ViewArgs& args) {
+  const ConvPrepared& p = prepared_as<ConvPrepared>(args);
   Conv c = p.conv;
   const View &in = args.in[0], &out = args.out[0];
   set_sizes(p.window, in.rank() == 4, in.dims, out.dims, c);
@@ -51,32 +51,32 @@ Conv conv_of(const ViewArgs& args) {
   return c;
 }
 
-bool empty(const Conv& c) { return c.batch * c.groups * c.out_channels * c.places() == 0; }
+bool empty_conv(const Conv& c) { return c.batch * c.groups * c.out_channels * c.places() == 0; }
 
-int64_t tasks_of(const Conv& c) {
-  if (empty(c)) return 1;
+int64_t tasks_of_conv(const Conv& c) {
+  if (empty_conv(c)) return 1;
   const int64_t items = simd::conv_items(c);
   const double work = static_cast<double>(c.batch * c.groups * c.out_channels) * static_cast<double>(c.places()) *
                       static_cast<double>(c.depth());
   return tasks_for(items, work / static_cast<double>(items));
 }
 
-int64_t slot_of(const Conv& c) { return round_up(simd::conv_scratch(c), 16); }
+int64_t slot_of_conv(const Conv& c) { return round_up(simd::conv_scratch(c), 16); }
 
-int64_t tasks(const ViewArgs& args) { return tasks_of(conv_of(args)); }
+int64_t tasks_conv(const ViewArgs& args) { return tasks_of_conv(conv_of_conv(args)); }
 
-int64_t scratch(const ViewArgs& args) {
-  const Conv c = conv_of(args);
-  return empty(c) ? 0 : tasks_of(c) * slot_of(c) * static_cast<int64_t>(sizeof(float));
+int64_t scratch_conv(const ViewArgs& args) {
+  const Conv c = conv_of_conv(args);
+  return empty_conv(c) ? 0 : tasks_of_conv(c) * slot_of_conv(c) * static_cast<int64_t>(sizeof(float));
 }
 
-Status run(const ViewArgs& args, int64_t first, int64_t last) {
-  const Conv c = conv_of(args);
-  if (empty(c)) return {};
-  const int64_t all = tasks_of(c), items = simd::conv_items(c);
+Status run_conv(const ViewArgs& args, int64_t first, int64_t last) {
+  const Conv c = conv_of_conv(args);
+  if (empty_conv(c)) return {};
+  const int64_t all = tasks_of_conv(c), items = simd::conv_items(c);
   for (int64_t t = first; t < last; ++t) {
     const Share share = share_of(items, all, t);
-    simd::conv_run(c, share.first, share.last, reinterpret_cast<float*>(args.scratch) + t * slot_of(c));
+    simd::conv_run(c, share.first, share.last, reinterpret_cast<float*>(args.scratch) + t * slot_of_conv(c));
   }
   return {};
 }
@@ -84,11 +84,11 @@ Status run(const ViewArgs& args, int64_t first, int64_t last) {
 }  // namespace
 
 constexpr EngineKernel kConv = {.name = "f32 packed",
-                                .accepts = accepts,
-                                .prepare = prepare,
-                                .scratch = scratch,
-                                .tasks = tasks,
-                                .run = run,
+                                .accepts = accepts_conv,
+                                .prepare = prepare_conv,
+                                .scratch = scratch_conv,
+                                .tasks = tasks_conv,
+                                .run = run_conv,
                                 .packed = 1u << 1};
 
 }  // namespace anyshape::cpu

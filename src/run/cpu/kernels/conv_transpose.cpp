@@ -10,12 +10,12 @@ namespace {
 
 using simd::ConvTranspose;
 
-struct Prepared {
+struct ConvTransposePrepared {
   ops::TransposedWindow transposed;
   int64_t groups = 1;
 };
 
-std::string_view accepts(const Call& call) {
+std::string_view accepts_conv_transpose(const Call& call) {
   for (size_t i = 0; i < call.inputs(); ++i)
     if (call.has(i) && !is_f32(call, i)) return "its element type is not f32";
   const Fact& w = call.in(1);
@@ -23,15 +23,15 @@ std::string_view accepts(const Call& call) {
   return w.numeric_dims() ? "" : "the sizes of the weights are not known";
 }
 
-Result<std::shared_ptr<const void>> prepare(const Call& call) {
-  auto p = std::make_shared<Prepared>();
+Result<std::shared_ptr<const void>> prepare_conv_transpose(const Call& call) {
+  auto p = std::make_shared<ConvTransposePrepared>();
   TRY(p->transposed, ops::read_transposed_window(call, *call.in(1).dims));
   p->groups = call.i("group");
   return p;
 }
 
 ConvTranspose operation_of(const ViewArgs& args) {
-  const Prepared& p = *static_cast<const Prepared*>(args.prepared);
+  const ConvTransposePrepared& p = prepared_as<ConvTransposePrepared>(args);
   const ops::Window& window = p.transposed.window;
   const View &in = args.in[0], &w = args.in[1], &out = args.out[0];
   const size_t x = window.rank() - 1;
@@ -61,39 +61,46 @@ ConvTranspose operation_of(const ViewArgs& args) {
   return c;
 }
 
-bool empty(const ConvTranspose& c) { return c.batch * c.groups * c.out_channels * c.out_places() == 0; }
+bool empty_conv_transpose(const ConvTranspose& c) { return c.batch * c.groups * c.out_channels * c.out_places() == 0; }
 
-int64_t tasks_of(const ConvTranspose& c) {
-  if (empty(c)) return 1;
+int64_t tasks_of_conv_transpose(const ConvTranspose& c) {
+  if (empty_conv_transpose(c)) return 1;
   const int64_t items = simd::conv_transpose_items(c);
   const double work = static_cast<double>(c.batch * c.groups * c.in_channels) * static_cast<double>(c.out_channels) *
                       static_cast<double>(c.in_places()) * static_cast<double>(c.area());
   return tasks_for(items, work / static_cast<double>(items));
 }
 
-int64_t slot_of(const ConvTranspose& c) { return round_up(simd::conv_transpose_scratch(c), 16); }
+int64_t slot_of_conv_transpose(const ConvTranspose& c) { return round_up(simd::conv_transpose_scratch(c), 16); }
 
-int64_t tasks(const ViewArgs& args) { return tasks_of(operation_of(args)); }
+int64_t tasks_conv_transpose(const ViewArgs& args) { return tasks_of_conv_transpose(operation_of(args)); }
 
-int64_t scratch(const ViewArgs& args) {
+int64_t scratch_conv_transpose(const ViewArgs& args) {
   const ConvTranspose c = operation_of(args);
-  return empty(c) ? 0 : tasks_of(c) * slot_of(c) * static_cast<int64_t>(sizeof(float));
+  return empty_conv_transpose(c)
+             ? 0
+             : tasks_of_conv_transpose(c) * slot_of_conv_transpose(c) * static_cast<int64_t>(sizeof(float));
 }
 
-Status run(const ViewArgs& args, int64_t first, int64_t last) {
+Status run_conv_transpose(const ViewArgs& args, int64_t first, int64_t last) {
   const ConvTranspose c = operation_of(args);
-  if (empty(c)) return {};
-  const int64_t all = tasks_of(c), items = simd::conv_transpose_items(c);
+  if (empty_conv_transpose(c)) return {};
+  const int64_t all = tasks_of_conv_transpose(c), items = simd::conv_transpose_items(c);
   for (int64_t t = first; t < last; ++t) {
     const Share share = share_of(items, all, t);
-    simd::conv_transpose_run(c, share.first, share.last, reinterpret_cast<float*>(args.scratch) + t * slot_of(c));
+    simd::conv_transpose_run(c, share.first, share.last,
+                             reinterpret_cast<float*>(args.scratch) + t * slot_of_conv_transpose(c));
   }
   return {};
 }
 
 }  // namespace
 
-constexpr EngineKernel kConvTranspose = {
-    .name = "f32 products", .accepts = accepts, .prepare = prepare, .scratch = scratch, .tasks = tasks, .run = run};
+constexpr EngineKernel kConvTranspose = {.name = "f32 products",
+                                         .accepts = accepts_conv_transpose,
+                                         .prepare = prepare_conv_transpose,
+                                         .scratch = scratch_conv_transpose,
+                                         .tasks = tasks_conv_transpose,
+                                         .run = run_conv_transpose};
 
 }  // namespace anyshape::cpu

@@ -14,15 +14,13 @@ using ops::TreeClassifier;
 using ops::Trees;
 
 // Either kind of ensemble; of a regressor only `trees` of the classifier is there.
-struct Prepared {
+struct ForestPrepared {
   TreeClassifier model;
   simd::FlatForest forest;
   std::vector<uint8_t> voted;
 };
 
-const Prepared& prepared_of(const ViewArgs& args) { return *static_cast<const Prepared*>(args.prepared); }
-
-using Read = Result<TreeClassifier> (*)(const Call&);
+using ForestRead = Result<TreeClassifier> (*)(const Call&);
 
 template <Result<Trees> (*read)(const Call&)>
 Result<TreeClassifier> read_targets(const Call& call) {
@@ -32,17 +30,17 @@ Result<TreeClassifier> read_targets(const Call& call) {
   return out;
 }
 
-bool is_classifier(const Call& call) { return call.type() == "TreeEnsembleClassifier"; }
+bool is_classifier_forest(const Call& call) { return call.type() == "TreeEnsembleClassifier"; }
 
-std::string_view flatten(const Call& call, const TreeClassifier& model, Prepared& p) {
+std::string_view flatten(const Call& call, const TreeClassifier& model, ForestPrepared& p) {
   const auto& [forest, transform, base] = model.trees;
   if (model.count == 0 || model.count > 1000) return "it has no targets, or more than 1000";
-  if (is_classifier(call) && model.labels.empty()) return "its labels are strings";
-  if (!is_classifier(call) && !base.empty() && base.size() != model.count)
+  if (is_classifier_forest(call) && model.labels.empty()) return "its labels are strings";
+  if (!is_classifier_forest(call) && !base.empty() && base.size() != model.count)
     return "its base values are not one a target";
   if (const auto why = flat_forest(forest, static_cast<int64_t>(model.count), p.forest, p.voted); !why.empty())
     return why;
-  if (is_classifier(call) && std::find(p.voted.begin(), p.voted.end(), kVotedBySome) != p.voted.end())
+  if (is_classifier_forest(call) && std::find(p.voted.begin(), p.voted.end(), kVotedBySome) != p.voted.end())
     return "whether a class gets a vote hangs on the row";
   const auto features = call.in(0).dims ? call.in(0).dims->back().constant() : std::nullopt;
   if (!features) return "the number of its features is not known";
@@ -52,15 +50,15 @@ std::string_view flatten(const Call& call, const TreeClassifier& model, Prepared
 }
 
 // Lists of all nodes are read once: what is wrong with them, prepare() tells.
-std::string_view accepts(const Call& call) {
+std::string_view accepts_forest(const Call& call) {
   if (!is_f32(call, 0)) return "its features are not f32";
   const auto& dims = call.in(0).dims;
   return !dims || dims->empty() || dims->size() > 2 ? "its input is not known to be rows of features" : "";
 }
 
-template <Read read>
-Result<std::shared_ptr<const void>> prepare(const Call& call) {
-  auto p = std::make_shared<Prepared>();
+template <ForestRead read>
+Result<std::shared_ptr<const void>> prepare_forest(const Call& call) {
+  auto p = std::make_shared<ForestPrepared>();
   auto model = read(call);
   if (!model) return unknown("kernel.trees", "its trees are not legal");
   p->model = *std::move(model);
@@ -71,35 +69,35 @@ Result<std::shared_ptr<const void>> prepare(const Call& call) {
   return p;
 }
 
-struct Rows {
+struct ForestRows {
   int64_t count, features;
   int64_t blocks() const { return (count + simd::kForestRows - 1) / simd::kForestRows; }
 };
-Rows rows_of(const ViewArgs& args) {
+ForestRows rows_of_forest(const ViewArgs& args) {
   const auto dims = args.in[0].dims;
   return {dims.size() == 2 ? dims[0] : 1, dims.back()};
 }
 
-int64_t tasks(const ViewArgs& args) {
-  const auto& forest = prepared_of(args).forest;
+int64_t tasks_forest(const ViewArgs& args) {
+  const auto& forest = prepared_as<ForestPrepared>(args).forest;
   const double nodes = static_cast<double>(forest.nodes.size());
-  return tasks_for(rows_of(args).blocks(), 8 * nodes + 200 * static_cast<double>(forest.trees.size()));
+  return tasks_for(rows_of_forest(args).blocks(), 8 * nodes + 200 * static_cast<double>(forest.trees.size()));
 }
 
-int64_t sums_of(const Prepared& p) { return p.forest.targets * simd::kForestRows; }
+int64_t sums_of(const ForestPrepared& p) { return p.forest.targets * simd::kForestRows; }
 
 int64_t task_bytes(const ViewArgs& args) {
-  const Prepared& p = prepared_of(args);
-  return sums_of(p) * 8 + round_up(simd::forest_scratch(p.forest, rows_of(args).features) * 4, 64) +
+  const ForestPrepared& p = prepared_as<ForestPrepared>(args);
+  return sums_of(p) * 8 + round_up(simd::forest_scratch(p.forest, rows_of_forest(args).features) * 4, 64) +
          round_up(p.forest.targets * 9, 64);
 }
 
-int64_t scratch(const ViewArgs& args) { return tasks(args) * task_bytes(args); }
+int64_t scratch_forest(const ViewArgs& args) { return tasks_forest(args) * task_bytes(args); }
 
 // Finishes the sums of rows of one block.
 void finish_rows(const ViewArgs& args, const double* sums, int64_t first, int64_t count, double* score,
                  uint8_t* voted) {
-  const Prepared& p = prepared_of(args);
+  const ForestPrepared& p = prepared_as<ForestPrepared>(args);
   const auto targets = static_cast<size_t>(p.forest.targets);
   const bool classes = !p.model.labels.empty();
   const auto& forest = p.model.trees.forest;
@@ -120,10 +118,10 @@ void finish_rows(const ViewArgs& args, const double* sums, int64_t first, int64_
   }
 }
 
-Status run(const ViewArgs& args, int64_t first, int64_t last) {
-  const Prepared& p = prepared_of(args);
-  const Rows rows = rows_of(args);
-  const int64_t all = tasks(args);
+Status run_forest(const ViewArgs& args, int64_t first, int64_t last) {
+  const ForestPrepared& p = prepared_as<ForestPrepared>(args);
+  const ForestRows rows = rows_of_forest(args);
+  const int64_t all = tasks_forest(args);
   auto* sums = reinterpret_cast<double*>(args.scratch + first * task_bytes(args));
   auto* turned = reinterpret_cast<float*>(sums + sums_of(p));
   auto* score = reinterpret_cast<double*>(turned + simd::forest_scratch(p.forest, rows.features));
@@ -137,9 +135,13 @@ Status run(const ViewArgs& args, int64_t first, int64_t last) {
   return {};
 }
 
-template <Read read>
-constexpr EngineKernel kForest = {
-    .name = "f32 forest", .accepts = accepts, .prepare = prepare<read>, .scratch = scratch, .tasks = tasks, .run = run};
+template <ForestRead read>
+constexpr EngineKernel kForest = {.name = "f32 forest",
+                                  .accepts = accepts_forest,
+                                  .prepare = prepare_forest<read>,
+                                  .scratch = scratch_forest,
+                                  .tasks = tasks_forest,
+                                  .run = run_forest};
 
 }  // namespace
 

@@ -14,7 +14,7 @@ namespace {
 
 using kernels::PostTransform;
 
-using Rows = FeatureView;
+using LinearRows = FeatureView;
 
 std::span<const float> list_of(const Call& call, std::string_view name) {
   const auto* list = call.floats(name);
@@ -31,12 +31,12 @@ struct Linear {
   simd::LinearModel model() const { return {features, sets, weights.data(), by_feature.data(), intercepts.data()}; }
 };
 
-const Linear& linear_of(const ViewArgs& args) { return *static_cast<const Linear*>(args.prepared); }
+const Linear& linear_of(const ViewArgs& args) { return prepared_as<Linear>(args); }
 
-bool is_classifier(const Call& call) { return call.type() == "LinearClassifier"; }
+bool is_classifier_linear(const Call& call) { return call.type() == "LinearClassifier"; }
 
 int64_t sets_of(const Call& call) {
-  return is_classifier(call) ? static_cast<int64_t>(list_of(call, "intercepts").size()) : call.i("targets");
+  return is_classifier_linear(call) ? static_cast<int64_t>(list_of(call, "intercepts").size()) : call.i("targets");
 }
 
 std::string_view accepts_linear(const Call& call) {
@@ -53,7 +53,7 @@ std::string_view accepts_linear(const Call& call) {
     return "it has too few coefficients";
   const auto intercepts = list_of(call, "intercepts").size();
   if (intercepts != 0 && static_cast<int64_t>(intercepts) < sets) return "it has too few intercepts";
-  if (!is_classifier(call)) return {};
+  if (!is_classifier_linear(call)) return {};
   const ops::Labels labels = ops::labels_of(call, "classlabels_ints", "classlabels_strings");
   if (labels.dtype != DType::i64) return "its labels are strings";
   return {};
@@ -64,7 +64,7 @@ Result<std::shared_ptr<const void>> prepare_linear(const Call& call) {
   TRY(p->transform, ops::transform_of(call));
   p->features = features_of(call).value_or(0);
   p->sets = p->width = sets_of(call);
-  if (is_classifier(call)) {
+  if (is_classifier_linear(call)) {
     if (const auto* labels = call.ints("classlabels_ints")) p->labels = *labels;
     if (p->sets == 1 && p->labels.size() == 2) p->width = 2;
   }
@@ -130,7 +130,7 @@ void many_scores(const Linear& p, const float* x, int64_t rows, float* sums, int
 template <bool classes>
 Status run_linear(const ViewArgs& args, int64_t first, int64_t last) {
   const Linear& p = linear_of(args);
-  const Rows rows = rows_of(args.in[0]);
+  const LinearRows rows = rows_of(args.in[0]);
   const int64_t all = linear_tasks(args), end = share_of(rows.count, all, last - 1).last;
   auto* sums = reinterpret_cast<float*>(args.scratch + first * sums_bytes(p));
   const View scores = !classes ? args.out[0] : args.out.size() > 1 ? args.out[1] : View();
@@ -166,19 +166,19 @@ Result<std::shared_ptr<const void>> prepare_scaler(const Call& call) {
   return p;
 }
 
-int64_t row_tasks(const Rows& rows) { return tasks_for(rows.count, 4.0 * static_cast<double>(rows.features)); }
+int64_t row_tasks(const LinearRows& rows) { return tasks_for(rows.count, 4.0 * static_cast<double>(rows.features)); }
 
 // One pair of numbers is for tensors of any rank.
-Rows scaled_rows(const ViewArgs& args) {
-  const bool one = static_cast<const Scaler*>(args.prepared)->offset.size() == 1;
-  return one ? Rows{args.in[0].count(), 1} : rows_of(args.in[0]);
+LinearRows scaled_rows(const ViewArgs& args) {
+  const bool one = prepared_as<Scaler>(args).offset.size() == 1;
+  return one ? LinearRows{args.in[0].count(), 1} : rows_of(args.in[0]);
 }
 
 int64_t scaler_tasks(const ViewArgs& args) { return row_tasks(scaled_rows(args)); }
 
 Status run_scaler(const ViewArgs& args, int64_t first, int64_t last) {
-  const auto& p = *static_cast<const Scaler*>(args.prepared);
-  const Rows rows = scaled_rows(args);
+  const auto& p = prepared_as<Scaler>(args);
+  const LinearRows rows = scaled_rows(args);
   const int64_t all = row_tasks(rows);
   const int64_t from = share_of(rows.count, all, first).first, to = share_of(rows.count, all, last - 1).last;
   const int64_t at = from * rows.features;
@@ -201,12 +201,11 @@ Result<std::shared_ptr<const void>> prepare_normalizer(const Call& call) {
 int64_t normalizer_tasks(const ViewArgs& args) { return row_tasks(rows_of(args.in[0])); }
 
 Status run_normalizer(const ViewArgs& args, int64_t first, int64_t last) {
-  const Rows rows = rows_of(args.in[0]);
+  const LinearRows rows = rows_of(args.in[0]);
   const int64_t all = row_tasks(rows);
   const int64_t from = share_of(rows.count, all, first).first, to = share_of(rows.count, all, last - 1).last;
-  simd::normalize_rows(*static_cast<const simd::RowNorm*>(args.prepared),
-                       args.in[0].as<const float>() + from * rows.features, to - from, rows.features,
-                       args.out[0].as<float>() + from * rows.features);
+  simd::normalize_rows(prepared_as<simd::RowNorm>(args), args.in[0].as<const float>() + from * rows.features, to - from,
+                       rows.features, args.out[0].as<float>() + from * rows.features);
   return {};
 }
 
@@ -229,7 +228,7 @@ Result<std::shared_ptr<const void>> prepare_imputer(const Call& call) {
 }
 
 Status run_imputer(const ViewArgs& args, int64_t, int64_t) {
-  const auto& p = *static_cast<const Imputer*>(args.prepared);
+  const auto& p = prepared_as<Imputer>(args);
   const auto* x = args.in[0].as<const float>();
   auto* to = args.out[0].as<float>();
   const bool missing = std::isnan(p.replaced);

@@ -25,13 +25,11 @@ void visit_numbers(DType dtype, Visit visit) {
   if (dtype == DType::i32) visit(int32_t());
 }
 
-struct Prepared {
+struct LinesPrepared {
   size_t axis = 0;
   bool largest = true, last = false;          // ArgMax, ArgMin, TopK
   bool exclusive = false, backwards = false;  // CumSum
 };
-
-const Prepared& prepared_of(const ViewArgs& args) { return *static_cast<const Prepared*>(args.prepared); }
 
 // Line l has its entries at start(l), start(l) + inner, ...
 struct Lines {
@@ -43,7 +41,7 @@ struct Lines {
 
 Lines lines_of(const ViewArgs& args) {
   const auto dims = args.in[0].dims;
-  const size_t axis = prepared_of(args).axis;
+  const size_t axis = prepared_as<LinesPrepared>(args).axis;
   Lines l;
   for (size_t i = 0; i < axis; ++i) l.outer *= dims[i];
   for (size_t i = axis + 1; i < dims.size(); ++i) l.inner *= dims[i];
@@ -54,8 +52,8 @@ Lines lines_of(const ViewArgs& args) {
 template <bool largest>
 Result<std::shared_ptr<const void>> prepare_arg(const Call& call) {
   TRY(const size_t axis, ops::normalize_axis(call.i("axis"), call.in(0).rank()));
-  return std::make_shared<Prepared>(
-      Prepared{.axis = axis, .largest = largest, .last = call.i("select_last_index") != 0});
+  return std::make_shared<LinesPrepared>(
+      LinesPrepared{.axis = axis, .largest = largest, .last = call.i("select_last_index") != 0});
 }
 
 // Whether x takes the place of the best so far; one that is no number is the most extreme, of equal ones the last wins.
@@ -93,7 +91,7 @@ int64_t arg_tasks(const ViewArgs& args) {
 
 Status run_arg(const ViewArgs& args, int64_t first, int64_t last) {
   const Lines l = lines_of(args);
-  const Prepared& p = prepared_of(args);
+  const LinesPrepared& p = prepared_as<LinesPrepared>(args);
   const int64_t tasks = arg_tasks(args), end = share_of(l.count(), tasks, last - 1).last;
   if (l.size == 0 && l.count() > 0) return refuse("arg.empty", "the axis has no entries");
   visit_numbers(args.in[0].dtype, [&]<class T>(T) {
@@ -114,7 +112,8 @@ std::string_view accepts_top(const Call& call) {
 
 Result<std::shared_ptr<const void>> prepare_top(const Call& call) {
   TRY(const size_t axis, ops::normalize_axis(call.i("axis"), call.in(0).rank()));
-  return std::make_shared<Prepared>(Prepared{.axis = axis, .largest = call.version() < 11 || call.i("largest") != 0});
+  return std::make_shared<LinesPrepared>(
+      LinesPrepared{.axis = axis, .largest = call.version() < 11 || call.i("largest") != 0});
 }
 
 int64_t top_tasks(const ViewArgs& args) {
@@ -148,7 +147,7 @@ struct Before {
 
 template <class T>
 void top_line(const ViewArgs& args, const Lines& l, int64_t line, int64_t* order) {
-  const Prepared& p = prepared_of(args);
+  const LinesPrepared& p = prepared_as<LinesPrepared>(args);
   const View& shaped = args.out[0] ? args.out[0] : args.out[1];
   const int64_t k = std::min(shaped.dims[p.axis], l.size), to = l.start(line, k);
   const T* x = args.in[0].as<const T>() + l.start(line, l.size);
@@ -187,8 +186,8 @@ std::string_view accepts_running(const Call& call) {
 
 Result<std::shared_ptr<const void>> prepare_running(const Call& call) {
   TRY(const size_t axis, ops::normalize_axis(ops::known_numbers(call, 1)->front(), call.in(0).rank()));
-  return std::make_shared<Prepared>(
-      Prepared{.axis = axis, .exclusive = call.i("exclusive") != 0, .backwards = call.i("reverse") != 0});
+  return std::make_shared<LinesPrepared>(
+      LinesPrepared{.axis = axis, .exclusive = call.i("exclusive") != 0, .backwards = call.i("reverse") != 0});
 }
 
 int64_t running_tasks(const ViewArgs& args) {
@@ -208,7 +207,7 @@ T plus(T a, T b) {
 
 // All lines of one outer place, entry by entry.
 template <class T>
-void running_sums(const Prepared& p, const Lines& l, const T* x, T* y) {
+void running_sums(const LinesPrepared& p, const Lines& l, const T* x, T* y) {
   const auto at = [&](int64_t k) { return (p.backwards ? l.size - 1 - k : k) * l.inner; };
   for (int64_t k = 0; k < l.size; ++k) {
     T* to = y + at(k);
@@ -227,7 +226,8 @@ Status run_running(const ViewArgs& args, int64_t first, int64_t last) {
   visit_numbers(args.in[0].dtype, [&]<class T>(T) {
     for (int64_t o = share_of(l.outer, tasks, first).first; o < end; ++o) {
       const int64_t start = o * l.size * l.inner;
-      running_sums<T>(prepared_of(args), l, args.in[0].as<const T>() + start, args.out[0].as<T>() + start);
+      running_sums<T>(prepared_as<LinesPrepared>(args), l, args.in[0].as<const T>() + start,
+                      args.out[0].as<T>() + start);
     }
   });
   return {};

@@ -15,25 +15,23 @@ using simd::run_f32;
 constexpr int64_t kPlaces = 256;  // squares of a window of channels stay in the L1 cache
 constexpr int64_t kMostSize = 64;
 
-struct Prepared {
+struct LocalNormPrepared {
   int64_t size = 1;
   float scale = 0, beta = 0, bias = 0;
 };
 
-std::string_view accepts(const Call& call) {
+std::string_view accepts_local_norm(const Call& call) {
   if (!is_f32(call, 0) || !call.in(0).dims) return "its element type is not f32";
   if (call.in(0).rank() < 2) return "its input has no channels";
   const int64_t size = call.i("size");
   return size >= 1 && size <= kMostSize ? "" : "it adds up many channels";
 }
 
-Result<std::shared_ptr<const void>> prepare(const Call& call) {
+Result<std::shared_ptr<const void>> prepare_local_norm(const Call& call) {
   const int64_t size = call.i("size");
-  return std::make_shared<Prepared>(
-      Prepared{size, call.f("alpha") / static_cast<float>(size), call.f("beta"), call.f("bias")});
+  return std::make_shared<LocalNormPrepared>(
+      LocalNormPrepared{size, call.f("alpha") / static_cast<float>(size), call.f("beta"), call.f("bias")});
 }
-
-const Prepared& prepared_of(const ViewArgs& args) { return *static_cast<const Prepared*>(args.prepared); }
 
 struct Maps {
   int64_t batch = 0, channels = 0, plane = 1, runs = 0;  // runs of places of a plane
@@ -46,16 +44,18 @@ Maps maps_of(const ViewArgs& args) {
   return m;
 }
 
-int64_t tasks(const ViewArgs& args) {
+int64_t tasks_local_norm(const ViewArgs& args) {
   const Maps m = maps_of(args);
-  const auto cost = static_cast<double>(prepared_of(args).size + 20);
+  const auto cost = static_cast<double>(prepared_as<LocalNormPrepared>(args).size + 20);
   return tasks_for(m.batch * m.runs, cost * static_cast<double>(m.channels * std::min(m.plane, kPlaces)));
 }
 
 // Squares of a window of channels, and a run of sums.
-int64_t slot_of(const ViewArgs& args) { return (prepared_of(args).size + 1) * kPlaces; }
+int64_t slot_of_local_norm(const ViewArgs& args) { return (prepared_as<LocalNormPrepared>(args).size + 1) * kPlaces; }
 
-int64_t scratch(const ViewArgs& args) { return tasks(args) * slot_of(args) * static_cast<int64_t>(sizeof(float)); }
+int64_t scratch_local_norm(const ViewArgs& args) {
+  return tasks_local_norm(args) * slot_of_local_norm(args) * static_cast<int64_t>(sizeof(float));
+}
 
 // One number, as operands are read.
 struct Splat {
@@ -66,7 +66,7 @@ struct Splat {
 
 class Run {
  public:
-  Run(const Prepared& p, const Maps& maps, float* scratch)
+  Run(const LocalNormPrepared& p, const Maps& maps, float* scratch)
       : p_(p),
         maps_(maps),
         scale_(p.scale),
@@ -104,18 +104,19 @@ class Run {
     for (int64_t c = first + 1; c <= last; ++c) run_f32(ElementOp::add, n, {sums_}, {squares_of(c)}, {}, sums_);
   }
 
-  const Prepared& p_;
+  const LocalNormPrepared& p_;
   const Maps& maps_;
   Splat scale_, bias_, beta_;
   float *squares_, *sums_;
 };
 
-Status run(const ViewArgs& args, int64_t first, int64_t last) {
+Status run_local_norm(const ViewArgs& args, int64_t first, int64_t last) {
   const Maps m = maps_of(args);
   if (args.out[0].count() == 0) return {};
-  const int64_t all = tasks(args);
+  const int64_t all = tasks_local_norm(args);
   for (int64_t task = first; task < last; ++task) {
-    Run run(prepared_of(args), m, reinterpret_cast<float*>(args.scratch) + task * slot_of(args));
+    Run run(prepared_as<LocalNormPrepared>(args), m,
+            reinterpret_cast<float*>(args.scratch) + task * slot_of_local_norm(args));
     const Share share = share_of(m.batch * m.runs, all, task);
     for (int64_t item = share.first; item < share.last; ++item) {
       const int64_t place = item % m.runs * kPlaces, at = item / m.runs * m.channels * m.plane + place;
@@ -127,7 +128,11 @@ Status run(const ViewArgs& args, int64_t first, int64_t last) {
 
 }  // namespace
 
-constexpr EngineKernel kLocalNorm = {
-    .name = "f32 channels", .accepts = accepts, .prepare = prepare, .scratch = scratch, .tasks = tasks, .run = run};
+constexpr EngineKernel kLocalNorm = {.name = "f32 channels",
+                                     .accepts = accepts_local_norm,
+                                     .prepare = prepare_local_norm,
+                                     .scratch = scratch_local_norm,
+                                     .tasks = tasks_local_norm,
+                                     .run = run_local_norm};
 
 }  // namespace anyshape::cpu

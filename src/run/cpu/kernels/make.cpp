@@ -43,7 +43,7 @@ void fill(const Value& value, const ViewArgs& args, int64_t from, int64_t to) {
 }
 
 Status run_fill(const ViewArgs& args, int64_t first, int64_t last) {
-  const Value& value = *static_cast<const Value*>(args.prepared);
+  const Value& value = prepared_as<Value>(args);
   const int64_t tasks = fill_tasks(args), count = args.out[0].count();
   const int64_t from = share_of(count, tasks, first).first, to = share_of(count, tasks, last - 1).last;
   if (value.size == 1) fill<uint8_t>(value, args, from, to);
@@ -68,23 +68,23 @@ Result<std::shared_ptr<const void>> prepare_trilu(const Call& call) {
   return std::make_shared<Triangle>(Triangle{call.i("upper") != 0});
 }
 
-int64_t rows_of(const View& v) {
+int64_t rows_of_make(const View& v) {
   int64_t rows = 1;
   for (size_t i = 0; i + 1 < v.rank(); ++i) rows *= v.dims[i];
   return rows;
 }
 
 int64_t trilu_tasks(const ViewArgs& args) {
-  return tasks_for(rows_of(args.out[0]), static_cast<double>(args.out[0].dims[args.out[0].rank() - 1]));
+  return tasks_for(rows_of_make(args.out[0]), static_cast<double>(args.out[0].dims[args.out[0].rank() - 1]));
 }
 
 Status run_trilu(const ViewArgs& args, int64_t first, int64_t last) {
   const View &in = args.in[0], &out = args.out[0];
   const int64_t columns = out.dims[out.rank() - 1], height = out.dims[out.rank() - 2], size = bytes_of(out.dtype);
-  const int64_t rows = rows_of(out), tasks = trilu_tasks(args);
+  const int64_t rows = rows_of_make(out), tasks = trilu_tasks(args);
   const int64_t raw = args.in.size() > 1 && args.in[1] ? *args.in[1].as<const int64_t>() : 0;
   const int64_t k = std::clamp(raw, -height - columns - 1, height + columns + 1);
-  const bool upper = static_cast<const Triangle*>(args.prepared)->upper;
+  const bool upper = prepared_as<Triangle>(args).upper;
   for (int64_t r = share_of(rows, tasks, first).first; r < share_of(rows, tasks, last - 1).last; ++r) {
     // Columns before `cut` are the lower triangle, with the diagonal only where that is kept.
     const int64_t cut = std::clamp<int64_t>(r % height + k + (upper ? 0 : 1), 0, columns);

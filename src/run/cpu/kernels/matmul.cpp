@@ -15,7 +15,7 @@ using simd::Gemm;
 using simd::GemmTiles;
 
 // B packed where it is a constant, all matrices of its leading axes one after the other.
-struct Prepared {
+struct MatmulPrepared {
   RawFloats b;
   bool packed = false;
   std::vector<int64_t> b_dims;
@@ -25,15 +25,13 @@ struct Prepared {
   float alpha = 1, beta = 1;
 };
 
-const Prepared& prepared_of(const ViewArgs& args) { return *static_cast<const Prepared*>(args.prepared); }
-
 std::string_view accepts_f32(const Call& call) {
   for (size_t i = 0; i < call.inputs(); ++i)
     if (call.has(i) && !is_f32(call, i)) return "its element type is not f32";
   return {};
 }
 
-void pack_constant(const Call& call, Prepared& p) {
+void pack_constant(const Call& call, MatmulPrepared& p) {
   const Tensor& b = *call.in(1).constant;
   p.b_dims = b.dims();
   if (p.b_dims.empty()) return;
@@ -51,7 +49,7 @@ void pack_constant(const Call& call, Prepared& p) {
 }
 
 Result<std::shared_ptr<const void>> prepare_matmul(const Call& call) {
-  auto p = std::make_shared<Prepared>();
+  auto p = std::make_shared<MatmulPrepared>();
   TRY(p->activation, read_activation(call));
   if (const auto* alpha = call.given<float>("alpha")) p->alpha = *alpha;
   if (is_constant(call, 1)) pack_constant(call, *p);
@@ -59,7 +57,7 @@ Result<std::shared_ptr<const void>> prepare_matmul(const Call& call) {
 }
 
 Result<std::shared_ptr<const void>> prepare_gemm(const Call& call) {
-  auto p = std::make_shared<Prepared>();
+  auto p = std::make_shared<MatmulPrepared>();
   TRY(p->activation, read_activation(call));
   p->transpose_a = call.i("transA") != 0;
   p->transpose_b = call.i("transB") != 0;
@@ -131,7 +129,7 @@ std::span<const int64_t> leading_of(std::span<const int64_t> dims) {
 }
 
 bool b_is_vector(const ViewArgs& args) {
-  const Prepared& p = prepared_of(args);
+  const MatmulPrepared& p = prepared_as<MatmulPrepared>(args);
   return p.packed ? p.b_dims.size() == 1 : args.in[1].rank() == 1;
 }
 
@@ -141,14 +139,14 @@ std::span<const int64_t> out_leading(const ViewArgs& args) {
 }
 
 void point_matmul(const ViewArgs& args, Gemm& g) {
-  const Prepared& p = prepared_of(args);
+  const MatmulPrepared& p = prepared_as<MatmulPrepared>(args);
   g.a = args.in[0].as<const float>();
   g.b = p.packed ? p.b.data() : args.in[1].as<const float>();
   g.c = args.out[0].as<float>();
 }
 
 Products matmul_of(const ViewArgs& args) {
-  const Prepared& p = prepared_of(args);
+  const MatmulPrepared& p = prepared_as<MatmulPrepared>(args);
   const View &a = args.in[0], &b = args.in[1];
   Products x;
   Gemm& g = x.g;
@@ -192,7 +190,7 @@ void run_item(const Products& x, Gemm g, int64_t tile, float* scratch) {
   simd::gemm_tile(g, i, std::min(g.m, i + x.tiles.rows), j, std::min(g.n, j + x.tiles.columns), scratch);
 }
 
-float* slot_of(const ViewArgs& args, const Products& x, int64_t task) {
+float* slot_of_matmul(const ViewArgs& args, const Products& x, int64_t task) {
   return reinterpret_cast<float*>(args.scratch) + task * x.slot;
 }
 
@@ -211,7 +209,7 @@ void bind(const ViewArgs& args, std::byte* to) {
 }
 
 Status run_matmul(const ViewArgs& args, int64_t first, int64_t last) {
-  const Prepared& p = prepared_of(args);
+  const MatmulPrepared& p = prepared_as<MatmulPrepared>(args);
   const Products x = products_of<matmul_of, point_matmul>(args);
   const int64_t tasks = x.tasks, count = x.tiles.count();
   if (x.batches == 0) return {};
@@ -229,7 +227,7 @@ Status run_matmul(const ViewArgs& args, int64_t first, int64_t last) {
         g.c += batch * g.m * g.n;
       }
       add_operands(args, g, batch * g.m);
-      run_item(x, g, item % count, slot_of(args, x, t));
+      run_item(x, g, item % count, slot_of_matmul(args, x, t));
     }
   }
   return {};
@@ -245,14 +243,14 @@ Addend c_of(const View& c, int64_t m, int64_t n, float beta) {
 }
 
 void point_gemm(const ViewArgs& args, Gemm& g) {
-  const Prepared& p = prepared_of(args);
+  const MatmulPrepared& p = prepared_as<MatmulPrepared>(args);
   point_matmul(args, g);
   if (args.in.size() > 2 && p.beta != 0) g.epilogue.bias.data = args.in[2].as<const float>();
   if (args.in.size() > 3) g.epilogue.residual.data = args.in[3].as<const float>();
 }
 
-Products gemm_of(const ViewArgs& args) {
-  const Prepared& p = prepared_of(args);
+Products gemm_of_matmul(const ViewArgs& args) {
+  const MatmulPrepared& p = prepared_as<MatmulPrepared>(args);
   const View &a = args.in[0], &b = args.in[1];
   Products x;
   Gemm& g = x.g;
@@ -277,22 +275,22 @@ Products gemm_of(const ViewArgs& args) {
 }
 
 Status run_gemm(const ViewArgs& args, int64_t first, int64_t last) {
-  const Products x = products_of<gemm_of, point_gemm>(args);
+  const Products x = products_of<gemm_of_matmul, point_gemm>(args);
   const int64_t tasks = x.tasks;
   for (int64_t t = first; t < last; ++t) {
     const Share share = share_of(x.items(), tasks, t);
-    for (int64_t item = share.first; item < share.last; ++item) run_item(x, x.g, item, slot_of(args, x, t));
+    for (int64_t item = share.first; item < share.last; ++item) run_item(x, x.g, item, slot_of_matmul(args, x, t));
   }
   return {};
 }
 
 template <Products (*of)(const ViewArgs&)>
-int64_t tasks(const ViewArgs& args) {
+int64_t tasks_matmul(const ViewArgs& args) {
   return of(args).tasks;
 }
 
 template <Products (*of)(const ViewArgs&)>
-int64_t scratch(const ViewArgs& args) {
+int64_t scratch_matmul(const ViewArgs& args) {
   const Products x = of(args);
   return x.slot * x.tasks * static_cast<int64_t>(sizeof(float));
 }
@@ -302,8 +300,8 @@ int64_t scratch(const ViewArgs& args) {
 constexpr EngineKernel kMatMul = {.name = "f32 packed",
                                   .accepts = accepts_f32,
                                   .prepare = prepare_matmul,
-                                  .scratch = scratch<matmul_of>,
-                                  .tasks = tasks<matmul_of>,
+                                  .scratch = scratch_matmul<matmul_of>,
+                                  .tasks = tasks_matmul<matmul_of>,
                                   .bind = bind<matmul_of>,
                                   .bound_bytes = sizeof(Products),
                                   .run = run_matmul,
@@ -313,9 +311,9 @@ constexpr EngineKernel kMatMul = {.name = "f32 packed",
 constexpr EngineKernel kGemm = {.name = "f32 packed",
                                 .accepts = accepts_f32,
                                 .prepare = prepare_gemm,
-                                .scratch = scratch<gemm_of>,
-                                .tasks = tasks<gemm_of>,
-                                .bind = bind<gemm_of>,
+                                .scratch = scratch_matmul<gemm_of_matmul>,
+                                .tasks = tasks_matmul<gemm_of_matmul>,
+                                .bind = bind<gemm_of_matmul>,
                                 .bound_bytes = sizeof(Products),
                                 .run = run_gemm,
                                 .strided = 0b11,

@@ -12,7 +12,7 @@ namespace {
 
 // The weights in panels of gemm_panel() columns; in a panel block after block, in a block row after row, two rows in
 // one byte where numbers have 4 bits. Scales and zero points of a panel are rows, too, one for each block.
-struct Prepared {
+struct MatmulNbitsPrepared {
   int64_t n = 0, k = 0, block = 0, blocks = 0, panel = 0;
   bool nibbles = false;
   std::vector<uint8_t, CacheAligned<uint8_t>> values;
@@ -21,9 +21,7 @@ struct Prepared {
   int64_t panels() const { return (n + panel - 1) / panel; }
   int64_t block_bytes() const { return (nibbles ? (block + 1) / 2 : block) * panel; }
 };
-const Prepared& prepared_of(const ViewArgs& args) { return *static_cast<const Prepared*>(args.prepared); }
-
-std::string_view accepts(const Call& call) {
+std::string_view accepts_matmul_nbits(const Call& call) {
   if (!is_f32(call, 0) || !is_f32(call, 2)) return "it does not compute in f32";
   for (size_t i : {size_t{1}, size_t{2}})
     if (!is_constant(call, i)) return "the weights are not constant";
@@ -45,7 +43,7 @@ int number_at(const Tensor& packed, int64_t start, int64_t i, int64_t bits) {
   return packed.at<uint8_t>(start + i * bits / 8) >> (i * bits % 8) & ((1 << bits) - 1);
 }
 
-void pack_column(const Call& call, int64_t j, Prepared& p) {
+void pack_column(const Call& call, int64_t j, MatmulNbitsPrepared& p) {
   const Tensor &values = *call.in(1).constant, &scales = *call.in(2).constant;
   const Tensor* zeros = call.has(3) ? call.in(3).constant.get() : nullptr;
   const int64_t bits = call.i("bits"), blob = (p.block * bits + 7) / 8, zero_row = (p.blocks * bits + 7) / 8;
@@ -66,8 +64,8 @@ void pack_column(const Call& call, int64_t j, Prepared& p) {
   }
 }
 
-Result<std::shared_ptr<const void>> prepare(const Call& call) {
-  auto p = std::make_shared<Prepared>();
+Result<std::shared_ptr<const void>> prepare_matmul_nbits(const Call& call) {
+  auto p = std::make_shared<MatmulNbitsPrepared>();
   p->n = call.i("N"), p->k = call.i("K"), p->block = call.i("block_size"), p->nibbles = call.i("bits") == 4;
   p->blocks = (p->k - 1) / p->block + 1, p->panel = simd::gemm_panel();
   const int64_t rows = p->panels() * p->blocks;
@@ -78,33 +76,40 @@ Result<std::shared_ptr<const void>> prepare(const Call& call) {
   return p;
 }
 
-int64_t rows_of(const ViewArgs& args) { return args.in[0].count() / std::max<int64_t>(args.in[0].dims.back(), 1); }
+int64_t rows_of_matmul_nbits(const ViewArgs& args) {
+  return args.in[0].count() / std::max<int64_t>(args.in[0].dims.back(), 1);
+}
 
 // The columns of one panel, whose weights are at `b`.
-simd::Gemm gemm_of(const ViewArgs& args, int64_t panel, const float* b) {
-  const Prepared& p = prepared_of(args);
+simd::Gemm gemm_of_matmul_nbits(const ViewArgs& args, int64_t panel, const float* b) {
+  const MatmulNbitsPrepared& p = prepared_as<MatmulNbitsPrepared>(args);
   const int64_t j = panel * p.panel;
-  simd::Gemm g{.m = rows_of(args), .n = std::min(p.panel, p.n - j), .k = p.k};
+  simd::Gemm g{.m = rows_of_matmul_nbits(args), .n = std::min(p.panel, p.n - j), .k = p.k};
   g.a = args.in[0].as<const float>(), g.a_row = p.k, g.b = b;
   g.c = args.out[0].as<float>() + j, g.c_row = p.n;
   if (args.in.size() > 5 && args.in[5]) g.epilogue.bias = simd::Addend::per_column(args.in[5].as<const float>() + j);
   return g;
 }
 
-int64_t tasks(const ViewArgs& args) {
-  const Prepared& p = prepared_of(args);
+int64_t tasks_matmul_nbits(const ViewArgs& args) {
+  const MatmulNbitsPrepared& p = prepared_as<MatmulNbitsPrepared>(args);
   const auto entries = static_cast<double>(p.k) * static_cast<double>(p.panel);
-  return tasks_for(p.panels(), entries * (static_cast<double>(rows_of(args)) / 4 + 2));
+  return tasks_for(p.panels(), entries * (static_cast<double>(rows_of_matmul_nbits(args)) / 4 + 2));
 }
 
-int64_t weights_of(const Prepared& p) { return round_up(p.k * p.panel, 16); }
-int64_t slot_of(const ViewArgs& args) {
-  const simd::Gemm g{.m = rows_of(args), .n = prepared_of(args).panel, .k = prepared_of(args).k, .a_row = 1};
-  return weights_of(prepared_of(args)) + round_up(simd::gemm_scratch(g), 16);
+int64_t weights_of(const MatmulNbitsPrepared& p) { return round_up(p.k * p.panel, 16); }
+int64_t slot_of_matmul_nbits(const ViewArgs& args) {
+  const simd::Gemm g{.m = rows_of_matmul_nbits(args),
+                     .n = prepared_as<MatmulNbitsPrepared>(args).panel,
+                     .k = prepared_as<MatmulNbitsPrepared>(args).k,
+                     .a_row = 1};
+  return weights_of(prepared_as<MatmulNbitsPrepared>(args)) + round_up(simd::gemm_scratch(g), 16);
 }
-int64_t scratch(const ViewArgs& args) { return tasks(args) * slot_of(args) * static_cast<int64_t>(sizeof(float)); }
+int64_t scratch_matmul_nbits(const ViewArgs& args) {
+  return tasks_matmul_nbits(args) * slot_of_matmul_nbits(args) * static_cast<int64_t>(sizeof(float));
+}
 
-void widen(const Prepared& p, int64_t panel, float* to) {
+void widen(const MatmulNbitsPrepared& p, int64_t panel, float* to) {
   for (int64_t b = 0; b < p.blocks; ++b) {
     const int64_t row = panel * p.blocks + b, rows = std::min(p.block, p.k - b * p.block);
     simd::widen_rows(p.values.data() + row * p.block_bytes(), p.nibbles, p.scales.data() + row * p.panel,
@@ -112,15 +117,15 @@ void widen(const Prepared& p, int64_t panel, float* to) {
   }
 }
 
-Status run(const ViewArgs& args, int64_t first, int64_t last) {
-  const Prepared& p = prepared_of(args);
-  const int64_t m = rows_of(args), all = tasks(args);
+Status run_matmul_nbits(const ViewArgs& args, int64_t first, int64_t last) {
+  const MatmulNbitsPrepared& p = prepared_as<MatmulNbitsPrepared>(args);
+  const int64_t m = rows_of_matmul_nbits(args), all = tasks_matmul_nbits(args);
   if (m == 0) return {};
-  float* weights = reinterpret_cast<float*>(args.scratch) + first * slot_of(args);
+  float* weights = reinterpret_cast<float*>(args.scratch) + first * slot_of_matmul_nbits(args);
   const int64_t end = share_of(p.panels(), all, last - 1).last;
   for (int64_t panel = share_of(p.panels(), all, first).first; panel < end; ++panel) {
     widen(p, panel, weights);
-    const simd::Gemm g = gemm_of(args, panel, weights);
+    const simd::Gemm g = gemm_of_matmul_nbits(args, panel, weights);
     simd::gemm_tile(g, 0, m, 0, g.n, weights + weights_of(p));
   }
   return {};
@@ -129,11 +134,11 @@ Status run(const ViewArgs& args, int64_t first, int64_t last) {
 }  // namespace
 
 constexpr EngineKernel kMatMulNBits = {.name = "f32 of few bits",
-                                       .accepts = accepts,
-                                       .prepare = prepare,
-                                       .scratch = scratch,
-                                       .tasks = tasks,
-                                       .run = run,
+                                       .accepts = accepts_matmul_nbits,
+                                       .prepare = prepare_matmul_nbits,
+                                       .scratch = scratch_matmul_nbits,
+                                       .tasks = tasks_matmul_nbits,
+                                       .run = run_matmul_nbits,
                                        .packed = 0b1110};
 
 }  // namespace anyshape::cpu

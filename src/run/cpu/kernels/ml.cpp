@@ -33,11 +33,11 @@ Result<std::shared_ptr<const void>> prepare_classifier(const Call& call) {
 Status run_trees(const ViewArgs& args, int64_t, int64_t) {
   TRY(const Tensor x, tensor_of(args.in[0]));
   TRY(Tensor out, tensor_of(args.out[0]));
-  return ops::run_trees(*static_cast<const Trees*>(args.prepared), x, out);
+  return ops::run_trees(prepared_as<Trees>(args), x, out);
 }
 
 Status run_classifier(const ViewArgs& args, int64_t, int64_t) {
-  const auto& classifier = *static_cast<const TreeClassifier*>(args.prepared);
+  const auto& classifier = prepared_as<TreeClassifier>(args);
   TRY(const Tensor x, tensor_of(args.in[0]));
   Tensor scores;
   if (args.out.size() > 1 && args.out[1]) {
@@ -63,7 +63,7 @@ Status run_labels(const ViewArgs& args, int64_t, int64_t) {
   const int64_t flat[] = {args.in[0].count()};
   TRY(const Tensor x, tensor_of(args.in[0], flat));
   TRY(Tensor out, tensor_of(args.out[0], flat));
-  return ops::look_up_labels(*static_cast<const ops::LabelTable*>(args.prepared), x, out);
+  return ops::look_up_labels(prepared_as<ops::LabelTable>(args), x, out);
 }
 
 }  // namespace

@@ -10,7 +10,7 @@
 namespace anyshape::cpu {
 namespace {
 
-std::string_view accepts_elements(const Call& call, size_t input) {
+std::string_view accepts_elements_movement(const Call& call, size_t input) {
   if (!call.in(input).is_tensor() || bits(call.in(input).dtype) < 8) return "its elements are no whole bytes";
   return {};
 }
@@ -28,7 +28,7 @@ struct Window {
   }
 };
 
-std::string_view accepts_one(const Call& call) { return accepts_elements(call, 0); }
+std::string_view accepts_one(const Call& call) { return accepts_elements_movement(call, 0); }
 
 struct Permutation {
   std::vector<int64_t> axes;  // empty: reversed
@@ -41,7 +41,7 @@ Result<std::shared_ptr<const void>> prepare_transpose(const Call& call) {
 }
 
 View transposed(const ViewArgs& args, Window& w) {
-  const auto& perm = static_cast<const Permutation*>(args.prepared)->axes;
+  const auto& perm = prepared_as<Permutation>(args).axes;
   const View& in = args.in[0];
   const size_t rank = in.rank();
   for (size_t i = 0; i < rank; ++i) {
@@ -97,7 +97,7 @@ struct Recut {
 
 std::string_view accepts_tile(const Call& call) {
   if (!call.in(0).dims || call.in(0).rank() > simd::kMostCopyAxes / 2) return "its rank is not known to be 32 or less";
-  return accepts_elements(call, 0);
+  return accepts_elements_movement(call, 0);
 }
 
 void tile(const ViewArgs& args, Recut& cut) {
@@ -129,7 +129,7 @@ DepthStrides depth_strides(const Blocks& b, int64_t channels, int64_t step) {
 }
 
 void to_space(const ViewArgs& args, Recut& cut) {
-  const auto& b = *static_cast<const Blocks*>(args.prepared);
+  const auto& b = prepared_as<Blocks>(args);
   const View &in = args.in[0], &out = args.out[0];
   const DepthStrides depth = depth_strides(b, out.dims[1], in.strides[1]);
   cut.add(out.dims[0], in.strides[0], out.strides[0]);
@@ -141,7 +141,7 @@ void to_space(const ViewArgs& args, Recut& cut) {
 }
 
 void to_depth(const ViewArgs& args, Recut& cut) {
-  const auto& b = *static_cast<const Blocks*>(args.prepared);
+  const auto& b = prepared_as<Blocks>(args);
   const View &in = args.in[0], &out = args.out[0];
   const DepthStrides depth = depth_strides(b, in.dims[1], out.strides[1]);
   cut.add(in.dims[0], in.strides[0], out.strides[0]);
@@ -174,14 +174,14 @@ struct Axis {
   int64_t axis = 0;
 };
 
-size_t axis_of(const ViewArgs& args, size_t rank) {
-  const int64_t axis = static_cast<const Axis*>(args.prepared)->axis;
+size_t axis_of_movement(const ViewArgs& args, size_t rank) {
+  const int64_t axis = prepared_as<Axis>(args).axis;
   return static_cast<size_t>(axis < 0 ? axis + static_cast<int64_t>(rank) : axis);
 }
 
 std::string_view accepts_concat(const Call& call) {
   for (size_t i = 0; i < call.inputs(); ++i)
-    if (const auto why = accepts_elements(call, i); !why.empty()) return why;
+    if (const auto why = accepts_elements_movement(call, i); !why.empty()) return why;
   return {};
 }
 
@@ -196,7 +196,7 @@ Result<std::shared_ptr<const void>> prepare_gather(const Call& call) {
 Status run_concat(const ViewArgs& args, int64_t, int64_t) {
   TRY_OK(require_few_axes(args));
   View to = args.out[0];
-  const size_t axis = axis_of(args, to.rank());
+  const size_t axis = axis_of_movement(args, to.rank());
   const int64_t size = bits(to.dtype) / 8;
   for (const View& part : args.in) {
     to.dims = part.dims;
@@ -209,7 +209,7 @@ Status run_concat(const ViewArgs& args, int64_t, int64_t) {
 std::string_view accepts_gather(const Call& call) {
   if (!call.in(1).is_tensor() || (call.in(1).dtype != DType::i64 && call.in(1).dtype != DType::i32))
     return "its indices are neither i64 nor i32";
-  return accepts_elements(call, 0);
+  return accepts_elements_movement(call, 0);
 }
 
 // data[outer][size][inner bytes] -> out[outer][index][inner bytes]
@@ -220,7 +220,7 @@ struct Gathering {
 Gathering gathering_of(const ViewArgs& args) {
   Gathering g;
   const View& data = args.in[0];
-  const size_t axis = axis_of(args, data.rank());
+  const size_t axis = axis_of_movement(args, data.rank());
   for (size_t i = 0; i < axis; ++i) g.outer *= data.dims[i];
   for (size_t i = axis + 1; i < data.rank(); ++i) g.inner *= data.dims[i];
   g.inner *= bits(data.dtype) / 8;

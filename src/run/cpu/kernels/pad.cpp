@@ -15,18 +15,16 @@ using kernels::PadMode;
 
 constexpr size_t kMostAxes = 8;
 
-struct Prepared {
+struct PadPrepared {
   PadMode mode = PadMode::constant;
   std::vector<size_t> axes;     // of the pads of input 1
   std::vector<AxisPads> fixed;  // by axis; empty: input 1 tells
   Tensor fill;                  // empty: input 2 tells, or zeros
 };
 
-const Prepared& prepared_of(const ViewArgs& args) { return *static_cast<const Prepared*>(args.prepared); }
-
 bool names_axes(const Call& call) { return call.version() >= 18 && call.has(3); }
 
-std::string_view accepts(const Call& call) {
+std::string_view accepts_pad(const Call& call) {
   const Fact& data = call.in(0);
   if (!data.is_tensor() || data.dtype == DType::string || bits(data.dtype) < 8)
     return "its elements are no whole bytes";
@@ -38,8 +36,8 @@ std::string_view accepts(const Call& call) {
   return names_axes(call) && !ops::known_numbers(call, 3) ? "its axes are not constant" : "";
 }
 
-Result<std::shared_ptr<const void>> prepare(const Call& call) {
-  auto p = std::make_shared<Prepared>();
+Result<std::shared_ptr<const void>> prepare_pad(const Call& call) {
+  auto p = std::make_shared<PadPrepared>();
   const size_t rank = call.in(0).rank();
   TRY(p->mode, ops::pad_mode_of(call));
   if (ops::has_pad_attributes(call)) {
@@ -58,7 +56,7 @@ Result<std::shared_ptr<const void>> prepare(const Call& call) {
 }
 
 Status read_pads(const ViewArgs& args, AxisPads* pads) {
-  const Prepared& p = prepared_of(args);
+  const PadPrepared& p = prepared_as<PadPrepared>(args);
   std::copy(p.fixed.begin(), p.fixed.end(), pads);
   const size_t count = p.axes.size();
   if (p.fixed.empty()) {
@@ -98,27 +96,27 @@ struct Joined {
   }
 };
 
-int64_t rows_of(const View& out) {
+int64_t rows_of_pad(const View& out) {
   int64_t rows = 1;
   for (size_t i = 0; i + 1 < out.rank(); ++i) rows *= out.dims[i];
   return rows;
 }
 
 // By the rows of the output as it is: how they join only the pads tell.
-int64_t tasks(const ViewArgs& args) {
+int64_t tasks_pad(const ViewArgs& args) {
   const View& out = args.out[0];
   const auto bytes = static_cast<double>(out.dims.back() * (bits(out.dtype) / 8));
-  return tasks_for(rows_of(out), 8 + bytes / 4);
+  return tasks_for(rows_of_pad(out), 8 + bytes / 4);
 }
 
 const std::byte* fill_of(const ViewArgs& args) {
-  const Prepared& p = prepared_of(args);
+  const PadPrepared& p = prepared_as<PadPrepared>(args);
   if (p.fill) return p.fill.bytes().data();
   return p.fixed.empty() && args.in.size() > 2 && args.in[2] && args.in[2].count() == 1 ? args.in[2].data : nullptr;
 }
 
-Status run(const ViewArgs& args, int64_t first, int64_t last) {
-  const Prepared& p = prepared_of(args);
+Status run_pad(const ViewArgs& args, int64_t first, int64_t last) {
+  const PadPrepared& p = prepared_as<PadPrepared>(args);
   const View &in = args.in[0], &out = args.out[0];
   AxisPads pads[kMostAxes] = {};
   TRY_OK(read_pads(args, pads));
@@ -134,7 +132,7 @@ Status run(const ViewArgs& args, int64_t first, int64_t last) {
                               fill_of(args),
                               in.data,
                               out.data};
-  const int64_t count = rows.rows(), of = tasks(args);
+  const int64_t count = rows.rows(), of = tasks_pad(args);
   rows.run(share_of(count, of, first).first, share_of(count, of, last - 1).last);
   return {};
 }
@@ -142,6 +140,6 @@ Status run(const ViewArgs& args, int64_t first, int64_t last) {
 }  // namespace
 
 constexpr EngineKernel kPad = {
-    .name = "rows", .accepts = accepts, .prepare = prepare, .tasks = tasks, .run = run, .on_host = 2};
+    .name = "rows", .accepts = accepts_pad, .prepare = prepare_pad, .tasks = tasks_pad, .run = run_pad, .on_host = 2};
 
 }  // namespace anyshape::cpu

@@ -48,11 +48,11 @@ class Indices {
   const std::byte* data_;
 };
 
-struct Prepared {
+struct PickPrepared {
   size_t axis = 0;  // of GatherND how many axes are batches
 };
 
-size_t axis_of(const ViewArgs& args) { return static_cast<const Prepared*>(args.prepared)->axis; }
+size_t axis_of_pick(const ViewArgs& args) { return prepared_as<PickPrepared>(args).axis; }
 
 // The product of sizes first..last - 1.
 int64_t product(std::span<const int64_t> dims, size_t first, size_t last) {
@@ -73,10 +73,10 @@ Status outside(std::string_view code, int64_t index, int64_t size) {
 
 Result<std::shared_ptr<const void>> prepare_elements(const Call& call) {
   TRY(const size_t axis, ops::normalize_axis(call.i("axis"), call.in(0).rank()));
-  return std::make_shared<Prepared>(Prepared{axis});
+  return std::make_shared<PickPrepared>(PickPrepared{axis});
 }
 
-std::string_view accepts_elements(const Call& call) {
+std::string_view accepts_elements_pick(const Call& call) {
   return call.in(0).dims && call.in(0).rank() == 0 ? "it is a scalar" : accepts_pick(call);
 }
 
@@ -90,7 +90,7 @@ int64_t elements_tasks(const ViewArgs& args) {
 template <class T>
 Status pick_row(const ViewArgs& args, int64_t row) {
   const View &data = args.in[0], &out = args.out[0];
-  const size_t axis = axis_of(args), last = out.rank() - 1;
+  const size_t axis = axis_of_pick(args), last = out.rank() - 1;
   int64_t base = 0, rest = row;
   for (size_t i = last; i-- > 0; rest /= out.dims[i])
     if (i != axis) base += rest % out.dims[i] * product(data.dims, i + 1, data.rank());
@@ -116,7 +116,7 @@ Status run_elements(const ViewArgs& args, int64_t first, int64_t last) {
 
 Result<std::shared_ptr<const void>> prepare_nd(const Call& call) {
   const int64_t batch = call.version() >= 12 ? call.i("batch_dims") : 0;
-  return std::make_shared<Prepared>(Prepared{static_cast<size_t>(batch)});
+  return std::make_shared<PickPrepared>(PickPrepared{static_cast<size_t>(batch)});
 }
 
 // data[batches][tuple...][inner bytes] -> out[batches][tuples of each][inner bytes]
@@ -126,7 +126,7 @@ struct Tuples {
 
 Tuples tuples_of(const ViewArgs& args) {
   const View &data = args.in[0], &indices = args.in[1];
-  const size_t batch = axis_of(args), outer = indices.rank() - 1;
+  const size_t batch = axis_of_pick(args), outer = indices.rank() - 1;
   Tuples t;
   t.length = indices.dims[outer];
   t.count = product(indices.dims, 0, outer);
@@ -151,7 +151,7 @@ Status run_nd(const ViewArgs& args, int64_t first, int64_t last) {
   for (int64_t n = share_of(t.count, tasks, first).first; n < end; ++n) {
     int64_t at = 0;
     for (int64_t i = 0; i < t.length; ++i) {
-      const int64_t entries = data.dims[axis_of(args) + static_cast<size_t>(i)];
+      const int64_t entries = data.dims[axis_of_pick(args) + static_cast<size_t>(i)];
       int64_t index = indices[n * t.length + i];
       if (!settle(index, entries)) return outside("gathernd.index", indices[n * t.length + i], entries);
       at = at * entries + index;
@@ -199,18 +199,19 @@ std::string_view accepts_hot(const Call& call) {
 
 Result<std::shared_ptr<const void>> prepare_hot(const Call& call) {
   TRY(const size_t axis, ops::normalize_axis(call.i("axis"), call.in(0).rank() + 1));
-  return std::make_shared<Prepared>(Prepared{axis});
+  return std::make_shared<PickPrepared>(PickPrepared{axis});
 }
 
 int64_t hot_tasks(const ViewArgs& args) {
   const auto dims = args.out[0].dims;
-  return tasks_for(product(dims, 0, axis_of(args)), static_cast<double>(product(dims, axis_of(args), dims.size())) + 1);
+  return tasks_for(product(dims, 0, axis_of_pick(args)),
+                   static_cast<double>(product(dims, axis_of_pick(args), dims.size())) + 1);
 }
 
 // All is off, then one entry for each index is on; an index outside marks nothing.
 Status run_hot(const ViewArgs& args, int64_t first, int64_t last) {
   const auto dims = args.out[0].dims;
-  const size_t axis = axis_of(args);
+  const size_t axis = axis_of_pick(args);
   const int64_t outer = product(dims, 0, axis), depth = dims[axis], inner = product(dims, axis + 1, dims.size());
   const int64_t tasks = hot_tasks(args), end = share_of(outer, tasks, last - 1).last;
   const Indices indices(args.in[0]);
@@ -229,7 +230,7 @@ Status run_hot(const ViewArgs& args, int64_t first, int64_t last) {
 }  // namespace
 
 constexpr EngineKernel kGatherElements = {.name = "entries",
-                                          .accepts = accepts_elements,
+                                          .accepts = accepts_elements_pick,
                                           .prepare = prepare_elements,
                                           .tasks = elements_tasks,
                                           .run = run_elements};

@@ -11,23 +11,21 @@ using kernels::PlanePool;
 using kernels::PoolAxis;
 using ops::AutoPad;
 
-struct Prepared {
+struct PoolPrepared {
   PlanePool pool;  // all that does not depend on the input's sizes
   AutoPad auto_pad = AutoPad::explicit_pads;
   bool average = false;
 };
 
-const Prepared& prepared_of(const ViewArgs& args) { return *static_cast<const Prepared*>(args.prepared); }
-
-std::string_view accepts(const Call& call) {
+std::string_view accepts_pool(const Call& call) {
   if (!is_f32(call, 0)) return "its element type is not f32";
   if (call.has_output(1)) return "it gives the places of the maxima";
   const auto* kernel = call.ints("kernel_shape");
   return kernel && (kernel->size() == 1 || kernel->size() == 2) ? "" : "it has neither one nor two spatial axes";
 }
 
-Result<std::shared_ptr<const void>> prepare(const Call& call) {
-  auto p = std::make_shared<Prepared>();
+Result<std::shared_ptr<const void>> prepare_pool(const Call& call) {
+  auto p = std::make_shared<PoolPrepared>();
   TRY(const auto kernel, ops::axis_ints(call, "kernel_shape", call.ints("kernel_shape")->size(), 0, 1));
   TRY(const ops::Window w, ops::read_window(call, Dims(kernel.begin(), kernel.end())));
   p->auto_pad = w.auto_pad;
@@ -55,8 +53,8 @@ void set_sizes(AutoPad auto_pad, int64_t in, int64_t out, PoolAxis& axis) {
   axis.pad_end = total - axis.pad;
 }
 
-PlanePool pool_of(const ViewArgs& args) {
-  const Prepared& p = prepared_of(args);
+PlanePool pool_of_pool(const ViewArgs& args) {
+  const PoolPrepared& p = prepared_as<PoolPrepared>(args);
   PlanePool pool = p.pool;
   const auto in = args.in[0].dims, out = args.out[0].dims;
   set_sizes(p.auto_pad, in.back(), out.back(), pool.x);
@@ -66,8 +64,8 @@ PlanePool pool_of(const ViewArgs& args) {
 
 int64_t planes_of(const ViewArgs& args) { return args.out[0].dims[0] * args.out[0].dims[1]; }
 
-int64_t tasks(const ViewArgs& args) {
-  const PlanePool pool = pool_of(args);
+int64_t tasks_pool(const ViewArgs& args) {
+  const PlanePool pool = pool_of_pool(args);
   const double cells = static_cast<double>(pool.y.out * pool.x.out) * static_cast<double>(pool.y.kernel) *
                        static_cast<double>(pool.x.kernel);
   return tasks_for(planes_of(args), cells);
@@ -75,15 +73,17 @@ int64_t tasks(const ViewArgs& args) {
 
 int64_t row_of(const ViewArgs& args) { return round_up(args.out[0].dims.back(), 8); }
 
-int64_t scratch(const ViewArgs& args) {
-  return prepared_of(args).average ? tasks(args) * row_of(args) * static_cast<int64_t>(sizeof(double)) : 0;
+int64_t scratch_pool(const ViewArgs& args) {
+  return prepared_as<PoolPrepared>(args).average
+             ? tasks_pool(args) * row_of(args) * static_cast<int64_t>(sizeof(double))
+             : 0;
 }
 
-Status run(const ViewArgs& args, int64_t first, int64_t last) {
+Status run_pool(const ViewArgs& args, int64_t first, int64_t last) {
   if (args.out[0].count() == 0) return {};
-  const PlanePool pool = pool_of(args);
-  const bool average = prepared_of(args).average;
-  const int64_t from = pool.y.in * pool.x.in, to = pool.y.out * pool.x.out, all = tasks(args);
+  const PlanePool pool = pool_of_pool(args);
+  const bool average = prepared_as<PoolPrepared>(args).average;
+  const int64_t from = pool.y.in * pool.x.in, to = pool.y.out * pool.x.out, all = tasks_pool(args);
   const float* in = args.in[0].as<const float>();
   float* out = args.out[0].as<float>();
   for (int64_t t = first; t < last; ++t) {
@@ -101,7 +101,11 @@ Status run(const ViewArgs& args, int64_t first, int64_t last) {
 
 }  // namespace
 
-constexpr EngineKernel kPool = {
-    .name = "f32 planes", .accepts = accepts, .prepare = prepare, .scratch = scratch, .tasks = tasks, .run = run};
+constexpr EngineKernel kPool = {.name = "f32 planes",
+                                .accepts = accepts_pool,
+                                .prepare = prepare_pool,
+                                .scratch = scratch_pool,
+                                .tasks = tasks_pool,
+                                .run = run_pool};
 
 }  // namespace anyshape::cpu

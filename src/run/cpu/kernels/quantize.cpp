@@ -12,7 +12,7 @@ namespace {
 
 using simd::Quantization;
 
-struct Prepared {
+struct QuantizePrepared {
   int64_t axis = 1;
 };
 
@@ -43,20 +43,20 @@ std::string_view accepts_dequantize(const Call& call) {
   return accepts_layout(call);
 }
 
-Result<std::shared_ptr<const void>> prepare(const Call& call) {
-  auto p = std::make_shared<Prepared>();
+Result<std::shared_ptr<const void>> prepare_quantize(const Call& call) {
+  auto p = std::make_shared<QuantizePrepared>();
   if (const auto* axis = call.given<int64_t>("axis")) p->axis = *axis;
   return p;
 }
 
 // The entries as rows of `row` that have one scale, or one per entry.
-struct Rows {
+struct QuantizeRows {
   int64_t count = 0, row = 0, parameters = 1;  // row r has parameters from r % parameters on
   bool per_entry = false;
   int64_t tasks() const { return tasks_for(count, static_cast<double>(row) * 8); }
 };
 
-Rows rows_of(const ViewArgs& args) {
+QuantizeRows rows_of_quantize(const ViewArgs& args) {
   const View& x = args.in[0];
   const int64_t scales = args.in[1].count(), n = x.count();
   if (n == 0) return {};
@@ -66,7 +66,7 @@ Rows rows_of(const ViewArgs& args) {
     return {(n + kPiece - 1) / kPiece, std::min(n, kPiece)};
   }
   const auto rank = static_cast<int64_t>(x.rank());
-  int64_t axis = static_cast<const Prepared*>(args.prepared)->axis, inner = 1;
+  int64_t axis = prepared_as<QuantizePrepared>(args).axis, inner = 1;
   if (rank == 1) axis = 0;
   if (axis < 0) axis += rank;
   for (auto i = static_cast<size_t>(axis + 1); i < x.rank(); ++i) inner *= x.dims[i];
@@ -74,15 +74,16 @@ Rows rows_of(const ViewArgs& args) {
   return {n / inner, inner, scales};
 }
 
-int64_t scratch(const ViewArgs& args) {
-  return args.in[1].count() == 1 ? 0
-                                 : args.in[1].count() * static_cast<int64_t>(sizeof(int32_t)) * rows_of(args).tasks();
+int64_t scratch_quantize(const ViewArgs& args) {
+  return args.in[1].count() == 1
+             ? 0
+             : args.in[1].count() * static_cast<int64_t>(sizeof(int32_t)) * rows_of_quantize(args).tasks();
 }
 
 // fn(first entry, how many, quantization) for the rows of tasks first..last - 1.
 template <class Fn>
 void for_rows(const ViewArgs& args, int64_t first, int64_t last, Fn fn) {
-  const Rows rows = rows_of(args);
+  const QuantizeRows rows = rows_of_quantize(args);
   if (rows.count == 0) return;
   const View zero = view_at(args.in, 2);
   const int64_t scales = args.in[1].count(), n = args.in[0].count();
@@ -117,7 +118,7 @@ Status run_dequantize(const ViewArgs& args, int64_t first, int64_t last) {
   return {};
 }
 
-int64_t tasks(const ViewArgs& args) { return rows_of(args).tasks(); }
+int64_t tasks_quantize(const ViewArgs& args) { return rows_of_quantize(args).tasks(); }
 
 std::string_view accepts_dynamic(const Call& call) { return is_f32(call, 0) ? "" : "its element type is not f32"; }
 
@@ -152,15 +153,15 @@ Status run_dynamic(const ViewArgs& args, int64_t first, int64_t last) {
 
 constexpr EngineKernel kQuantizeLinear = {.name = "f32 to 8 bits",
                                           .accepts = accepts_quantize,
-                                          .prepare = prepare,
-                                          .scratch = scratch,
-                                          .tasks = tasks,
+                                          .prepare = prepare_quantize,
+                                          .scratch = scratch_quantize,
+                                          .tasks = tasks_quantize,
                                           .run = run_quantize};
 constexpr EngineKernel kDequantizeLinear = {.name = "integers to f32",
                                             .accepts = accepts_dequantize,
-                                            .prepare = prepare,
-                                            .scratch = scratch,
-                                            .tasks = tasks,
+                                            .prepare = prepare_quantize,
+                                            .scratch = scratch_quantize,
+                                            .tasks = tasks_quantize,
                                             .run = run_dequantize};
 constexpr EngineKernel kDynamicQuantizeLinear = {.name = "f32 to 8 bits",
                                                  .accepts = accepts_dynamic,

@@ -13,20 +13,20 @@ namespace {
 using simd::ByteConv;
 using simd::ByteConvOut;
 
-struct Prepared {
+struct QuantizedConvPrepared {
   ByteConv conv;  // all that does not depend on the input's sizes
   std::vector<int32_t, CacheAligned<int32_t>> weights, sums;
   WindowAxes window;
 };
 
 template <const ConvPorts& p>
-std::string_view accepts(const Call& call) {
+std::string_view accepts_quantized_conv(const Call& call) {
   return has_channels_last(call) ? "its channels are last" : accepts_conv(call, p);
 }
 
 template <const ConvPorts& p>
-Result<std::shared_ptr<const void>> prepare(const Call& call) {
-  auto out = std::make_shared<Prepared>();
+Result<std::shared_ptr<const void>> prepare_quantized_conv(const Call& call) {
+  auto out = std::make_shared<QuantizedConvPrepared>();
   const Tensor& w = *call.in(static_cast<size_t>(p.w)).constant;
   TRY(out->window, WindowAxes::read(call, std::span(w.dims()).subspan(2)));
   ByteConv& c = out->conv;
@@ -39,8 +39,8 @@ Result<std::shared_ptr<const void>> prepare(const Call& call) {
   return out;
 }
 
-ByteConv conv_of(const ViewArgs& args) {
-  const Prepared& p = *static_cast<const Prepared*>(args.prepared);
+ByteConv conv_of_quantized_conv(const ViewArgs& args) {
+  const QuantizedConvPrepared& p = prepared_as<QuantizedConvPrepared>(args);
   ByteConv c = p.conv;
   const View &in = args.in[0], &out = args.out[0];
   set_sizes(p.window, in.rank() == 4, in.dims, out.dims, c);
@@ -51,34 +51,35 @@ ByteConv conv_of(const ViewArgs& args) {
   return c;
 }
 
-bool empty(const ByteConv& c) { return c.batch * c.out_height * c.out_width == 0; }
+bool empty_quantized_conv(const ByteConv& c) { return c.batch * c.out_height * c.out_width == 0; }
 
 int64_t tasks_of(const ByteConv& c) {
-  if (empty(c)) return 1;
+  if (empty_quantized_conv(c)) return 1;
   const int64_t items = simd::byte_conv_items(c);
   const double work = static_cast<double>(c.batch * c.groups * c.out_channels) *
                       static_cast<double>(c.out_height * c.out_width) * static_cast<double>(c.taps() + 4);
   return tasks_for(items, work / static_cast<double>(items), kMostTasks);
 }
 
-int64_t tasks(const ViewArgs& args) { return tasks_of(conv_of(args)); }
+int64_t tasks_quantized_conv(const ViewArgs& args) { return tasks_of(conv_of_quantized_conv(args)); }
 
 // Of a task: the parameters of all filters, then what the convolution needs.
-int64_t parameters_of(const ByteConv& c) { return round_up(c.groups * c.out_channels, 16); }
-int64_t slot_of(const ByteConv& c) {
-  return 2 * parameters_of(c) * static_cast<int64_t>(sizeof(float)) + round_up(simd::byte_conv_scratch(c), 64);
+int64_t parameters_of_quantized_conv(const ByteConv& c) { return round_up(c.groups * c.out_channels, 16); }
+int64_t slot_of_quantized_conv(const ByteConv& c) {
+  return 2 * parameters_of_quantized_conv(c) * static_cast<int64_t>(sizeof(float)) +
+         round_up(simd::byte_conv_scratch(c), 64);
 }
 
-int64_t scratch(const ViewArgs& args) {
-  const ByteConv c = conv_of(args);
-  return empty(c) ? 0 : tasks_of(c) * slot_of(c);
+int64_t scratch_quantized_conv(const ViewArgs& args) {
+  const ByteConv c = conv_of_quantized_conv(args);
+  return empty_quantized_conv(c) ? 0 : tasks_of(c) * slot_of_quantized_conv(c);
 }
 
 // Scales, zero points and bias as they are in this run.
 template <const ConvPorts& p>
 void set_parameters(const ViewArgs& args, ByteConv& c, std::byte* slot) {
   auto* factors = reinterpret_cast<float*>(slot);
-  auto* zeros = reinterpret_cast<int32_t*>(factors + parameters_of(c));
+  auto* zeros = reinterpret_cast<int32_t*>(factors + parameters_of_quantized_conv(c));
   const View w_zero = view_at(args.in, p.w_zero), w_scale = view_at(args.in, p.w_scale);
   const int32_t shift = args.in[p.w].dtype == DType::i8 ? 0 : 128;
   float left = 1, divisor = 1;
@@ -96,24 +97,24 @@ void set_parameters(const ViewArgs& args, ByteConv& c, std::byte* slot) {
 }
 
 template <const ConvPorts& p>
-Status run(const ViewArgs& args, int64_t first, int64_t last) {
-  ByteConv c = conv_of(args);
-  if (empty(c)) return {};
+Status run_quantized_conv(const ViewArgs& args, int64_t first, int64_t last) {
+  ByteConv c = conv_of_quantized_conv(args);
+  if (empty_quantized_conv(c)) return {};
   const int64_t all = tasks_of(c), items = simd::byte_conv_items(c);
-  std::byte* slot = args.scratch + first * slot_of(c);
+  std::byte* slot = args.scratch + first * slot_of_quantized_conv(c);
   set_parameters<p>(args, c, slot);
   simd::byte_conv(c, share_of(items, all, first).first, share_of(items, all, last - 1).last,
-                  slot + 2 * parameters_of(c) * static_cast<int64_t>(sizeof(float)));
+                  slot + 2 * parameters_of_quantized_conv(c) * static_cast<int64_t>(sizeof(float)));
   return {};
 }
 
 template <const ConvPorts& p>
-constexpr EngineKernel kKernel = {.name = "8-bit packed",
-                                  .accepts = accepts<p>,
-                                  .prepare = prepare<p>,
-                                  .scratch = scratch,
-                                  .tasks = tasks,
-                                  .run = run<p>};
+constexpr EngineKernel kQuantizedConvKernel = {.name = "8-bit packed",
+                                               .accepts = accepts_quantized_conv<p>,
+                                               .prepare = prepare_quantized_conv<p>,
+                                               .scratch = scratch_quantized_conv,
+                                               .tasks = tasks_quantized_conv,
+                                               .run = run_quantized_conv<p>};
 
 bool fits(const Call& call, int input, DType dtype) {
   const auto i = static_cast<size_t>(input);
@@ -148,7 +149,7 @@ std::string_view accepts_conv(const Call& call, const ConvPorts& p) {
   return element_count(dims).value_or(0) / dims[0] > kMostProducts ? "its sums may need more than 32 bits" : "";
 }
 
-constexpr EngineKernel kConvInteger = kKernel<kConvIntegerPorts>;
-constexpr EngineKernel kQLinearConv = kKernel<kQLinearConvPorts>;
+constexpr EngineKernel kConvInteger = kQuantizedConvKernel<kConvIntegerPorts>;
+constexpr EngineKernel kQLinearConv = kQuantizedConvKernel<kQLinearConvPorts>;
 
 }  // namespace anyshape::cpu

@@ -43,7 +43,7 @@ struct Conv {
   }
 };
 
-struct Prepared {
+struct QuantizedConvLastPrepared {
   Conv conv;  // all that does not depend on the input's sizes
   std::vector<int8_t, CacheAligned<int8_t>> weights;
   std::vector<int32_t, CacheAligned<int32_t>> sums;
@@ -54,8 +54,6 @@ struct Prepared {
     return conv.depthwise() ? round_up(conv.filters(), 16) : simd::byte_columns(conv.out_channels);
   }
 };
-const Prepared& prepared_of(const ViewArgs& args) { return *static_cast<const Prepared*>(args.prepared); }
-
 // The bias is added to the sums, in 32 bits.
 bool fits_sums(const Call& call, int64_t depth) {
   if (!call.has(8)) return true;
@@ -67,7 +65,7 @@ bool fits_sums(const Call& call, int64_t depth) {
   return true;
 }
 
-std::string_view accepts(const Call& call) {
+std::string_view accepts_quantized_conv_last(const Call& call) {
   if (!has_channels_last(call)) return "its channels are not last";
   if (const auto why = accepts_conv(call, kPorts); !why.empty()) return why;
   const auto& dims = call.in(3).constant->dims();
@@ -77,7 +75,7 @@ std::string_view accepts(const Call& call) {
 }
 
 // The weights of a group with a row for each entry of its runs, which begin at multiples of four.
-std::vector<std::byte> matrix_of(const Tensor& w, const Conv& c, int64_t group) {
+std::vector<std::byte> matrix_of_quantized_conv_last(const Tensor& w, const Conv& c, int64_t group) {
   const int64_t run = c.run(), padded = (run + 3) / 4 * 4, cells = c.kernel_height * c.kernel_width;
   const std::byte nothing = w.dtype() == DType::i8 ? std::byte{0} : std::byte{128};
   std::vector<std::byte> out(static_cast<size_t>(padded * c.runs() * c.out_channels), nothing);
@@ -92,8 +90,8 @@ std::vector<std::byte> matrix_of(const Tensor& w, const Conv& c, int64_t group) 
   return out;
 }
 
-Result<std::shared_ptr<const void>> prepare(const Call& call) {
-  auto out = std::make_shared<Prepared>();
+Result<std::shared_ptr<const void>> prepare_quantized_conv_last(const Call& call) {
+  auto out = std::make_shared<QuantizedConvLastPrepared>();
   const Tensor& w = *call.in(3).constant;
   TRY(out->window, WindowAxes::read(call, std::span(w.dims()).subspan(2)));
   Conv& c = out->conv;
@@ -111,13 +109,13 @@ Result<std::shared_ptr<const void>> prepare(const Call& call) {
   const int64_t size = simd::byte_packed_size(depth, c.out_channels);
   out->weights.resize(static_cast<size_t>(size * c.groups));
   for (int64_t g = 0; g < c.groups; ++g)
-    simd::byte_pack(matrix_of(w, c, g).data(), w.dtype() == DType::i8, depth, c.out_channels, c.out_channels, 1,
-                    out->weights.data() + g * size, out->sums.data() + g * columns);
+    simd::byte_pack(matrix_of_quantized_conv_last(w, c, g).data(), w.dtype() == DType::i8, depth, c.out_channels,
+                    c.out_channels, 1, out->weights.data() + g * size, out->sums.data() + g * columns);
   return out;
 }
 
-Conv conv_of(const ViewArgs& args) {
-  const Prepared& p = prepared_of(args);
+Conv conv_of_quantized_conv_last(const ViewArgs& args) {
+  const QuantizedConvLastPrepared& p = prepared_as<QuantizedConvLastPrepared>(args);
   Conv c = p.conv;
   const View &in = args.in[0], &out = args.out[0];
   const bool two = in.rank() == 4;
@@ -128,7 +126,7 @@ Conv conv_of(const ViewArgs& args) {
   return c;
 }
 
-bool empty(const Conv& c) { return c.batch * c.out_height * c.out_width == 0; }
+bool empty_quantized_conv_last(const Conv& c) { return c.batch * c.out_height * c.out_width == 0; }
 
 // How the output is shared out: bands of rows, and parts of the filters.
 struct Cut {
@@ -173,13 +171,13 @@ Cut cut_of(const Conv& c, const View& in) {
   return cut;
 }
 
-int64_t tasks(const ViewArgs& args) {
-  const Conv c = conv_of(args);
-  return empty(c) ? 1 : cut_of(c, args.in[0]).tasks;
+int64_t tasks_quantized_conv_last(const ViewArgs& args) {
+  const Conv c = conv_of_quantized_conv_last(args);
+  return empty_quantized_conv_last(c) ? 1 : cut_of(c, args.in[0]).tasks;
 }
 
 // What all tasks read, in front of their own scratch.
-struct Parameters {
+struct QuantizedConvLastParameters {
   float* factors;
   int32_t *zeros, *offsets;
   int64_t* runs;
@@ -187,8 +185,8 @@ struct Parameters {
   std::byte* rest;
 };
 
-Parameters parameters_of(const ViewArgs& args, const Conv& c) {
-  const int64_t columns = prepared_of(args).columns() * c.lists();
+QuantizedConvLastParameters parameters_of_quantized_conv_last(const ViewArgs& args, const Conv& c) {
+  const int64_t columns = prepared_as<QuantizedConvLastPrepared>(args).columns() * c.lists();
   auto* factors = reinterpret_cast<float*>(args.scratch);
   auto* zeros = reinterpret_cast<int32_t*>(factors + columns);
   auto* runs = reinterpret_cast<int64_t*>(args.scratch + round_up(3 * columns * 4, 64));
@@ -196,23 +194,23 @@ Parameters parameters_of(const ViewArgs& args, const Conv& c) {
   return {factors, zeros, zeros + columns, runs, reinterpret_cast<bool*>(end - 64), end};
 }
 
-int64_t scratch(const ViewArgs& args) {
-  const Conv c = conv_of(args);
-  if (empty(c)) return 0;
+int64_t scratch_quantized_conv_last(const ViewArgs& args) {
+  const Conv c = conv_of_quantized_conv_last(args);
+  if (empty_quantized_conv_last(c)) return 0;
   const Cut cut = cut_of(c, args.in[0]);
-  const int64_t columns = prepared_of(args).columns() * c.lists();
+  const int64_t columns = prepared_as<QuantizedConvLastPrepared>(args).columns() * c.lists();
   return round_up(3 * columns * 4, 64) + round_up(c.runs() * 8, 64) + 64 + cut.tasks * cut.slot;
 }
 
 // Scales, zero points and bias as they are in this run, and where the runs of a window begin.
-Status begin(const ViewArgs& args) {
-  const Conv c = conv_of(args);
-  if (empty(c)) return {};
-  const Parameters to = parameters_of(args, c);
+Status begin_quantized_conv_last(const ViewArgs& args) {
+  const Conv c = conv_of_quantized_conv_last(args);
+  if (empty_quantized_conv_last(c)) return {};
+  const QuantizedConvLastParameters to = parameters_of_quantized_conv_last(args, c);
   const View w_zero = view_at(args.in, kPorts.w_zero), w_scale = args.in[4], bias = view_at(args.in, kPorts.bias);
   const int32_t shift = args.in[3].dtype == DType::i8 ? 0 : 128;
   const float left = *args.in[1].as<const float>(), divisor = *args.in[6].as<const float>();
-  const int64_t columns = prepared_of(args).columns();
+  const int64_t columns = prepared_as<QuantizedConvLastPrepared>(args).columns();
   *to.any_zero = false;
   for (int64_t at = 0; at < columns * c.lists(); ++at) {
     const int64_t j = at % columns, o = at / columns * c.of_list() + j;
@@ -265,12 +263,12 @@ struct Work {
   const ViewArgs& args;
   const Conv c;
   const Cut cut;
-  const Parameters parameters;
+  const QuantizedConvLastParameters parameters;
   ByteGemm gemm;
 };
 
 Work work_of(const ViewArgs& args, const Conv& c) {
-  Work w{args, c, cut_of(c, args.in[0]), parameters_of(args, c), {}};
+  Work w{args, c, cut_of(c, args.in[0]), parameters_of_quantized_conv_last(args, c), {}};
   const View &in = args.in[0], &out = args.out[0];
   ByteGemm& g = w.gemm;
   g.n = c.out_channels, g.k = c.run(), g.runs = w.parameters.runs, g.run_count = c.runs(), g.c_row = c.filters();
@@ -284,7 +282,7 @@ Work work_of(const ViewArgs& args, const Conv& c) {
 
 // All groups of a band, whose first window begins at `a`.
 void multiply(Work& w, const std::byte* a, int64_t places, std::byte* to, int64_t first, int64_t last) {
-  const Prepared& p = prepared_of(w.args);
+  const QuantizedConvLastPrepared& p = prepared_as<QuantizedConvLastPrepared>(w.args);
   ByteGemm& g = w.gemm;
   const int64_t size = static_cast<int64_t>(p.weights.size()) / w.c.groups, columns = p.columns();
   g.m = places;
@@ -302,7 +300,7 @@ void multiply(Work& w, const std::byte* a, int64_t places, std::byte* to, int64_
 
 // The rows of a band whose first window begins at `in`.
 void multiply_depthwise(const Work& w, const std::byte* in, int64_t rows, std::byte* scratch, std::byte* to) {
-  const Prepared& p = prepared_of(w.args);
+  const QuantizedConvLastPrepared& p = prepared_as<QuantizedConvLastPrepared>(w.args);
   ByteDepthwise d = depthwise_of(w.c);
   d.in_signed = w.gemm.a_signed, d.in_zero = w.gemm.a_zero;
   d.out_signed = w.gemm.kind == ByteProduct::i8, d.out_zero = w.gemm.zero;
@@ -341,9 +339,9 @@ void set_rows(Work& w, int64_t* rows) {
   w.gemm.rows = rows;
 }
 
-Status run(const ViewArgs& args, int64_t first, int64_t last) {
-  const Conv c = conv_of(args);
-  if (empty(c)) return {};
+Status run_quantized_conv_last(const ViewArgs& args, int64_t first, int64_t last) {
+  const Conv c = conv_of_quantized_conv_last(args);
+  if (empty_quantized_conv_last(c)) return {};
   Work w = work_of(args, c);
   std::byte* slot = w.parameters.rest + first * w.cut.slot;
   if (!c.depthwise()) set_rows(w, reinterpret_cast<int64_t*>(slot));
@@ -356,12 +354,12 @@ Status run(const ViewArgs& args, int64_t first, int64_t last) {
 }  // namespace
 
 constexpr EngineKernel kQLinearConvLast = {.name = "8-bit windows",
-                                           .accepts = accepts,
-                                           .prepare = prepare,
-                                           .scratch = scratch,
-                                           .tasks = tasks,
-                                           .begin = begin,
-                                           .run = run,
+                                           .accepts = accepts_quantized_conv_last,
+                                           .prepare = prepare_quantized_conv_last,
+                                           .scratch = scratch_quantized_conv_last,
+                                           .tasks = tasks_quantized_conv_last,
+                                           .begin = begin_quantized_conv_last,
+                                           .run = run_quantized_conv_last,
                                            .strided = 1};
 
 }  // namespace anyshape::cpu

@@ -33,7 +33,7 @@ Result<std::shared_ptr<const void>> prepare_binary(const Call& call) {
 }
 
 // The output as rows in which each operand has one entry or all of them, in pieces.
-struct Rows {
+struct QuantizedElementwiseRows {
   size_t axes = 0;  // in front of a row
   int64_t count = 1, row = 1, pieces = 1;
   bool one[2] = {};
@@ -46,11 +46,11 @@ int64_t size_at(const View& view, size_t axis, size_t rank) {
   return axis + view.rank() < rank ? 1 : view.dims[axis + view.rank() - rank];
 }
 
-Rows rows_of(const ViewArgs& args) {
+QuantizedElementwiseRows rows_of_quantized_elementwise(const ViewArgs& args) {
   const View& out = args.out[0];
   const View* in[] = {&args.in[0], &args.in[3]};
   const size_t rank = out.rank();
-  Rows rows;
+  QuantizedElementwiseRows rows;
   rows.axes = rank;
   bool decided[2] = {};
   for (; rows.axes > 0; --rows.axes) {
@@ -71,7 +71,7 @@ Rows rows_of(const ViewArgs& args) {
 }
 
 // Where the entries of an operand for row r begin.
-int64_t start_of(const View& in, const View& out, const Rows& rows, bool one, int64_t r) {
+int64_t start_of(const View& in, const View& out, const QuantizedElementwiseRows& rows, bool one, int64_t r) {
   int64_t at = 0, step = one ? 1 : rows.row;
   for (size_t axis = rows.axes; axis-- > 0; r /= out.dims[axis]) {
     const int64_t size = size_at(in, axis, out.rank());
@@ -84,19 +84,21 @@ int64_t start_of(const View& in, const View& out, const Rows& rows, bool one, in
 ByteBinary binary_of(const ViewArgs& args) {
   const auto scale = [&](size_t i) { return *args.in[i].as<const float>(); };
   const auto zero = [&](int i) { return static_cast<float>(integer_at(view_at(args.in, i), 0)); };
-  ByteBinary how{.sum = static_cast<const Binary*>(args.prepared)->sum, .is_signed = args.out[0].dtype == DType::i8};
+  ByteBinary how{.sum = prepared_as<Binary>(args).sum, .is_signed = args.out[0].dtype == DType::i8};
   how.a_zero = zero(2), how.b_zero = zero(5), how.zero = zero(7);
   how.left = scale(1) / scale(6), how.right = scale(4) / scale(6), how.both = scale(1) * scale(4) / scale(6);
   how.fixed = how.zero - (how.left * how.a_zero + how.right * how.b_zero);
   return how;
 }
 
-int64_t tasks_binary(const ViewArgs& args) { return args.out[0].count() == 0 ? 1 : rows_of(args).tasks(); }
+int64_t tasks_binary(const ViewArgs& args) {
+  return args.out[0].count() == 0 ? 1 : rows_of_quantized_elementwise(args).tasks();
+}
 
 Status run_binary(const ViewArgs& args, int64_t first, int64_t last) {
   const View& out = args.out[0];
   if (out.count() == 0) return {};
-  const Rows rows = rows_of(args);
+  const QuantizedElementwiseRows rows = rows_of_quantized_elementwise(args);
   const ByteBinary how = binary_of(args);
   const int64_t tasks = rows.tasks(), end = share_of(rows.items(), tasks, last - 1).last;
   for (int64_t item = share_of(rows.items(), tasks, first).first; item < end; ++item) {
@@ -136,8 +138,7 @@ int64_t scratch_unary(const ViewArgs&) { return kByteTable; }
 
 Status begin_unary(const ViewArgs& args) {
   const bool is_signed = args.in[0].dtype == DType::i8;
-  fill_table(parameters_at(args, 1, 2), parameters_at(args, 3, 4), is_signed, *static_cast<const Unary*>(args.prepared),
-             args.scratch);
+  fill_table(parameters_at(args, 1, 2), parameters_at(args, 3, 4), is_signed, prepared_as<Unary>(args), args.scratch);
   return {};
 }
 
@@ -184,7 +185,7 @@ Status begin_concat(const ViewArgs& args) {
 
 // The output as rows: all entries from the axis on.
 int64_t rows_of_concat(const ViewArgs& args) {
-  int64_t axis = static_cast<const Concat*>(args.prepared)->axis, outer = 1;
+  int64_t axis = prepared_as<Concat>(args).axis, outer = 1;
   if (axis < 0) axis += static_cast<int64_t>(args.out[0].rank());
   for (int64_t i = 0; i < axis; ++i) outer *= args.out[0].dims[static_cast<size_t>(i)];
   return outer;

@@ -24,15 +24,13 @@ constexpr Ports kToFloat{0, 2, 4, 1, 3, 5, -1, -1, 6};
 constexpr Ports kScaled{0, 2, 4, 1, 3, 5, -1, -1, 6, -1, false};
 constexpr Ports kQGemm{0, 1, 2, 3, 4, 5, 7, 8, -1, 6, false};
 
-struct Prepared {
+struct QuantizedMatmulPrepared {
   bool packed = false, turned = false;
   float alpha = 1;
   std::vector<int64_t> b_dims;
   std::vector<int8_t, CacheAligned<int8_t>> b;
   std::vector<int32_t, CacheAligned<int32_t>> sums;
 };
-const Prepared& prepared_of(const ViewArgs& args) { return *static_cast<const Prepared*>(args.prepared); }
-
 // One number, or one per column: all axes but the last are 1.
 bool is_row(const Call& call, int input) {
   if (input < 0 || !call.has(static_cast<size_t>(input))) return true;
@@ -72,7 +70,7 @@ std::string_view accepts_gemm(const Call& call) {
 }
 
 template <const Ports& p>
-std::string_view accepts(const Call& call) {
+std::string_view accepts_quantized_matmul(const Call& call) {
   if (const auto why = accepts_operand(call, p.a, p.a_scale, p.a_zero); !why.empty()) return why;
   if (const auto why = accepts_operand(call, p.b, p.b_scale, p.b_zero); !why.empty()) return why;
   for (int i : {p.a_scale, p.a_zero})
@@ -90,8 +88,8 @@ std::string_view accepts(const Call& call) {
 }
 
 template <const Ports& p>
-Result<std::shared_ptr<const void>> prepare(const Call& call) {
-  auto out = std::make_shared<Prepared>();
+Result<std::shared_ptr<const void>> prepare_quantized_matmul(const Call& call) {
+  auto out = std::make_shared<QuantizedMatmulPrepared>();
   const auto at = static_cast<size_t>(p.b);
   if constexpr (p.offset >= 0) out->alpha = call.f("alpha");
   if (!is_constant(call, at)) return out;
@@ -161,7 +159,7 @@ int64_t product_of(std::span<const int64_t> dims) {
 
 template <const Ports& p>
 Products products_of(const ViewArgs& args) {
-  const Prepared& prepared = prepared_of(args);
+  const QuantizedMatmulPrepared& prepared = prepared_as<QuantizedMatmulPrepared>(args);
   const View& a = args.in[p.a];
   const auto b = prepared.packed ? std::span<const int64_t>(prepared.b_dims) : args.in[p.b].dims;
   Products x;
@@ -179,7 +177,7 @@ Products products_of(const ViewArgs& args) {
 }
 
 // Which matrix of an operand with these leading axes belongs to that one of the output.
-int64_t matrix_of(std::span<const int64_t> dims, std::span<const int64_t> out, int64_t batch) {
+int64_t matrix_of_quantized_matmul(std::span<const int64_t> dims, std::span<const int64_t> out, int64_t batch) {
   int64_t at = 0, step = 1;
   for (size_t i = 0; i < dims.size(); ++i) {
     const int64_t size = out[out.size() - 1 - i], index = batch % size, own = dims[dims.size() - 1 - i];
@@ -191,7 +189,7 @@ int64_t matrix_of(std::span<const int64_t> dims, std::span<const int64_t> out, i
 }
 
 // What all tasks read, in front of their own scratch.
-struct Parameters {
+struct QuantizedMatmulParameters {
   float *factors, *bias;
   int32_t *zeros, *offsets;
   bool* any_zero;
@@ -200,7 +198,7 @@ struct Parameters {
 
 int64_t bytes_of_parameters(const Products& x) { return 4 * x.floats * static_cast<int64_t>(sizeof(float)) + 64; }
 
-Parameters parameters_of(const ViewArgs& args, const Products& x) {
+QuantizedMatmulParameters parameters_of_quantized_matmul(const ViewArgs& args, const Products& x) {
   auto* floats = reinterpret_cast<float*>(args.scratch);
   auto* integers = reinterpret_cast<int32_t*>(floats + 2 * x.floats);
   std::byte* end = args.scratch + bytes_of_parameters(x);
@@ -228,15 +226,16 @@ void fill_integers(const View& view, int64_t n, int64_t all, int32_t* to) {
 template <const Ports& p>
 float left_scale(const ViewArgs& args) {
   if constexpr (p.a_scale < 0) return 1;
-  return prepared_of(args).alpha * *args.in[static_cast<size_t>(p.a_scale)].template as<const float>();
+  return prepared_as<QuantizedMatmulPrepared>(args).alpha *
+         *args.in[static_cast<size_t>(p.a_scale)].template as<const float>();
 }
 
 // The parameters of all columns as they are in this run.
 template <const Ports& p>
-Status begin(const ViewArgs& args) {
+Status begin_quantized_matmul(const ViewArgs& args) {
   const Products x = products_of<p>(args);
   if (x.m * x.n * x.batches == 0) return {};
-  const Parameters to = parameters_of(args, x);
+  const QuantizedMatmulParameters to = parameters_of_quantized_matmul(args, x);
   const View y_scale = view_at(args.in, p.y_scale);
   const float left = left_scale<p>(args), divisor = y_scale ? *y_scale.template as<const float>() : 1;
   fill_floats(view_at(args.in, p.b_scale), x.n, x.floats, 1, to.factors);
@@ -254,7 +253,7 @@ Status begin(const ViewArgs& args) {
 // What is the same for all tiles.
 template <const Ports& p>
 ByteGemm gemm_of(const ViewArgs& args, const Products& x) {
-  const Parameters from = parameters_of(args, x);
+  const QuantizedMatmulParameters from = parameters_of_quantized_matmul(args, x);
   const View &a = args.in[p.a], out = args.out[0];
   ByteGemm g{.m = x.m, .n = x.n, .k = x.k, .a_row = x.k, .a_signed = a.dtype == DType::i8, .c_row = x.n};
   g.a_zero = integer_at(view_at(args.in, p.a_zero), 0) + (g.a_signed ? 128 : 0);
@@ -275,15 +274,15 @@ ByteGemm gemm_of(const ViewArgs& args, const Products& x) {
 // Points at the B of matrix `batch`, which is packed first where it is not constant.
 template <const Ports& p>
 void set_b(const ViewArgs& args, const Products& x, int64_t slot, int64_t batch, ByteGemm& g) {
-  const Prepared& prepared = prepared_of(args);
+  const QuantizedMatmulPrepared& prepared = prepared_as<QuantizedMatmulPrepared>(args);
   const auto dims = prepared.packed ? std::span<const int64_t>(prepared.b_dims) : args.in[p.b].dims;
-  const int64_t at = x.one_b ? 0 : matrix_of(leading_of(dims), leading_of(args.out[0].dims), batch);
+  const int64_t at = x.one_b ? 0 : matrix_of_quantized_matmul(leading_of(dims), leading_of(args.out[0].dims), batch);
   if (x.packed) {
     g.b = prepared.b.data() + at * simd::byte_packed_size(x.k, x.n);
     g.b_sums = prepared.sums.data() + at * simd::byte_columns(x.n);
     return;
   }
-  auto* sums = reinterpret_cast<int32_t*>(parameters_of(args, x).rest + slot * x.bytes);
+  auto* sums = reinterpret_cast<int32_t*>(parameters_of_quantized_matmul(args, x).rest + slot * x.bytes);
   auto* packed = reinterpret_cast<int8_t*>(sums + x.floats);
   simd::byte_pack(args.in[p.b].data + at * x.k * x.n, args.in[p.b].dtype == DType::i8, x.k, x.n, x.n, 1, packed, sums);
   g.b = packed, g.b_sums = sums;
@@ -293,13 +292,15 @@ void set_b(const ViewArgs& args, const Products& x, int64_t slot, int64_t batch,
 template <const Ports& p>
 void run_wide(const ViewArgs& args, const Products& x, int64_t first, int64_t last) {
   const View &a = args.in[p.a], &b = args.in[p.b], &out = args.out[0], b_zero = view_at(args.in, p.b_zero);
-  const Parameters from = parameters_of(args, x);
+  const QuantizedMatmulParameters from = parameters_of_quantized_matmul(args, x);
   const int64_t a_zero = integer_at(view_at(args.in, p.a_zero), 0), zero = integer_at(view_at(args.in, p.y_zero), 0);
   const double least = out.dtype == DType::i8 ? -128 : 0;
   for (int64_t row = share_of(x.batches * x.m, x.tasks(), first).first;
        row < share_of(x.batches * x.m, x.tasks(), last - 1).last; ++row) {
     const int64_t batch = row / x.m, i = row % x.m;
-    const auto start = [&](const View& of) { return matrix_of(leading_of(of.dims), leading_of(out.dims), batch); };
+    const auto start = [&](const View& of) {
+      return matrix_of_quantized_matmul(leading_of(of.dims), leading_of(out.dims), batch);
+    };
     const int64_t a_at = (x.batches == 1 ? i : start(a) * x.m + i) * x.k, b_at = x.one_b ? 0 : start(b) * x.k * x.n;
     for (int64_t j = 0; j < x.n; ++j) {
       const int64_t right_zero = b_zero ? integer_at(b_zero, b_zero.count() == 1 ? 0 : j) : 0;
@@ -314,7 +315,7 @@ void run_wide(const ViewArgs& args, const Products& x, int64_t first, int64_t la
 }
 
 template <const Ports& p>
-Status run(const ViewArgs& args, int64_t first, int64_t last) {
+Status run_quantized_matmul(const ViewArgs& args, int64_t first, int64_t last) {
   const Products x = products_of<p>(args);
   if (x.m * x.n * x.batches == 0) return {};
   if (&p == &kQLinear && x.k > kMostProducts) return run_wide<p>(args, x, first, last), Status();
@@ -326,9 +327,10 @@ Status run(const ViewArgs& args, int64_t first, int64_t last) {
     const int64_t batch = item / tiles, tile = item % tiles;
     if (batch != there) set_b<p>(args, x, first, batch, g);
     there = batch;
-    g.a = args.in[p.a].data +
-          (x.batches == 1 ? 0 : matrix_of(leading_of(args.in[p.a].dims), leading_of(args.out[0].dims), batch)) * x.m *
-              x.k;
+    g.a = args.in[p.a].data + (x.batches == 1 ? 0
+                                              : matrix_of_quantized_matmul(leading_of(args.in[p.a].dims),
+                                                                           leading_of(args.out[0].dims), batch)) *
+                                  x.m * x.k;
     g.c = args.out[0].data + batch * x.m * x.n * size;
     const int64_t i = tile % x.down * x.rows, j = tile / x.down * x.columns;
     simd::byte_gemm(g, i, std::min(x.m, i + x.rows), j, std::min(x.n, j + x.columns));
@@ -337,31 +339,31 @@ Status run(const ViewArgs& args, int64_t first, int64_t last) {
 }
 
 template <const Ports& p>
-int64_t tasks(const ViewArgs& args) {
+int64_t tasks_quantized_matmul(const ViewArgs& args) {
   return products_of<p>(args).tasks();
 }
 
 template <const Ports& p>
-int64_t scratch(const ViewArgs& args) {
+int64_t scratch_quantized_matmul(const ViewArgs& args) {
   const Products x = products_of<p>(args);
   return bytes_of_parameters(x) + x.tasks() * x.bytes;
 }
 
 template <const Ports& p>
-constexpr EngineKernel kKernel = {.name = "8-bit packed",
-                                  .accepts = accepts<p>,
-                                  .prepare = prepare<p>,
-                                  .scratch = scratch<p>,
-                                  .tasks = tasks<p>,
-                                  .begin = begin<p>,
-                                  .run = run<p>};
+constexpr EngineKernel kQuantizedMatmulKernel = {.name = "8-bit packed",
+                                                 .accepts = accepts_quantized_matmul<p>,
+                                                 .prepare = prepare_quantized_matmul<p>,
+                                                 .scratch = scratch_quantized_matmul<p>,
+                                                 .tasks = tasks_quantized_matmul<p>,
+                                                 .begin = begin_quantized_matmul<p>,
+                                                 .run = run_quantized_matmul<p>};
 
 }  // namespace
 
-constexpr EngineKernel kIntegerMatMul = kKernel<kScaled>;
-constexpr EngineKernel kMatMulInteger = kKernel<kInteger>;
-constexpr EngineKernel kQuantizedGemm = kKernel<kQGemm>;
-constexpr EngineKernel kQLinearMatMul = kKernel<kQLinear>;
-constexpr EngineKernel kMatMulToFloat = kKernel<kToFloat>;
+constexpr EngineKernel kIntegerMatMul = kQuantizedMatmulKernel<kScaled>;
+constexpr EngineKernel kMatMulInteger = kQuantizedMatmulKernel<kInteger>;
+constexpr EngineKernel kQuantizedGemm = kQuantizedMatmulKernel<kQGemm>;
+constexpr EngineKernel kQLinearMatMul = kQuantizedMatmulKernel<kQLinear>;
+constexpr EngineKernel kMatMulToFloat = kQuantizedMatmulKernel<kToFloat>;
 
 }  // namespace anyshape::cpu

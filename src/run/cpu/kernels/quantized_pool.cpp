@@ -10,7 +10,7 @@ namespace {
 
 using kernels::PlanePool;
 
-struct Prepared {
+struct QuantizedPoolPrepared {
   WindowAxes window;
   bool count_padding = false;
 };
@@ -21,11 +21,11 @@ std::string_view accepts_window(const Call& call) {
   return kernel && (kernel->size() == 1 || kernel->size() == 2) ? "" : "it has neither one nor two spatial axes";
 }
 
-std::string_view accepts_max(const Call& call) {
+std::string_view accepts_max_quantized_pool(const Call& call) {
   return call.has_output(1) ? "it gives the places of the maxima" : accepts_window(call);
 }
 
-std::string_view accepts_mean(const Call& call) {
+std::string_view accepts_mean_quantized_pool(const Call& call) {
   if (!is_byte(call, 0)) return "its element type has not 8 bits";
   if (call.i("channels_last") != 0) return "its channels are last";
   if (const auto why = accepts_parameters(call, 1, 2); !why.empty()) return why;
@@ -33,12 +33,12 @@ std::string_view accepts_mean(const Call& call) {
 }
 
 std::string_view accepts_average(const Call& call) {
-  const auto why = accepts_mean(call);
+  const auto why = accepts_mean_quantized_pool(call);
   return why.empty() ? accepts_window(call) : why;
 }
 
-Result<std::shared_ptr<const void>> prepare(const Call& call) {
-  auto p = std::make_shared<Prepared>();
+Result<std::shared_ptr<const void>> prepare_quantized_pool(const Call& call) {
+  auto p = std::make_shared<QuantizedPoolPrepared>();
   TRY(const auto kernel, ops::axis_ints(call, "kernel_shape", call.ints("kernel_shape")->size(), 0, 1));
   const std::vector<int64_t> sizes(kernel.begin(), kernel.end());
   TRY(p->window, WindowAxes::read(call, sizes));
@@ -47,7 +47,7 @@ Result<std::shared_ptr<const void>> prepare(const Call& call) {
 }
 
 PlanePool pool_of(const ViewArgs& args) {
-  const Prepared& p = *static_cast<const Prepared*>(args.prepared);
+  const QuantizedPoolPrepared& p = prepared_as<QuantizedPoolPrepared>(args);
   const auto in = args.in[0].dims, out = args.out[0].dims;
   PlanePool pool;
   pool.count_padding = p.count_padding;
@@ -58,7 +58,7 @@ PlanePool pool_of(const ViewArgs& args) {
 
 int64_t planes_of(const ViewArgs& args) { return args.out[0].dims[0] * args.out[0].dims[1]; }
 
-int64_t tasks(const ViewArgs& args) {
+int64_t tasks_quantized_pool(const ViewArgs& args) {
   const PlanePool pool = pool_of(args);
   return tasks_for(planes_of(args), static_cast<double>(pool.y.out) * static_cast<double>(pool.y.kernel) *
                                         static_cast<double>(pool.x.in + pool.x.out * pool.x.kernel));
@@ -72,19 +72,19 @@ void for_planes(const ViewArgs& args, int64_t all, int64_t first, int64_t last, 
 }
 
 int64_t row_of(const ViewArgs& args) { return round_up(args.in[0].dims.back(), 64); }
-int64_t scratch_max(const ViewArgs& args) { return tasks(args) * row_of(args); }
+int64_t scratch_max(const ViewArgs& args) { return tasks_quantized_pool(args) * row_of(args); }
 
 template <class Byte>
 void run_max_of(const ViewArgs& args, int64_t first, int64_t last) {
   const PlanePool pool = pool_of(args);
   auto* row = reinterpret_cast<Byte*>(args.scratch + first * row_of(args));
-  for_planes(args, tasks(args), first, last, [&](int64_t plane) {
+  for_planes(args, tasks_quantized_pool(args), first, last, [&](int64_t plane) {
     kernels::max_pool_plane(pool, args.in[0].as<const Byte>() + plane * pool.y.in * pool.x.in, row,
                             args.out[0].as<Byte>() + plane * pool.y.out * pool.x.out);
   });
 }
 
-Status run_max(const ViewArgs& args, int64_t first, int64_t last) {
+Status run_max_quantized_pool(const ViewArgs& args, int64_t first, int64_t last) {
   if (args.out[0].count() == 0) return {};
   if (args.in[0].dtype == DType::i8)
     run_max_of<int8_t>(args, first, last);
@@ -97,26 +97,28 @@ Status run_max(const ViewArgs& args, int64_t first, int64_t last) {
 struct Slot {
   int64_t in, out, bytes;
 };
-Slot slot_of(const PlanePool& pool) {
+Slot slot_of_quantized_pool(const PlanePool& pool) {
   Slot s{round_up(pool.y.in * pool.x.in, 16), round_up(pool.y.out * pool.x.out, 16), 0};
   s.bytes = (s.in + s.out) * static_cast<int64_t>(sizeof(float)) +
             round_up(pool.x.out, 8) * static_cast<int64_t>(sizeof(double));
   return s;
 }
 
-int64_t scratch_average(const ViewArgs& args) { return tasks(args) * slot_of(pool_of(args)).bytes; }
+int64_t scratch_average(const ViewArgs& args) {
+  return tasks_quantized_pool(args) * slot_of_quantized_pool(pool_of(args)).bytes;
+}
 
 Status run_average(const ViewArgs& args, int64_t first, int64_t last) {
   if (args.out[0].count() == 0) return {};
   const PlanePool pool = pool_of(args);
-  const Slot slot = slot_of(pool);
+  const Slot slot = slot_of_quantized_pool(pool);
   const int64_t from = pool.y.in * pool.x.in, to = pool.y.out * pool.x.out;
   auto* in = reinterpret_cast<float*>(args.scratch + first * slot.bytes);
   float* out = in + slot.in;
   auto* sums = reinterpret_cast<double*>(out + slot.out);
   const ByteParameters x = parameters_at(args, 1, 2), y = parameters_at(args, 3, 4);
   const bool is_signed = args.in[0].dtype == DType::i8;
-  for_planes(args, tasks(args), first, last, [&](int64_t plane) {
+  for_planes(args, tasks_quantized_pool(args), first, last, [&](int64_t plane) {
     simd::dequantize_run(args.in[0].data + plane * from, from, {&x.scale, &x.zero}, is_signed, in);
     kernels::average_pool_plane(pool, in, out, sums);
     simd::quantize_run(out, to, {&y.scale, &y.zero}, is_signed, args.out[0].data + plane * to);
@@ -173,19 +175,19 @@ Status run_global(const ViewArgs& args, int64_t first, int64_t last) {
 }  // namespace
 
 constexpr EngineKernel kMaxPoolBytes = {.name = "8-bit planes",
-                                        .accepts = accepts_max,
-                                        .prepare = prepare,
+                                        .accepts = accepts_max_quantized_pool,
+                                        .prepare = prepare_quantized_pool,
                                         .scratch = scratch_max,
-                                        .tasks = tasks,
-                                        .run = run_max};
+                                        .tasks = tasks_quantized_pool,
+                                        .run = run_max_quantized_pool};
 constexpr EngineKernel kQLinearAveragePool = {.name = "8-bit planes",
                                               .accepts = accepts_average,
-                                              .prepare = prepare,
+                                              .prepare = prepare_quantized_pool,
                                               .scratch = scratch_average,
-                                              .tasks = tasks,
+                                              .tasks = tasks_quantized_pool,
                                               .run = run_average};
 constexpr EngineKernel kQLinearGlobalPool = {.name = "8-bit planes",
-                                             .accepts = accepts_mean,
+                                             .accepts = accepts_mean_quantized_pool,
                                              .scratch = scratch_global,
                                              .tasks = tasks_global,
                                              .begin = begin_global,

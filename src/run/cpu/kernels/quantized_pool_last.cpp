@@ -12,7 +12,7 @@ namespace {
 
 using kernels::PoolAxis;
 
-std::string_view accepts_max(const Call& call) {
+std::string_view accepts_max_quantized_pool_last(const Call& call) {
   if (!is_byte(call, 0)) return "its element type has not 8 bits";
   const auto* kernel = call.ints("kernel_shape");
   return kernel && (kernel->size() == 1 || kernel->size() == 2) ? "" : "it has neither one nor two spatial axes";
@@ -35,7 +35,7 @@ struct Maxima {
 };
 
 Maxima maxima_of(const ViewArgs& args) {
-  const auto& window = *static_cast<const WindowAxes*>(args.prepared);
+  const auto& window = prepared_as<WindowAxes>(args);
   const auto in = args.in[0].dims, out = args.out[0].dims;
   const bool two = in.size() == 4;
   Maxima m{in[0], in.back(), {}, {}};
@@ -67,7 +67,7 @@ void max_rows(const ViewArgs& args, const Maxima& m, int64_t first, int64_t last
     max_row(m, in + r / m.y.out * m.y.in * m.x.in * m.channels, r % m.y.out, out + r * m.x.out * m.channels);
 }
 
-Status run_max(const ViewArgs& args, int64_t first, int64_t last) {
+Status run_max_quantized_pool_last(const ViewArgs& args, int64_t first, int64_t last) {
   if (args.out[0].count() == 0) return {};
   const Maxima m = maxima_of(args);
   const int64_t all = m.tasks(), begin = share_of(m.rows(), all, first).first;
@@ -79,7 +79,7 @@ Status run_max(const ViewArgs& args, int64_t first, int64_t last) {
   return {};
 }
 
-std::string_view accepts_mean(const Call& call) {
+std::string_view accepts_mean_quantized_pool_last(const Call& call) {
   if (call.i("channels_last") == 0) return "its channels are not last";
   if (!is_byte(call, 0)) return "its element type has not 8 bits";
   if (const auto why = accepts_parameters(call, 1, 2); !why.empty()) return why;
@@ -140,10 +140,13 @@ Status run_mean(const ViewArgs& args, int64_t first, int64_t last) {
 
 }  // namespace
 
-constexpr EngineKernel kMaxPoolBytesLast = {
-    .name = "8-bit places", .accepts = accepts_max, .prepare = prepare_max, .tasks = tasks_max, .run = run_max};
+constexpr EngineKernel kMaxPoolBytesLast = {.name = "8-bit places",
+                                            .accepts = accepts_max_quantized_pool_last,
+                                            .prepare = prepare_max,
+                                            .tasks = tasks_max,
+                                            .run = run_max_quantized_pool_last};
 constexpr EngineKernel kQLinearGlobalPoolLast = {.name = "8-bit places",
-                                                 .accepts = accepts_mean,
+                                                 .accepts = accepts_mean_quantized_pool_last,
                                                  .scratch = scratch_mean,
                                                  .tasks = tasks_mean,
                                                  .begin = begin_mean,

@@ -10,7 +10,7 @@
 namespace anyshape::cpu {
 namespace {
 
-std::string_view accepts(const Call& call) {
+std::string_view accepts_quantized_softmax(const Call& call) {
   if (!is_byte(call, 0)) return "its element type has not 8 bits";
   if (const auto why = accepts_parameters(call, 1, 2); !why.empty()) return why;
   if (const auto why = accepts_parameters(call, 3, 4); !why.empty()) return why;
@@ -39,14 +39,14 @@ struct Powers {
   }
 };
 
-int64_t rows_of(const ViewArgs& args) {
+int64_t rows_of_quantized_softmax(const ViewArgs& args) {
   return args.in[0].dims.back() == 0 ? 0 : args.in[0].count() / args.in[0].dims.back();
 }
-int64_t tasks(const ViewArgs& args) {
-  return tasks_for(rows_of(args), static_cast<double>(args.in[0].dims.back()) * 64);
+int64_t tasks_quantized_softmax(const ViewArgs& args) {
+  return tasks_for(rows_of_quantized_softmax(args), static_cast<double>(args.in[0].dims.back()) * 64);
 }
 int64_t slot() { return round_up(static_cast<int64_t>(sizeof(Powers)), 64); }
-int64_t scratch(const ViewArgs& args) { return tasks(args) * slot(); }
+int64_t scratch_quantized_softmax(const ViewArgs& args) { return tasks_quantized_softmax(args) * slot(); }
 
 void run_row(const uint8_t* x, int64_t n, const ByteParameters& to, bool is_signed, Powers& p, std::byte* out) {
   double top = p.reals[x[0]], sum = 0;
@@ -63,8 +63,8 @@ void run_row(const uint8_t* x, int64_t n, const ByteParameters& to, bool is_sign
   }
 }
 
-Status run(const ViewArgs& args, int64_t first, int64_t last) {
-  const int64_t n = args.in[0].dims.back(), rows = rows_of(args), all = tasks(args);
+Status run_quantized_softmax(const ViewArgs& args, int64_t first, int64_t last) {
+  const int64_t n = args.in[0].dims.back(), rows = rows_of_quantized_softmax(args), all = tasks_quantized_softmax(args);
   if (rows == 0) return {};
   const ByteParameters from = parameters_at(args, 1, 2), to = parameters_at(args, 3, 4);
   const bool is_signed = args.in[0].dtype == DType::i8;
@@ -81,7 +81,10 @@ Status run(const ViewArgs& args, int64_t first, int64_t last) {
 
 }  // namespace
 
-constexpr EngineKernel kQLinearSoftmax = {
-    .name = "8-bit rows", .accepts = accepts, .scratch = scratch, .tasks = tasks, .run = run};
+constexpr EngineKernel kQLinearSoftmax = {.name = "8-bit rows",
+                                          .accepts = accepts_quantized_softmax,
+                                          .scratch = scratch_quantized_softmax,
+                                          .tasks = tasks_quantized_softmax,
+                                          .run = run_quantized_softmax};
 
 }  // namespace anyshape::cpu

@@ -27,13 +27,11 @@ Ports ports_of(bool stack, Cell cell, size_t layer) {
   return stack ? Ports{in, in + 1, in + 2, in + 3, in + 4, in + 5, out, out + 1} : kAlone;
 }
 
-struct Prepared {
+struct RecurrentPrepared {
   std::vector<Layer> layers;
   std::vector<RawFloats> weights;
   bool stack = false, batch_first = false;
 };
-
-const Prepared& prepared_of(const ViewArgs& args) { return *static_cast<const Prepared*>(args.prepared); }
 
 bool is_stack(const Call& call) { return call.op()->domain == "anyshape"; }
 
@@ -83,7 +81,7 @@ std::string_view refuses_layer(const Call& call, const Ports& ports) {
   return "";
 }
 
-std::string_view accepts(const Call& call) {
+std::string_view accepts_recurrent(const Call& call) {
   const bool stack = is_stack(call);
   for (size_t i = 0; i < call.inputs(); ++i)
     if ((stack || i != 4) && call.has(i) && !is_f32(call, i)) return "its element type is not f32";
@@ -135,8 +133,8 @@ void pack_direction(const Call& call, const Ports& ports, int64_t d, Layer& laye
   layer.weights[d] = {at[0], at[1], at[2], at[3], peepholes ? at[4] : nullptr};
 }
 
-Result<std::shared_ptr<const void>> prepare(const Call& call) {
-  auto p = std::make_shared<Prepared>();
+Result<std::shared_ptr<const void>> prepare_recurrent(const Call& call) {
+  auto p = std::make_shared<RecurrentPrepared>();
   p->stack = is_stack(call);
   p->batch_first = (p->stack || call.version() >= 14) && call.i("layout") == 1;
   for (size_t i = 0; i < layers_of(call); ++i) {
@@ -153,7 +151,7 @@ simd::StateRows state_of(std::span<const View> views, size_t i, bool batch_first
   return {views[i].as<float>(), strides[batch_first ? 1 : 0], strides[batch_first ? 0 : 1], strides[2]};
 }
 
-void set_states(const ViewArgs& args, const Prepared& p, LayersRun& run) {
+void set_states(const ViewArgs& args, const RecurrentPrepared& p, LayersRun& run) {
   for (size_t i = 0; i < p.layers.size(); ++i) {
     const Ports ports = ports_of(p.stack, p.layers[i].cell, i);
     simd::LayerStates& states = run.states[i];
@@ -166,7 +164,7 @@ void set_states(const ViewArgs& args, const Prepared& p, LayersRun& run) {
 }
 
 LayersRun run_of(const ViewArgs& args) {
-  const Prepared& p = prepared_of(args);
+  const RecurrentPrepared& p = prepared_as<RecurrentPrepared>(args);
   const size_t time = p.batch_first ? 1 : 0, row = p.batch_first ? 0 : 1;
   const View& x = args.in[0];
   LayersRun r;
@@ -189,7 +187,7 @@ LayersRun run_of(const ViewArgs& args) {
   return r;
 }
 
-int64_t tasks_of(const Prepared& p, const LayersRun& run) {
+int64_t tasks_of_recurrent(const RecurrentPrepared& p, const LayersRun& run) {
   const simd::LayersCut cut = simd::recurrent_cut(p.layers, run);
   int64_t weights = 0;
   for (const Layer& layer : p.layers)
@@ -198,12 +196,14 @@ int64_t tasks_of(const Prepared& p, const LayersRun& run) {
   return tasks_for(cut.tasks, work / static_cast<double>(std::max<int64_t>(cut.tasks, 1)));
 }
 
-int64_t tasks(const ViewArgs& args) { return tasks_of(prepared_of(args), run_of(args)); }
+int64_t tasks_recurrent(const ViewArgs& args) {
+  return tasks_of_recurrent(prepared_as<RecurrentPrepared>(args), run_of(args));
+}
 
-int64_t scratch(const ViewArgs& args) {
+int64_t scratch_recurrent(const ViewArgs& args) {
   const LayersRun run = run_of(args);
-  const Prepared& p = prepared_of(args);
-  return simd::recurrent_scratch(p.layers, run, tasks_of(p, run)) * static_cast<int64_t>(sizeof(float));
+  const RecurrentPrepared& p = prepared_as<RecurrentPrepared>(args);
+  return simd::recurrent_scratch(p.layers, run, tasks_of_recurrent(p, run)) * static_cast<int64_t>(sizeof(float));
 }
 
 Status check_lengths(const LayersRun& run) {
@@ -217,14 +217,14 @@ Status check_lengths(const LayersRun& run) {
 Status begin(const ViewArgs& args) {
   const LayersRun r = run_of(args);
   TRY_OK(check_lengths(r));
-  simd::recurrent_begin(prepared_of(args).layers, r, reinterpret_cast<float*>(args.scratch));
+  simd::recurrent_begin(prepared_as<RecurrentPrepared>(args).layers, r, reinterpret_cast<float*>(args.scratch));
   return {};
 }
 
-Status run(const ViewArgs& args, int64_t first, int64_t last) {
-  const Prepared& p = prepared_of(args);
+Status run_recurrent(const ViewArgs& args, int64_t first, int64_t last) {
+  const RecurrentPrepared& p = prepared_as<RecurrentPrepared>(args);
   const LayersRun r = run_of(args);
-  simd::recurrent_run(p.layers, r, first, last, tasks_of(p, r), reinterpret_cast<float*>(args.scratch));
+  simd::recurrent_run(p.layers, r, first, last, tasks_of_recurrent(p, r), reinterpret_cast<float*>(args.scratch));
   return {};
 }
 
@@ -239,22 +239,22 @@ constexpr uint32_t of_all_layers(uint32_t bits) {
 
 // Bits of x and of the initial states.
 constexpr EngineKernel kRecurrent{.name = "f32 packed",
-                                  .accepts = accepts,
-                                  .prepare = prepare,
-                                  .scratch = scratch,
-                                  .tasks = tasks,
+                                  .accepts = accepts_recurrent,
+                                  .prepare = prepare_recurrent,
+                                  .scratch = scratch_recurrent,
+                                  .tasks = tasks_recurrent,
                                   .begin = begin,
-                                  .run = run,
+                                  .run = run_recurrent,
                                   .strided = 1 | 1 << 5 | 1 << 6,
                                   .packed = 1 << 1 | 1 << 2};
 
 constexpr EngineKernel kRecurrentStack{.name = "f32 packed",
-                                       .accepts = accepts,
-                                       .prepare = prepare,
-                                       .scratch = scratch,
-                                       .tasks = tasks,
+                                       .accepts = accepts_recurrent,
+                                       .prepare = prepare_recurrent,
+                                       .scratch = scratch_recurrent,
+                                       .tasks = tasks_recurrent,
                                        .begin = begin,
-                                       .run = run,
+                                       .run = run_recurrent,
                                        .strided = 1 | of_all_layers(1 << 3 | 1 << 4),
                                        .packed = of_all_layers(1 << 0 | 1 << 1)};
 

@@ -10,12 +10,12 @@
 namespace anyshape::cpu {
 namespace {
 
-struct Prepared {
+struct RequantizePrepared {
   int64_t axis = 1;
   float least = -std::numeric_limits<float>::infinity(), most = std::numeric_limits<float>::infinity();
 };
 
-std::string_view accepts(const Call& call) {
+std::string_view accepts_requantize(const Call& call) {
   if (!is_byte(call, 0)) return "its element type has not 8 bits";
   for (size_t i : {size_t{1}, size_t{6}})
     if (const auto why = accepts_parameters(call, i, i + 1); !why.empty()) return why;
@@ -24,25 +24,25 @@ std::string_view accepts(const Call& call) {
   return call.in(0).dims ? "" : "the rank of its input is not known";
 }
 
-Result<std::shared_ptr<const void>> prepare(const Call& call) {
-  auto p = std::make_shared<Prepared>();
+Result<std::shared_ptr<const void>> prepare_requantize(const Call& call) {
+  auto p = std::make_shared<RequantizePrepared>();
   p->axis = call.i("axis");
   if (const auto* least = call.given<float>("least")) p->least = *least;
   if (const auto* most = call.given<float>("most")) p->most = *most;
   return p;
 }
 
-struct Rows {
+struct RequantizeRows {
   int64_t count = 0, row = 0, channels = 1;
   bool per_entry = false;  // a row has an entry of each channel
 
   int64_t tasks() const { return tasks_for(count, static_cast<double>(row) * 4); }
 };
 
-Rows rows_of(const ViewArgs& args) {
+RequantizeRows rows_of_requantize(const ViewArgs& args) {
   const auto dims = args.in[0].dims;
   const int64_t n = args.in[0].count();
-  int64_t axis = static_cast<const Prepared*>(args.prepared)->axis, inner = 1;
+  int64_t axis = prepared_as<RequantizePrepared>(args).axis, inner = 1;
   if (axis < 0) axis += static_cast<int64_t>(dims.size());
   for (auto i = static_cast<size_t>(axis) + 1; i < dims.size(); ++i) inner *= dims[i];
   if (n == 0) return {};
@@ -52,11 +52,13 @@ Rows rows_of(const ViewArgs& args) {
 }
 
 // One shift, factor and bias for each channel.
-int64_t list_of(const Rows& rows) { return round_up(rows.channels, 16); }
-int64_t scratch(const ViewArgs& args) { return 3 * list_of(rows_of(args)) * static_cast<int64_t>(sizeof(float)); }
+int64_t list_of(const RequantizeRows& rows) { return round_up(rows.channels, 16); }
+int64_t scratch_requantize(const ViewArgs& args) {
+  return 3 * list_of(rows_of_requantize(args)) * static_cast<int64_t>(sizeof(float));
+}
 
-Status begin(const ViewArgs& args) {
-  const Rows rows = rows_of(args);
+Status begin_requantize(const ViewArgs& args) {
+  const RequantizeRows rows = rows_of_requantize(args);
   const auto fill = [&](const View& from, float absent, float* to) {
     if (!from || from.count() == 1)
       std::fill_n(to, rows.channels, from ? *from.as<const float>() : absent);
@@ -70,12 +72,12 @@ Status begin(const ViewArgs& args) {
   return {};
 }
 
-int64_t tasks(const ViewArgs& args) { return rows_of(args).tasks(); }
+int64_t tasks_requantize(const ViewArgs& args) { return rows_of_requantize(args).tasks(); }
 
-Status run(const ViewArgs& args, int64_t first, int64_t last) {
-  const Rows rows = rows_of(args);
+Status run_requantize(const ViewArgs& args, int64_t first, int64_t last) {
+  const RequantizeRows rows = rows_of_requantize(args);
   if (rows.count == 0) return {};
-  const Prepared& p = *static_cast<const Prepared*>(args.prepared);
+  const RequantizePrepared& p = prepared_as<RequantizePrepared>(args);
   const ByteParameters x = parameters_at(args, 1, 2), y = parameters_at(args, 6, 7);
   simd::Requantization how{x.scale, y.scale, p.least, p.most, x.zero, y.zero};
   how.in_signed = args.in[0].dtype == DType::i8, how.out_signed = args.out[0].dtype == DType::i8;
@@ -102,12 +104,12 @@ Status run(const ViewArgs& args, int64_t first, int64_t last) {
 }  // namespace
 
 constexpr EngineKernel kRequantize = {.name = "8-bit rows",
-                                      .accepts = accepts,
-                                      .prepare = prepare,
-                                      .scratch = scratch,
-                                      .tasks = tasks,
-                                      .begin = begin,
-                                      .run = run,
+                                      .accepts = accepts_requantize,
+                                      .prepare = prepare_requantize,
+                                      .scratch = scratch_requantize,
+                                      .tasks = tasks_requantize,
+                                      .begin = begin_requantize,
+                                      .run = run_requantize,
                                       .in_place = 1};
 
 }  // namespace anyshape::cpu

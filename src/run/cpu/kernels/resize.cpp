@@ -18,10 +18,9 @@ using kernels::Interpolation;
 using kernels::SampledAxis;
 
 constexpr size_t kMostAxes = 8;
-// Entries of fewer floats side by side are looked up one by one.
-constexpr int64_t kFewFloats = 8;
+constexpr int64_t kFewFloats = 8;  // entries of fewer floats side by side are looked up one by one
 
-struct Prepared {
+struct Resizing {
   kernels::Resample how;  // without axes
   std::vector<size_t> axes;
   std::vector<double> scales;  // empty: only a run tells
@@ -30,8 +29,6 @@ struct Prepared {
   size_t scales_at = 1, sizes_at = 0;  // inputs; 0: none
 };
 
-const Prepared& prepared_of(const ViewArgs& args) { return *static_cast<const Prepared*>(args.prepared); }
-
 bool has_sizes(const Call& call) { return call.type() == "Resize" && call.version() >= 11; }
 
 // An empty list is what old exporters write for an absent one.
@@ -39,7 +36,7 @@ bool is_given(const Call& call, size_t input) {
   return call.has(input) && !(call.in(input).dims && *call.in(input).dims == Dims{0});
 }
 
-std::string_view accepts(const Call& call) {
+std::string_view accepts_resize(const Call& call) {
   if (!is_f32(call, 0)) return "its element type is not f32";
   if (!call.in(0).dims || call.in(0).rank() < 1 || call.in(0).rank() > kMostAxes)
     return "its rank is not known to be 1 to 8";
@@ -55,7 +52,7 @@ std::string_view accepts(const Call& call) {
   return crops && !is_f32(call, 1) ? "its region is not f32" : "";
 }
 
-void read_scales(const Call& call, Prepared& p) {
+void read_scales(const Call& call, Resizing& p) {
   if (ops::has_scale_attributes(call)) {
     const auto scales = ops::scales_of_attributes(call);
     p.scales.assign(scales.begin(), scales.end());
@@ -65,8 +62,8 @@ void read_scales(const Call& call, Prepared& p) {
   if (p.scales.size() != p.axes.size()) p.scales.clear();
 }
 
-Result<std::shared_ptr<const void>> prepare(const Call& call) {
-  auto p = std::make_shared<Prepared>();
+Result<std::shared_ptr<const void>> prepare_resize(const Call& call) {
+  auto p = std::make_shared<Resizing>();
   TRY(p->how, ops::read_resize_modes(call));
   TRY(const auto axes, ops::resized_axes(call, call.in(0).rank()));
   p->axes.assign(axes.begin(), axes.end());
@@ -96,7 +93,7 @@ struct Shape {
 };
 
 Shape shape_of(const ViewArgs& args) {
-  const Prepared& p = prepared_of(args);
+  const Resizing& p = prepared_as<Resizing>(args);
   const auto in = args.in[0].dims, out = args.out[0].dims;
   Shape s;
   s.x = in.size() - 1;
@@ -135,7 +132,7 @@ T* carve(std::byte* scratch, int64_t& bytes, int64_t count) {
 }
 
 Tables tables_at(const ViewArgs& args, const Shape& s, std::byte* scratch) {
-  const int64_t taps = kernels::most_taps(prepared_of(args).how.interpolation);
+  const int64_t taps = kernels::most_taps(prepared_as<Resizing>(args).how.interpolation);
   Tables t;
   const auto axis = [&](int64_t places) {
     Tables::Axis a;
@@ -154,9 +151,9 @@ Tables tables_at(const ViewArgs& args, const Shape& s, std::byte* scratch) {
   return t;
 }
 
-int64_t tasks(const ViewArgs& args) {
+int64_t row_tasks(const ViewArgs& args) {
   const Shape s = shape_of(args);
-  const int64_t taps = kernels::most_taps(prepared_of(args).how.interpolation);
+  const int64_t taps = kernels::most_taps(prepared_as<Resizing>(args).how.interpolation);
   const double row = 3.0 * static_cast<double>(s.row() * taps);
   // Each task makes its own tables.
   double tables = 100.0 * static_cast<double>(s.places);
@@ -165,11 +162,13 @@ int64_t tasks(const ViewArgs& args) {
   return tasks_for(s.rows, row, std::clamp<int64_t>(static_cast<int64_t>(std::min(most, 1e6)), 1, kMostTasks));
 }
 
-int64_t scratch(const ViewArgs& args) { return tasks(args) * tables_at(args, shape_of(args), nullptr).bytes; }
+int64_t scratch_resize(const ViewArgs& args) {
+  return row_tasks(args) * tables_at(args, shape_of(args), nullptr).bytes;
+}
 
 // The scales in the order of the axes, from what a run is given.
 Status read_scales(const ViewArgs& args, double* scales) {
-  const Prepared& p = prepared_of(args);
+  const Resizing& p = prepared_as<Resizing>(args);
   const size_t count = p.axes.size();
   std::copy(p.scales.begin(), p.scales.end(), scales);
   if (!p.scales.empty()) return {};
@@ -192,7 +191,7 @@ Status read_scales(const ViewArgs& args, double* scales) {
 
 // What run knows of each axis of the input.
 Status read_axes(const ViewArgs& args, SampledAxis* axes) {
-  const Prepared& p = prepared_of(args);
+  const Resizing& p = prepared_as<Resizing>(args);
   for (size_t i = 0; i < args.in[0].rank(); ++i) axes[i] = {args.in[0].dims[i], args.out[0].dims[i], {i, 1}};
   double scales[kMostAxes];
   TRY_OK(read_scales(args, scales));
@@ -211,7 +210,7 @@ Status read_axes(const ViewArgs& args, SampledAxis* axes) {
 }
 
 // `each`: entries of the table for one place of the axis, side by side.
-Status fill_table(const Prepared& p, const SampledAxis& axis, int64_t each, Tables::Axis& to) {
+Status fill_table(const Resizing& p, const SampledAxis& axis, int64_t each, Tables::Axis& to) {
   if (axis.in > std::numeric_limits<int32_t>::max())
     return unknown("kernel.size", "an axis of more than {} entries", std::numeric_limits<int32_t>::max());
   const int64_t taps = kernels::most_taps(p.how.interpolation), places = axis.out * each;
@@ -241,12 +240,12 @@ Status fill_table(const Prepared& p, const SampledAxis& axis, int64_t each, Tabl
 }
 
 // Rows of the output of one task.
-class Rows {
+class ResizeRows {
  public:
-  Rows(const ViewArgs& args, const Shape& shape, Tables& tables)
+  ResizeRows(const ViewArgs& args, const Shape& shape, Tables& tables)
       : shape_(shape),
         tables_(tables),
-        how_(prepared_of(args).how),
+        how_(prepared_as<Resizing>(args).how),
         taps_(kernels::most_taps(how_.interpolation)),
         in_(args.in[0].as<const float>()),
         out_(args.out[0].as<float>()),
@@ -377,23 +376,28 @@ class Rows {
   int64_t steps_[kMostAxes] = {}, at_[kMostAxes] = {}, base_ = 0;
 };
 
-Status run(const ViewArgs& args, int64_t first, int64_t last) {
+Status run_resize(const ViewArgs& args, int64_t first, int64_t last) {
   if (args.out[0].count() == 0) return {};
   const Shape s = shape_of(args);
   SampledAxis axes[kMostAxes];
   TRY_OK(read_axes(args, axes));
   Tables t = tables_at(args, s, nullptr);
   t = tables_at(args, s, args.scratch + first * t.bytes);
-  TRY_OK(fill_table(prepared_of(args), axes[s.x], s.places / axes[s.x].out, t.x));
-  for (size_t i = 0; i < s.outers; ++i) TRY_OK(fill_table(prepared_of(args), axes[s.outer[i]], 1, t.outer[i]));
-  const int64_t all = tasks(args);
-  Rows(args, s, t).run(share_of(s.rows, all, first).first, share_of(s.rows, all, last - 1).last);
+  TRY_OK(fill_table(prepared_as<Resizing>(args), axes[s.x], s.places / axes[s.x].out, t.x));
+  for (size_t i = 0; i < s.outers; ++i)
+    TRY_OK(fill_table(prepared_as<Resizing>(args), axes[s.outer[i]], 1, t.outer[i]));
+  const int64_t all = row_tasks(args);
+  ResizeRows(args, s, t).run(share_of(s.rows, all, first).first, share_of(s.rows, all, last - 1).last);
   return {};
 }
 
 }  // namespace
 
-constexpr EngineKernel kResize = {
-    .name = "f32 rows", .accepts = accepts, .prepare = prepare, .scratch = scratch, .tasks = tasks, .run = run};
+constexpr EngineKernel kResize = {.name = "f32 rows",
+                                  .accepts = accepts_resize,
+                                  .prepare = prepare_resize,
+                                  .scratch = scratch_resize,
+                                  .tasks = row_tasks,
+                                  .run = run_resize};
 
 }  // namespace anyshape::cpu

@@ -17,7 +17,7 @@ int64_t product_of(std::span<const int64_t> dims) {
   return n;
 }
 
-std::optional<size_t> axis_of(int64_t axis, size_t rank) {
+std::optional<size_t> axis_of_rows(int64_t axis, size_t rank) {
   const auto found = ops::normalize_axis(axis, rank);
   return found ? std::optional<size_t>(*found) : std::nullopt;
 }
@@ -27,12 +27,12 @@ struct Range {
   size_t from = 0, to = 0;
 };
 
-const Range& range_of(const ViewArgs& args) { return *static_cast<const Range*>(args.prepared); }
+const Range& range_of(const ViewArgs& args) { return prepared_as<Range>(args); }
 
 std::optional<Range> softmax_range(const Call& call) {
   if (!call.in(0).dims) return std::nullopt;
   const size_t rank = call.in(0).rank();
-  const auto axis = axis_of(call.i("axis"), rank);
+  const auto axis = axis_of_rows(call.i("axis"), rank);
   if (!axis) return std::nullopt;
   return Range{*axis, call.version() >= 13 ? *axis + 1 : rank};
 }
@@ -50,21 +50,21 @@ Result<std::shared_ptr<const void>> prepare_softmax(const Call& call) {
 struct Rows {
   int64_t outer, n, inner;
 };
-Rows rows_of(const ViewArgs& args, const Range& range) {
+Rows rows_of_rows(const ViewArgs& args, const Range& range) {
   const auto dims = args.in[0].dims;
   return {product_of(dims.first(range.from)), product_of(dims.subspan(range.from, range.to - range.from)),
           product_of(dims.subspan(range.to))};
 }
 
-int64_t tasks_of(const Rows& rows, double cost) {
+int64_t tasks_of_rows(const Rows& rows, double cost) {
   return tasks_for(rows.outer, cost * static_cast<double>(rows.n * rows.inner));
 }
 
-int64_t softmax_tasks(const ViewArgs& args) { return tasks_of(rows_of(args, range_of(args)), 20); }
+int64_t softmax_tasks(const ViewArgs& args) { return tasks_of_rows(rows_of_rows(args, range_of(args)), 20); }
 
 template <bool logarithm>
 Status run_softmax(const ViewArgs& args, int64_t first, int64_t last) {
-  const Rows rows = rows_of(args, range_of(args));
+  const Rows rows = rows_of_rows(args, range_of(args));
   const int64_t tasks = softmax_tasks(args);
   const Share begin = share_of(rows.outer, tasks, first), end = share_of(rows.outer, tasks, last - 1);
   const float* in = args.in[0].as<const float>();
@@ -98,7 +98,7 @@ std::string_view accepts_norm(const Call& call) {
     if (call.has(i) && !is_f32(call, i)) return "its element type is not f32";
   if (call.i("stash_type") != 1) return "its statistics are not f32";
   if (!call.in(0).dims) return "the rank of its input is not known";
-  const auto axis = axis_of(call.i("axis"), call.in(0).rank());
+  const auto axis = axis_of_rows(call.i("axis"), call.in(0).rank());
   if (!axis) return "its axis is not there";
   for (size_t i = 1; i < call.inputs(); ++i)
     if (call.has(i) && !fits_row(call.in(i), *call.in(0).dims, *axis))
@@ -116,12 +116,12 @@ Result<std::shared_ptr<const void>> prepare_norm(const Call& call) {
 }
 
 int64_t norm_tasks(const ViewArgs& args) {
-  return tasks_of(rows_of(args, static_cast<const Norm*>(args.prepared)->range), 10);
+  return tasks_of_rows(rows_of_rows(args, prepared_as<Norm>(args).range), 10);
 }
 
 Status run_norm(const ViewArgs& args, int64_t first, int64_t last) {
-  const Norm& p = *static_cast<const Norm*>(args.prepared);
-  const Rows rows = rows_of(args, p.range);
+  const Norm& p = prepared_as<Norm>(args);
+  const Rows rows = rows_of_rows(args, p.range);
   const int64_t tasks = norm_tasks(args);
   const auto optional = [](std::span<const View> views, size_t i) {
     return i < views.size() && views[i] ? views[i].as<float>() : nullptr;
@@ -180,7 +180,7 @@ std::optional<Range> reduced_range(const Call& call) {
   if (written.empty()) return ops::is_set(call, "noop_with_empty_axes") ? std::nullopt : std::optional(Range{0, rank});
   std::vector<bool> gone(rank, false);
   for (int64_t axis : written) {
-    const auto normal = axis_of(axis, rank);
+    const auto normal = axis_of_rows(axis, rank);
     if (!normal) return std::nullopt;
     gone[*normal] = true;
   }
@@ -201,12 +201,12 @@ Result<std::shared_ptr<const void>> prepare_reduce(const Call& call) {
 }
 
 int64_t reduce_tasks(const ViewArgs& args) {
-  return tasks_of(rows_of(args, static_cast<const Reducing*>(args.prepared)->range), 4);
+  return tasks_of_rows(rows_of_rows(args, prepared_as<Reducing>(args).range), 4);
 }
 
 Status run_reduce(const ViewArgs& args, int64_t first, int64_t last) {
-  const Reducing& p = *static_cast<const Reducing*>(args.prepared);
-  const Rows rows = rows_of(args, p.range);
+  const Reducing& p = prepared_as<Reducing>(args);
+  const Rows rows = rows_of_rows(args, p.range);
   const int64_t tasks = reduce_tasks(args);
   const Share begin = share_of(rows.outer, tasks, first), end = share_of(rows.outer, tasks, last - 1);
   simd::reduce_rows(p.kind, args.in[0].as<const float>(), args.out[0].as<float>(), begin.first, end.last, rows.n,

@@ -103,13 +103,13 @@ Floats matrix_of(const Transform& t) {
   return out;
 }
 
-struct Prepared {
+struct SpectralPrepared {
   Transform transform;
   Floats matrix;  // packed
 };
 
 Result<std::shared_ptr<const void>> prepared(Transform t) {
-  auto p = std::make_shared<Prepared>();
+  auto p = std::make_shared<SpectralPrepared>();
   Tensor window;
   if (t.window) {
     TRY(window, t.window->aligned());
@@ -138,7 +138,7 @@ struct Products {
 };
 
 Products products_of(const ViewArgs& args, bool frames) {
-  const auto& p = *static_cast<const Prepared*>(args.prepared);
+  const auto& p = prepared_as<SpectralPrepared>(args);
   const Transform& t = p.transform;
   const View &in = args.in[0], &out = args.out[0];
   Products x;
@@ -160,18 +160,18 @@ Products products_of(const ViewArgs& args, bool frames) {
 }
 
 template <bool kFrames>
-int64_t tasks(const ViewArgs& args) {
+int64_t tasks_spectral(const ViewArgs& args) {
   return products_of(args, kFrames).tasks;
 }
 
 template <bool kFrames>
-int64_t scratch(const ViewArgs& args) {
+int64_t scratch_spectral(const ViewArgs& args) {
   const Products x = products_of(args, kFrames);
   return x.slot * x.tasks * static_cast<int64_t>(sizeof(float));
 }
 
 template <bool kFrames>
-Status run(const ViewArgs& args, int64_t first, int64_t last) {
+Status run_spectral(const ViewArgs& args, int64_t first, int64_t last) {
   const Products x = products_of(args, kFrames);
   if (x.signals == 0) return {};
   const GemmTiles& tiles = x.tiles;
@@ -195,15 +195,15 @@ Status run(const ViewArgs& args, int64_t first, int64_t last) {
 constexpr EngineKernel kDft = {.name = "f32 matrix",
                                .accepts = accepts_dft,
                                .prepare = prepare_dft,
-                               .scratch = scratch<false>,
-                               .tasks = tasks<false>,
-                               .run = run<false>};
+                               .scratch = scratch_spectral<false>,
+                               .tasks = tasks_spectral<false>,
+                               .run = run_spectral<false>};
 constexpr EngineKernel kStft = {.name = "f32 matrix",
                                 .accepts = accepts_stft,
                                 .prepare = prepare_stft,
-                                .scratch = scratch<true>,
-                                .tasks = tasks<true>,
-                                .run = run<true>,
+                                .scratch = scratch_spectral<true>,
+                                .tasks = tasks_spectral<true>,
+                                .run = run_spectral<true>,
                                 .packed = 1u << 2};
 
 }  // namespace anyshape::cpu

@@ -21,7 +21,7 @@ void keep(std::span<const T>& list, std::vector<T>& copy) {
   list = copy;
 }
 
-struct Prepared {
+struct SvmPrepared {
   Svm svm;
   std::vector<float> coefficients, rho, prob_a, prob_b;
   std::vector<int64_t> per_class, labels;
@@ -43,18 +43,18 @@ std::string_view why_not(const Svm& svm) {
                                                                            : "";
 }
 
-bool is_classifier(const Call& call) { return call.type() == "SVMClassifier"; }
+bool is_classifier_svm(const Call& call) { return call.type() == "SVMClassifier"; }
 
-using Read = Result<Svm> (*)(const Call&, size_t features);
+using SvmRead = Result<Svm> (*)(const Call&, size_t features);
 
-template <Read read>
-std::string_view accepts(const Call& call) {
+template <SvmRead read>
+std::string_view accepts_svm(const Call& call) {
   if (!is_f32(call, 0)) return "its features are not f32";
   const auto features = features_of(call);
   if (!features || *features < 1) return "the number of its features is not known";
   const auto svm = read(call, static_cast<size_t>(*features));
   if (!svm) return "its vectors are not legal";
-  if (is_classifier(call)) {
+  if (is_classifier_svm(call)) {
     const ops::Labels labels = ops::labels_of(call, "classlabels_ints", "classlabels_strings");
     if (labels.dtype != DType::i64) return "its labels are strings";
   }
@@ -69,7 +69,7 @@ simd::SupportVectors::Kind kind_of(kernels::SvmKernel::Type type) {
   return type == Type::sigmoid ? Kind::sigmoid : Kind::linear;
 }
 
-void turn(const Svm& svm, Prepared& p) {
+void turn(const Svm& svm, SvmPrepared& p) {
   p.vectors = {.kind = kind_of(svm.kernel.type),
                .gamma = static_cast<float>(svm.kernel.gamma),
                .coef0 = static_cast<float>(svm.kernel.coef0),
@@ -83,9 +83,9 @@ void turn(const Svm& svm, Prepared& p) {
   p.vectors.by_feature = p.by_feature.data();
 }
 
-template <Read read>
-Result<std::shared_ptr<const void>> prepare(const Call& call) {
-  auto p = std::make_shared<Prepared>();
+template <SvmRead read>
+Result<std::shared_ptr<const void>> prepare_svm(const Call& call) {
+  auto p = std::make_shared<SvmPrepared>();
   TRY(p->svm, read(call, static_cast<size_t>(features_of(call).value_or(0))));
   turn(p->svm, *p);
   p->svm.support = {};
@@ -94,12 +94,12 @@ Result<std::shared_ptr<const void>> prepare(const Call& call) {
   keep(p->svm.prob_a, p->prob_a);
   keep(p->svm.prob_b, p->prob_b);
   keep(p->svm.per_class, p->per_class);
-  if (is_classifier(call))
+  if (is_classifier_svm(call))
     if (const auto* labels = call.ints("classlabels_ints")) p->labels = *labels;
   return p;
 }
 
-void put_classes(const Prepared& p, std::span<const double> near, const ViewArgs& args, int64_t row) {
+void put_classes(const SvmPrepared& p, std::span<const double> near, const ViewArgs& args, int64_t row) {
   const ops::SvmRow found = ops::svm_classes(p.svm, near);
   if (args.out[0])
     args.out[0].as<int64_t>()[row] =
@@ -111,8 +111,8 @@ void put_classes(const Prepared& p, std::span<const double> near, const ViewArgs
 }
 
 template <bool classes>
-Status run(const ViewArgs& args, int64_t, int64_t) {
-  const auto& p = *static_cast<const Prepared*>(args.prepared);
+Status run_svm(const ViewArgs& args, int64_t, int64_t) {
+  const auto& p = prepared_as<SvmPrepared>(args);
   const FeatureView rows = rows_of(args.in[0]);
   Temporary<float> near(static_cast<size_t>(p.columns()));
   Temporary<double> wide(p.svm.vectors);
@@ -127,9 +127,9 @@ Status run(const ViewArgs& args, int64_t, int64_t) {
   return {};
 }
 
-template <Read read, bool classes>
+template <SvmRead read, bool classes>
 constexpr EngineKernel kSvm = {
-    .name = "f32 vectors", .accepts = accepts<read>, .prepare = prepare<read>, .run = run<classes>};
+    .name = "f32 vectors", .accepts = accepts_svm<read>, .prepare = prepare_svm<read>, .run = run_svm<classes>};
 
 }  // namespace
 

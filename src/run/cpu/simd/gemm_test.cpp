@@ -9,7 +9,7 @@
 namespace anyshape::simd {
 namespace {
 
-double activated(const ActivationSpec& s, double x) {
+double activated_entry(const ActivationSpec& s, double x) {
   switch (s.kind) {
     case Activation::none:
       return x;
@@ -103,7 +103,7 @@ struct GemmCase {
       add(static_cast<double>(a_at(i, k)) * b[static_cast<size_t>(k * g.b_row + j * g.b_column)] * g.b_scale);
     for (const Addend& e : {g.epilogue.bias, g.epilogue.residual})
       if (e.data) add(static_cast<double>(e.data[i * e.row + j * e.column]) * e.scale);
-    return activated(g.epilogue.activation, sum);
+    return activated_entry(g.epilogue.activation, sum);
   }
 
   void run(Dice& dice) {

@@ -24,7 +24,7 @@ struct Step {
 };
 
 // A capture at one length of the axis, as a row of steps.
-struct Program {
+struct CapturedSteps {
   int64_t length = 0;
   std::shared_ptr<const Graph> graph;
   Facts facts;  // by value id
@@ -43,7 +43,7 @@ struct Program {
 // The capture with what hides a step taken away: parts of a Concat are read directly, whatever was written piece by
 // piece is one Concat, an axis taken apart by one node is taken apart entry by entry. Refused: reroll.node, where a
 // node has no rule or a body.
-Result<Program> read_program(const Lowered& captured, int64_t length, const OpTable& ops);
+Result<CapturedSteps> read_steps(const Lowered& captured, int64_t length, const OpTable& ops);
 
 // The nodes in an order in which every step of a loop is of one piece: shapes first, the entry of an axis that a step
 // reads just before the step, the view of a result right after it where a Concat of about `length` parts reads it.

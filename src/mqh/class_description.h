@@ -34,7 +34,7 @@ struct Demand {
   std::string sentence;
 };
 
-struct Program {
+struct ClassDescription {
   std::string stem;    // of both files
   std::string hash;    // SHA-256 of the model
   std::string report;  // which shapes it takes, as text
@@ -52,6 +52,6 @@ std::string_view mql5_type(DType type);
 
 // The source of the class. The same for the same program. Refused: mql5.output-size (a size is no expression of those
 // that are set).
-Result<std::string> class_text(const Program& program);
+Result<std::string> class_text(const ClassDescription& described);
 
 }  // namespace anyshape::mqh
