@@ -161,6 +161,7 @@ void ValueInfoWriter::write_inner(const Graph& graph, const Facts& known_facts, 
 }
 
 void ValueInfoWriter::write_bodies(const Graph& graph, onnx::GraphProto& proto) {
+  if (typed_.bodies().empty()) return;
   std::unordered_map<std::string_view, const Node*> makers;
   for (const Node& node : graph.nodes)
     for (ValueId id : node.out)

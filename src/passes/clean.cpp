@@ -1,6 +1,6 @@
 #include <algorithm>
-#include <map>
-#include <tuple>
+#include <functional>
+#include <unordered_set>
 
 #include "passes/draft.h"
 
@@ -60,7 +60,7 @@ Status remove_no_ops(Draft& draft) {
 
 namespace {
 
-// Attributes that can be compared for less and equal; nothing for tensors and graphs.
+// Attributes that can be compared; nothing for tensors and graphs.
 std::optional<std::string> attribute_text(const Attribute& attribute) {
   std::string out = attribute.name + "=";
   if (const auto* i = std::get_if<int64_t>(&attribute.value)) return out + fmt::format("{}", *i);
@@ -81,24 +81,40 @@ std::optional<std::string> attributes_text(const Node& node) {
   return out;
 }
 
+// Nodes by what they compute. Those whose attributes cannot be compared are like no other.
+struct Hash {
+  size_t operator()(const Node* node) const {
+    size_t hash = std::hash<const void*>()(node->op);
+    for (ValueId id : node->in) hash = (hash ^ id) * 0x9E3779B97F4A7C15u;
+    return hash ^ (hash >> 32);
+  }
+};
+
+struct Same {
+  bool operator()(const Node* a, const Node* b) const {
+    if (a->op != b->op || a->version != b->version || a->in != b->in || a->out.size() != b->out.size()) return false;
+    if (a->attributes.empty() && b->attributes.empty()) return true;
+    const auto of_a = attributes_text(*a);
+    return of_a && of_a == attributes_text(*b);
+  }
+};
+
 }  // namespace
 
 Status share_equal_nodes(Draft& draft) {
   const auto pinned = draft.pinned();
   std::vector<ValueId> now(draft.graph.values.size());
   for (ValueId id = 0; id < now.size(); ++id) now[id] = id;
-  std::map<std::tuple<const OpDef*, int64_t, std::string, std::vector<ValueId>, size_t>, const Node*> seen;
+  std::unordered_set<const Node*, Hash, Same> seen;
   std::vector<bool> dead(draft.graph.nodes.size(), false);
   for (size_t i = 0; i < draft.graph.nodes.size(); ++i) {
     Node& node = draft.graph.nodes[i];
     for (ValueId& id : node.in)
       if (id != kNoValue) id = now[id];
     if (!node.op || !node.op->pure || node.has_graph_attribute()) continue;
-    const auto attributes = attributes_text(node);
-    if (!attributes) continue;
-    const auto [place, first] = seen.try_emplace({node.op, node.version, *attributes, node.in, node.out.size()}, &node);
+    const auto [place, first] = seen.insert(&node);
     if (first) continue;
-    const Node& same = *place->second;
+    const Node& same = **place;
     const auto replaceable = [&](size_t k) {
       return node.out[k] == kNoValue || (!pinned.contains(node.out[k]) && same.out[k] != kNoValue);
     };

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/nearest.h"
+#include "solve/budget.h"
 #include "solve/search.h"
 #include "solve/walk_shape.h"
 
@@ -325,9 +326,11 @@ Result<Proof> prove_covers(const Typed& next, const AcceptedSet& next_set, const
   // Both models are known as far as the other; sizes beyond that are compared by their conditions.
   claim.largest_axis = 0;
   if (!next_set.exact) claim.why_not_exact = claim_of(next, next_set).why_not_exact;
+  int64_t visits = 0;
   claim.judge = [&](const Binding& binding) {
     Shapes shapes = shapes_at(old, binding);
     Walked now = walk_shape(next.graph(), shapes);
+    visits += now.visits;
     if (now.accepts()) return Judged{std::move(shapes), std::move(now.answer), now.visits};
     Walked before = walk_shape(old.graph(), shapes);
     // Only what the older model takes can be missed.
@@ -342,7 +345,9 @@ Result<Proof> prove_covers(const Typed& next, const AcceptedSet& next_set, const
     without_empty.domain.push_back(Condition::ge(variable, 1));
   }
   auto proof = settle(without_empty);
-  return proof && proof->kind == Proof::Kind::refuted ? proof : settle(claim);
+  if (!proof || proof->kind == Proof::Kind::refuted) return proof;
+  claim.tried = visits < budget::kMaxSampleVisits;  // both proofs are tried with walks of one budget
+  return settle(claim);
 }
 
 }  // namespace anyshape

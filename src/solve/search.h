@@ -32,6 +32,8 @@ struct SetClaim {
   std::string why_not_exact;
   // Beyond this size of an axis holding conditions do not mean acceptance either; 0: they do.
   int64_t largest_axis = 0;
+  // A proof is tried by the numeric walk before it is believed.
+  bool tried = true;
   // By the numeric walk.
   std::function<Judged(const Binding&)> judge;
 };

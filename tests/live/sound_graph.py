@@ -12,6 +12,7 @@ from sound_case import replay, session_of
 from sound_fix import fixes
 from sound_judge import (SCRATCH, Died, Folder, Found, asked, code_of, engine_problems, proof_problems, run_problems,
                          set_problems, shape_problems, tolerance)
+from sound_lax import misinferred
 
 PLANS = ("run", "reference")
 
@@ -133,6 +134,14 @@ def loaded(model):
         return None, str(wrong)[:300]
 
 
+def wrong_buffer(text, case, binding):
+    """ONNX Runtime ended at a buffer of another size, which it chose by an inference that is known to be wrong."""
+    told = re.search(r"Name:'(.*?)'.*attempting to re-use buffer", text, re.DOTALL)
+    nodes = [node for node in case.nodes if told and node.name == told[1]]
+    arrays = replay(case)[0] if nodes else {}
+    return any(misinferred(node, {name: arrays[name][binding] for name in node.input if name}) for node in nodes)
+
+
 def peer_problems(data, case, bindings):
     """A simplified file in ONNX Runtime, where that ran the model node by node. Some whole models it does not load, since
     its inference loses track of sizes."""
@@ -147,7 +156,8 @@ def peer_problems(data, case, bindings):
         try:
             got = session.run(None, {i.name: run.inputs[i.name] for i in session.get_inputs()})
         except Exception as wrong:  # noqa: BLE001
-            yield Found("simplified is refused by ONNX Runtime", str(wrong)[:300], b)
+            if not wrong_buffer(str(wrong), case, b):
+                yield Found("simplified is refused by ONNX Runtime", str(wrong)[:300], b)
             continue
         if not same(got, [run.outputs[n] for n in names], tolerance(case, run)):
             yield Found("simplified gives another answer in ONNX Runtime", "", b)

@@ -203,6 +203,22 @@ ROWS = [
     Row("Loop", "what a loop of no rounds collects has a shape of its own", no_rounds),
 ]
 
+
+# What ONNX's inference says of a shape with names, wrongly: ONNX Runtime gives the value the buffer of another by it.
+
+def one_kept(node, arrays):
+    """What an ellipsis stands for has a 1 in some input, and more in another."""
+    terms, shapes = attribute(node, "equation", "").partition("->")[0].replace(" ", "").split(","), []
+    for term, array in zip(terms, inputs_of(node, arrays)):
+        before, dots, after = term.partition("...")
+        if dots:
+            shapes.append(array.shape[len(before):array.ndim - len(after)])
+    whole = np.broadcast_shapes(*shapes)
+    return any(one == 1 != size for shape in shapes for one, size in zip(reversed(shape), reversed(whole)))
+
+
+INFERENCE = [Row("Einsum", "of the sizes of an ellipsis, inference keeps a 1 beside one with a name", one_kept)]
+
 # When these have no entries, the shape may be another than the text's, the entries memory as it is found, and the process die.
 NOT_ON_NOTHING = """
 ArgMax ArgMin AveragePool BatchNormalization Conv ConvInteger ConvTranspose CumSum Einsum GRU Gemm GlobalAveragePool
@@ -223,3 +239,8 @@ def not_asked(node, arrays):
 def doubt_of(node, arrays):
     """The row by which ONNX Runtime's answer may be wrong, or None; arrays: inputs and outputs by name."""
     return next((row for row in ROWS if row.of(node) and row.holds(node, arrays)), None)
+
+
+def misinferred(node, arrays):
+    """The row by which ONNX's inference is wrong about the node's shape, or None."""
+    return next((row for row in INFERENCE if row.of(node) and row.holds(node, arrays)), None)

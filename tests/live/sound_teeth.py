@@ -10,7 +10,7 @@ from sound_data import Seen
 from sound_fix import verdict_problems
 from sound_graph import peer_problems
 from sound_judge import Report, engine_problems, proof_problems, run_problems, set_problems, shape_problems
-from sound_lax import doubt_of, not_asked
+from sound_lax import doubt_of, misinferred, not_asked
 
 YES = {"answer": "accept", "outputs": [], "data_conditions": []}
 NO = {"answer": "refuse", "code": "conv.kernel", "place": "", "sentence": ""}
@@ -214,6 +214,16 @@ LAX_ROWS = [
     (seen_by("Loop", [3, True, of(0)], [of(0), of(3, 4)]), ""),
 ]
 
+# (node and what it sees, whether ONNX's inference may be wrong about its shape)
+INFERENCE_ROWS = [
+    (seen_by("Einsum", [of(1, 2, 3), of(5, 4, 3)], equation="...ij,...kj->...ik"), True),
+    (seen_by("Einsum", [of(5, 2, 3), of(4, 3)], equation="...ij,...kj->...ik"), False),
+    (seen_by("Einsum", [of(5, 2, 3), of(5, 4, 3)], equation="...ij,...kj->...ik"), False),
+    (seen_by("Einsum", [of(5, 2, 3), of(4, 3)], equation="...ij,kj->...ik"), False),
+    (seen_by("Einsum", [of(2, 3), of(3, 4)], equation="ij,jk->ik"), False),
+    (seen_by("MatMul", [of(1, 2, 3), of(5, 3, 4)]), False),
+]
+
 
 def lax_problems(case, wanted):
     row = doubt_of(*case)
@@ -227,6 +237,9 @@ def toothless():
     for count, wanted in ((0, True), (2, False)):
         if bool(not_asked(*seen_by("ReduceMax", [of(count)]))) != wanted:
             yield "whether a reduction of nothing is asked"
+    for case, wanted in INFERENCE_ROWS:
+        if bool(misinferred(*case)) != wanted:
+            yield f"whether inference is wrong: not {wanted} for {case}"
     yield from wrong_rows()
 
 

@@ -144,7 +144,9 @@ Result<Facts> infer_arithmetic(const Call& call, InferContext& context) {
       },
       out);
   arith_bounds(op, call, context, out);
-  return Facts{out};
+  Facts facts;
+  facts.push_back(std::move(out));  // a list in braces copies
+  return facts;
 }
 
 template <class T>

@@ -78,6 +78,27 @@ Result<Dims> legacy_broadcast(const Call& call, InferContext& context, const Dim
   return a;
 }
 
+// Each axis is the same size as the one it lies under, or 1.
+bool lies_under(const Dims& from, const Dims& to) {
+  const size_t shift = to.size() - from.size();
+  for (size_t i = 0; i < from.size(); ++i)
+    if (from[i] != to[shift + i] && from[i] != Dim(1)) return false;
+  return true;
+}
+
+// The input whose shape is that of the result, where that takes no proof; null elsewhere.
+const Dims* widest_shape(const Call& call) {
+  const Dims* widest = nullptr;
+  for (size_t i = 0; i < call.inputs(); ++i) {
+    if (!call.has(i)) continue;
+    if (!call.in(i).dims) return nullptr;
+    if (!widest || call.in(i).rank() > widest->size()) widest = &*call.in(i).dims;
+  }
+  for (size_t i = 0; i < call.inputs(); ++i)
+    if (call.has(i) && !lies_under(*call.in(i).dims, *widest)) return nullptr;
+  return widest;
+}
+
 bool is_rank0(const Fact& fact) { return fact.dims && fact.dims->empty(); }
 
 }  // namespace
@@ -148,6 +169,8 @@ void set_entries(Fact& out, const std::vector<Ratio>& entries) {
 }
 
 void map_ratios(const Call& call, InferContext& context, const RatioFn& fn, Fact& out) {
+  for (size_t i = 0; i < call.inputs(); ++i)
+    if (call.has(i) && !call.in(i).elements && !call.in(i).constant) return;
   const auto dims = out.numeric_dims();
   const auto count = dims ? element_count(*dims) : std::nullopt;
   if (!count || *count > static_cast<int64_t>(Fact::kMaxElements)) return;
@@ -215,6 +238,8 @@ Dim truncated_div(InferContext& context, Dim a, Dim b) {
 }
 
 Result<std::optional<Dims>> elementwise_dims(const Call& call, InferContext& context) {
+  const Dims* widest = call.version() < 7 ? nullptr : widest_shape(call);
+  if (widest) return std::optional<Dims>(*widest);
   size_t ranked = 0, scalars = 0, present = 0;
   for (size_t i = 0; i < call.inputs(); ++i) {
     if (!call.has(i)) continue;

@@ -103,7 +103,9 @@ Result<Facts> infer_unary(const Call& call, InferContext& context) {
     map_ratios(
         call, context, [&](std::span<const Ratio> in) { return entry_unary(op, context, in[0]); }, out);
   unary_bounds(op, call, context, out);
-  return Facts{out};
+  Facts facts;
+  facts.push_back(std::move(out));  // a list in braces copies
+  return facts;
 }
 
 template <Unary op, class T>
