@@ -54,6 +54,21 @@ class StructureTest(unittest.TestCase):
         for root, value, want in rows:
             self.assertEqual(self.names(root, value), want)
 
+    def test_a_dict_at_the_end(self):
+        class Takes(torch.nn.Module):
+            def forward(self, x, batch=None):
+                return x
+
+        def split(*args):
+            return _request.split_arguments(Takes(), args, None)
+
+        one = torch.ones(1)
+        self.assertEqual(split(one, {"batch": one}), ((one,), {"batch": one}))
+        self.assertEqual(split({"x": one}), ((), {"x": one}))
+        self.assertEqual(split({"a": one}), (({"a": one},), {}))
+        self.assertEqual(split(one, {"a": one}), ((one, {"a": one}), {}))
+        self.assertEqual(split(one, one, one, {"a": one}), ((one, one, one), {"a": one}))
+
     def test_results(self):
         made = {"logits": torch.ones(1), "past_key_values": self.cache(1), "x": torch.ones(1), "none": None}
         names = [name for name, _ in _structure.named_results(made, ["x"])]

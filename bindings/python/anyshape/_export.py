@@ -294,7 +294,8 @@ def export(model: Any, args: Any = (), f: Any = None, *, kwargs: Optional[Mappin
 
     model: an nn.Module, a ScriptModule, an ExportedProgram, or the path of a .pt2 or .pt file (then torch is not
         needed and nothing is compared).
-    args, kwargs: example arguments. A dict at the end of `args` is taken for `kwargs`.
+    args, kwargs: example arguments. A dict at the end of `args` is taken for `kwargs`,
+        where forward() has such arguments.
     f: a path or a binary file object; None: save the result later.
     dynamic_axes: {"x": {0: "batch", 1: "seq"}} or {"x": [0, 1]}; outputs need not be named, their sizes follow.
     input_shapes: the same in lists, {"x": ["batch", None, 10]}: a text names the axis, None is dynamic under a name made

@@ -106,11 +106,22 @@ def bound_arguments(module: Any, args: Sequence[Any], kwargs: Mapping[str, Any])
         raise usage("export.args", f"forward() does not take these arguments: {failure}") from None
 
 
-def split_arguments(args: Any, kwargs: Optional[Mapping[str, Any]]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """torch.onnx.export's habits: one tensor is a tuple of one, a dict at the end holds keyword arguments."""
+def _takes(module: Any, args: Sequence[Any], kwargs: Mapping[Any, Any]) -> bool:
+    try:
+        inspect.signature(getattr(module, "forward", module)).bind(*args, **kwargs)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def split_arguments(module: Any, args: Any,
+                    kwargs: Optional[Mapping[str, Any]]) -> tuple[tuple[Any, ...], dict[str, Any]]:  # fmt: skip
+    """torch.onnx.export's habits: one tensor is a tuple of one, a dict at the end holds keyword arguments, unless it can
+    only be an argument itself."""
     args = tuple(args) if isinstance(args, (tuple, list)) else (args,)
     if not kwargs and args and isinstance(args[-1], dict):
-        return args[:-1], dict(args[-1])
+        if _takes(module, args[:-1], args[-1]) or not _takes(module, args, {}):
+            return args[:-1], dict(args[-1])
     return args, dict(kwargs or {})
 
 
@@ -250,7 +261,7 @@ def make_request(module: Any, args: Any, kwargs: Optional[Mapping[str, Any]], in
                  output_names: Optional[Sequence[str]], dynamic_axes: Optional[Mapping[str, Any]],
                  dynamic_shapes: Any) -> Request:  # fmt: skip
     """Raises Error: names.*, dynamic.*, export.args."""
-    args, kwargs = _distinct(*split_arguments(args, kwargs))
+    args, kwargs = _distinct(*split_arguments(module, args, kwargs))
     bound = bound_arguments(module, args, kwargs)
     leaves, defaults = flat_tensors(bound)
     request = Request(args, kwargs, leaves, _final_names(input_names, defaults), output_names=list(output_names or []))
