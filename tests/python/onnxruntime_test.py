@@ -257,6 +257,18 @@ class InstallTest(unittest.TestCase):
                      "assert onnxruntime.get_available_providers() == C.get_available_providers()\n"
                      "onnxruntime.set_default_logger_severity(3); onnxruntime.disable_telemetry_events()")  # fmt: skip
 
+    def test_what_is_python_only_comes_from_the_real_one(self):
+        with tempfile.TemporaryDirectory() as folder:
+            tools = Path(folder) / "onnxruntime" / "tools"
+            tools.mkdir(parents=True)
+            (tools.parent / "__init__.py").write_text("raise ImportError('the real one')\n")
+            (tools / "__init__.py").write_text("from onnxruntime import InferenceSession\n")
+            self.program(f"import sys; sys.path.insert(0, {folder!r})\n"
+                         "import anyshape.onnxruntime as door; door.install(); door.install()\n"
+                         "from onnxruntime.tools import InferenceSession\n"
+                         "assert InferenceSession is door.InferenceSession\n"
+                         f"assert door.__path__.count({str(tools.parent)!r}) == 1")  # fmt: skip
+
     def test_not_beside_the_real_one(self):
         self.program("import sys, types; sys.modules['onnxruntime'] = types.ModuleType('onnxruntime')\n"
                      "import anyshape, anyshape.onnxruntime as door\n"

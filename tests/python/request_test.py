@@ -74,6 +74,23 @@ class StructureTest(unittest.TestCase):
         names = [name for name, _ in _structure.named_results(made, ["x"])]
         self.assertEqual(names, ["logits", "present.0.key", "present.0.value", "next_x"])
 
+    def test_types_that_are_registered_without_names(self):
+        from torch.utils import _pytree as pytree
+
+        class Output(dict):
+            pass
+
+        class Two:
+            def __init__(self, parts):
+                self.parts = parts
+
+        pytree.register_pytree_node(Output, lambda one: (list(one.values()), list(one)), lambda parts, keys: Output(zip(keys, parts)))
+        pytree.register_pytree_node(Two, lambda one: (one.parts, None), lambda parts, _: Two(list(parts)))
+        value = Output(logits=torch.ones(1), two=Two([torch.ones(1), torch.ones(2)]))
+        self.assertEqual(self.names("y", value), ["y_logits", "y_two_0", "y_two_1"])
+        made = _structure.mapped(value, lambda _path, tensor: tensor + 1)
+        self.assertEqual((type(made), made["two"].parts[1].tolist()), (Output, [2, 2]))
+
     def test_copies_follow_the_sizes(self):
         before = self.cache(1)
         after = _structure.mapped(before, lambda _path, tensor: tensor.new_zeros(2, 1, 8, 4))

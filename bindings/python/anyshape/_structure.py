@@ -7,7 +7,7 @@ import copy
 import enum
 import inspect
 import types
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Optional, Union
 
@@ -39,6 +39,18 @@ def _word(key: Any) -> Union[str, int]:
     return str(key)
 
 
+def _words_of(value: Any, count: int) -> list[Union[str, int]]:
+    """What a container calls its parts. Types that were registered without that: the keys of a mapping, or numbers."""
+    from torch.utils import _pytree as pytree
+
+    try:
+        parts, _ = pytree.tree_flatten_with_path(value, is_leaf=lambda one: one is not value)
+        return [_word(keys[0]) for keys, _ in parts]
+    except ValueError:
+        named = isinstance(value, Mapping) and len(value) == count
+        return [str(key) for key in value] if named else list(range(count))
+
+
 class _Walk:
     """A copy of a value with what `visit` makes of its tensors. `objects`: how many plain objects it has."""
 
@@ -60,9 +72,10 @@ class _Walk:
                 return value
             self._pairs.append((value, self._visit(path, value)))
             return self._pairs[-1][1]
-        parts, spec = pytree.tree_flatten_with_path(value, is_leaf=lambda one: one is not value)
-        if len(parts) != 1 or parts[0][0]:
-            return pytree.tree_unflatten([self.at((*path, _word(keys[0])), one) for keys, one in parts], spec)
+        leaves, spec = pytree.tree_flatten(value, is_leaf=lambda one: one is not value)
+        if not spec.is_leaf():
+            words = _words_of(value, len(leaves))
+            return pytree.tree_unflatten([self.at((*path, word), one) for word, one in zip(words, leaves)], spec)
         return self._object(path, value) if _is_state(value) else value
 
     def _object(self, path: Path, value: Any) -> Any:

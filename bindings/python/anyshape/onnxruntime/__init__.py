@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
+from importlib.machinery import PathFinder
 
 from .._errors import usage
 from .._session import NodeArg
@@ -41,8 +42,16 @@ __all__ = ["ExecutionMode", "ExecutionOrder", "GraphOptimizationLevel", "IOBindi
            "unregister_execution_provider_library", "version"]  # fmt: skip
 
 
+def _folders_of_the_real_one() -> list[str]:
+    found = PathFinder.find_spec("onnxruntime")
+    return list(found.submodule_search_locations or []) if found else []
+
+
 def install() -> None:
     """From now on `import onnxruntime` gives this module, in the whole process.
+
+    What onnxruntime has in Python only (onnxruntime.quantization, .transformers, .tools) comes from its own folder where
+    it is installed, and uses this module.
 
     Raises anyshape.Error where the real one has been imported already: what holds it would keep it.
     """
@@ -52,3 +61,4 @@ def install() -> None:
                     hint="call anyshape.onnxruntime.install() before anything imports onnxruntime")  # fmt: skip
     for name in _MODULES:
         sys.modules["onnxruntime" + name] = import_module(__name__ + name)
+    __path__.extend(folder for folder in _folders_of_the_real_one() if folder not in __path__)

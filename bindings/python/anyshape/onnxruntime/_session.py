@@ -55,6 +55,8 @@ class InferenceSession(_session.InferenceSession):
                  provider_options: Optional[Sequence[Any]] = None, **kwargs: Any):  # fmt: skip
         if not isinstance(path_or_bytes, (str, bytes, bytearray, memoryview, os.PathLike)):
             raise TypeError(f"Unable to load from type '{type(path_or_bytes)}'")
+        # Programs read it.
+        self._model_path = os.fspath(path_or_bytes) if isinstance(path_or_bytes, (str, os.PathLike)) else None
         self._provider_options = _options_by_provider(providers, provider_options)
         self._given_options = SessionOptions() if sess_options is None else sess_options
         self._started_ns = time.perf_counter_ns()
