@@ -187,7 +187,12 @@ Status Fixer::write_types(DimText dims) {
   auto texts = std::make_shared<TextPool>();
   onnx::ModelProto proto = std::move(model_.file.proto);
   write_value_info(model_.typed(), certain_facts(model_.graph, proto), dims, *texts, proto);
-  TRY(model_, model_.with(std::move(proto), std::move(texts)));
+  // Its graph and what is known of it go before the new ones are made: of a large model both would not fit.
+  CheckedModel origin;
+  origin.file = std::move(model_.file);
+  origin.owners = std::move(model_.owners);
+  model_ = {};
+  TRY(model_, origin.with(std::move(proto), std::move(texts)));
   return {};
 }
 

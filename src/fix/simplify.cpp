@@ -46,16 +46,18 @@ void write_back(const Draft& draft, Edit& edit) {
   for (const Node& node : draft.graph.nodes)
     for (ValueId id : node.out)
       if (id != kNoValue) makers.emplace(draft.graph.values[id].name, &node);
-  std::vector<onnx::NodeProto> kept;
-  for (onnx::NodeProto& node : edit.graph().node) {
+  std::vector<onnx::NodeProto>& nodes = edit.graph().node;
+  auto end = nodes.begin();
+  for (onnx::NodeProto& node : nodes) {
     const auto made = std::find_if(node.output.begin(), node.output.end(), [](auto name) { return !name.empty(); });
     const auto maker = made == node.output.end() ? makers.end() : makers.find(*made);
     if (maker == makers.end()) continue;
     for (size_t i = 0; i < node.input.size() && i < maker->second->in.size(); ++i)
       node.input[i] = name_of(maker->second->in[i]);
-    kept.push_back(std::move(node));
+    if (&*end != &node) *end = std::move(node);
+    ++end;
   }
-  edit.graph().node = std::move(kept);
+  nodes.erase(end, nodes.end());
   const Graph& before = draft.typed.graph();
   const auto uses = draft.uses();
   std::vector<std::pair<std::string, Tensor>> constants;

@@ -6,6 +6,7 @@
 
 #include "base/bug.h"
 #include "base/effort.h"
+#include "ir/rank_probe.h"
 
 namespace anyshape {
 namespace {
@@ -189,6 +190,27 @@ Result<Facts> Walk::call_rule(const Graph& graph, const Node& node, const Facts&
   return call_rule(graph, node, input_facts(node, facts));
 }
 
+namespace {
+
+bool any_opaque(const std::vector<Requirement>& all, size_t from) {
+  return std::any_of(all.begin() + static_cast<ptrdiff_t>(from), all.end(), [](const auto& r) { return r.opaque; });
+}
+
+// The rule has answered without a rank that it may refuse: the numeric walk may know it, if not, it hangs on data.
+void leave_rank(InferContext& context, const Node& node) {
+  constexpr std::string_view kCode = "infer.rank";
+  if (context.numeric())
+    context.data_condition(kCode, "{} takes inputs of some ranks only, and the data decides which it gets", node.type);
+  else
+    static_cast<void>(context
+                          .require(Condition::opaque(), kCode,
+                                   "{} takes inputs of some ranks only, and only a concrete shape tells which it gets",
+                                   node.type)
+                          .has_value());
+}
+
+}  // namespace
+
 Result<Facts> Walk::call_rule(const Graph& graph, const Node& node, const std::vector<const Fact*>& in) {
   TRY_OK(check_arity(node, node.op->sig));
   const std::string label = graph.label(node);
@@ -199,6 +221,9 @@ Result<Facts> Walk::call_rule(const Graph& graph, const Node& node, const std::v
   if (!call.mistyped().empty())
     return refuse("attr.type", "attribute {:?} has another type than {} takes", call.mistyped(), node.type);
   if (!out) return out;
+  const bool said = data_conditions_.size() > conditions || any_opaque(requirements_, requirements);
+  if (!said && lacks_rank(in) && (node.has_graph_attribute() || refuses_some_rank(graph, node, in)))
+    leave_rank(context, node);
   if (!node.has_graph_attribute()) {
     if (!options_.numeric) leave_to_numbers(graph, node, in, requirements, conditions);
     const auto from_shapes = [&](const Fact* fact) {
@@ -258,10 +283,7 @@ void Walk::leave_to_numbers(const Graph& graph, const Node& node, const std::vec
   }
   const Port* port = unseen_port(node, in, false);
   if (!port) return;
-  const auto asked_by_rule = std::span(requirements_).subspan(requirements);
-  const bool said =
-      std::any_of(asked_by_rule.begin(), asked_by_rule.end(), [](const Requirement& r) { return r.opaque; });
-  if (said || (port->flags & Port::settled)) return;
+  if (any_opaque(requirements_, requirements) || (port->flags & Port::settled)) return;
   static_cast<void>(context
                         .require(Condition::opaque(), "infer.entries",
                                  "{} reads the entries of its input {:?}, which only a concrete shape tells", node.type,

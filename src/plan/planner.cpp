@@ -157,7 +157,7 @@ void Planner::account() {
     const Requirement& r = *pending.requirement;
     const bool asked = is_asked(r);
     // What numbers alone can tell is refused before anything runs, even if a guard would tell it in time.
-    const bool walked = (!pending.done || r.opaque) && !r.on_data && r.site != kNoValue;
+    const bool walked = (r.opaque || (!pending.done && !r.on_data)) && r.site != kNoValue;
     if (walked) {
       sites.push_back(r.site);
       plan_->walk_decides |= !asked && !pending.done;

@@ -20,9 +20,16 @@ size_t clamped(int64_t position, size_t rank) {
   return static_cast<size_t>(std::clamp<int64_t>(position < 0 ? position + n : position, 0, n));
 }
 
+// What a value of unknown rank is told by: its shape may follow from the shapes of the inputs, from data, or from both.
+Fact either() {
+  Fact source;
+  source.from_sizes = true;
+  return source;
+}
+
 Result<Facts> infer_shape(const Call& call, InferContext& context) {
   const auto& dims = call.in(0).dims;
-  if (!dims) return Facts{Fact::tensor(DType::i64, {context.data_dim("rank")})};
+  if (!dims) return Facts{Fact::tensor(DType::i64, {context.fresh(either(), "rank")})};
   const size_t start = clamped(call.i("start"), dims->size());
   const size_t end = call.has_attr("end") ? std::max(start, clamped(call.i("end"), dims->size())) : dims->size();
   Dims part(dims->begin() + static_cast<ptrdiff_t>(start), dims->begin() + static_cast<ptrdiff_t>(end));
@@ -38,7 +45,7 @@ Status reference_shape(const Call& call, KernelArgs& args) {
 
 Result<Facts> infer_size(const Call& call, InferContext& context) {
   const auto& dims = call.in(0).dims;
-  const Dim count = dims ? product(*dims) : context.data_dim("size");
+  const Dim count = dims ? product(*dims) : context.fresh(either(), "size");
   return Facts{Fact::of_elements(DType::i64, {}, {count})};
 }
 

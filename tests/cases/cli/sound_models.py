@@ -54,6 +54,22 @@ g (float[n] x, float[2, 1, 3] w, float[2, 5, 3] v) => (float[a, b, c] y)
     after = Slice (w, start, end, first)
   }>
 }""",
+    # How many axes are left, and how many entries a rank of its own has, follows from sizes.
+    "rank_by_sizes": """
+g (float[n, m, 8] x) => (int64 y)
+<int64 third = {-3}> {
+  squeezed = Squeeze (x)
+  sizes = Shape (squeezed)
+  y = Gather <axis = 0> (sizes, third)
+}""",
+    # The operators would run on a value of any rank but for an attribute.
+    "any_rank": """
+g (float[n, m, 8] x) => (float y, float z) {
+  squeezed = Squeeze (x)
+  y = Softmax <axis = 1> (squeezed)
+  relu = Relu (squeezed)
+  z = Exp (relu)
+}""",
     # What an axis of two entries or more is expanded to is its own size, whatever the data.
     "expanded_by_data": """
 g (float[h] x, int64[1] s) => (float[k] y, int64[k] where)
