@@ -85,7 +85,7 @@ TEST(Passes, Halves) {
                             "y.f32 <- Relu(p.f32)\n"
                             "y <- Cast(y.f32) to=10"},
                            // What only moves entries, until it meets f32; a Cast to f32 of what was f32 all the time.
-                           {"input x bf16[n, 4]\n"
+                           {"input x f16[n, 4]\n"
                             "t <- Transpose(x) perm=[1, 0]\n"
                             "e <- Exp(t)\n"
                             "u <- Transpose(e) perm=[1, 0]\n"
@@ -109,6 +109,7 @@ TEST(Passes, Halves) {
                             "y.f32 <- Sqrt(h.f32)\n"
                             "y <- Cast(y.f32) to=10"},
                            {"input x f32[n, 4]\nc <- Cast(x) to=10\ny <- Cast(c) to=1\noutput y"},
+                           {"input x bf16[n, 4]\ny <- Relu(x)\noutput y"},
                        });
   check_passes("half", Target{}, {{"input x f16[n, 4]\ny <- Relu(x)\noutput y"}});
 }

@@ -25,7 +25,7 @@ constexpr Pass kPasses[] = {
     {"share", "nodes that compute the same are computed once", share_equal_nodes},
     {"skip-norms", "normalisations of a sum, as ONNX Runtime writes them, become the sum and a normalisation",
      spell_out_skip_norms},
-    {"half", "what is computed on 16-bit floats is computed in f32 from there on", widen_halves},
+    {"half", "what is computed on f16 is computed in f32 from there on", widen_halves},
     {"limits", "the greater and the smaller of a value and numbers are one step", join_limits},
     {"pad", "zeros put around the input of a convolution become its padding", fold_pads},
     {"recurrent-loops", "loops that are an LSTM, GRU or RNN step by step become that layer", find_recurrent_layers},

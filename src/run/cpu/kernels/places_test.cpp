@@ -14,6 +14,7 @@ TEST(CpuKernels, Scatter) {
       {"ScatterElements", 18, "i64[3]; i64[5] = [0, 1, 0, 1, -1]; i64[5]", "reduction=add"},
       {"ScatterElements", 18, "u8[5]; i64[2] = [4, 1]; u8[2]"},
       {"ScatterElements", 11, "bool[5]; i64[0]; bool[0]"},
+      {"Scatter", 9, "f32[5]; i64[2] = [4, 1]; f32[2]"},
       {"ScatterND", 18, "f32[4, 5]; i64[3, 1] = [2, -1, 0]; f32[3, 5]"},
       {"ScatterND", 18, "f32[4, 5]; i64[3, 2] = [2, -1, 0, 0, 3, 4]; f32[3]"},
       {"ScatterND", 18, "i32[2, 3, 4]; i64[2, 1, 2] = [0, 1, 1, 2]; i32[2, 1, 4]", "reduction=add"},

@@ -18,7 +18,9 @@ struct Prepared {
 
 const Prepared& prepared_of(const ViewArgs& args) { return *static_cast<const Prepared*>(args.prepared); }
 
-bool adds(const Call& call) { return call.has_attr("reduction") && call.s("reduction") == "add"; }
+std::string_view reduction_of(const Call& call) { return call.version() >= 16 ? call.s("reduction") : "none"; }
+
+bool adds(const Call& call) { return reduction_of(call) == "add"; }
 
 std::string_view accepts(const Call& call) {
   const Fact &data = call.in(0), &indices = call.in(1);
@@ -30,7 +32,7 @@ std::string_view accepts(const Call& call) {
   const bool summed =
       data.dtype == DType::f32 || data.dtype == DType::f64 || data.dtype == DType::i32 || data.dtype == DType::i64;
   if (adds(call)) return summed ? "" : "it adds up elements that are not f32, f64, i32 or i64";
-  return call.has_attr("reduction") && call.s("reduction") != "none" ? "it neither replaces nor adds" : "";
+  return reduction_of(call) == "none" ? "" : "it neither replaces nor adds";
 }
 
 Result<std::shared_ptr<const void>> prepare_elements(const Call& call) {
