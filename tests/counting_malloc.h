@@ -10,9 +10,16 @@ namespace anyshape::testing {
 
 inline std::atomic<bool> counting = false;
 inline std::atomic<int64_t> allocations = 0;
+// Of aligned memory, as buffers are.
+inline std::atomic<int64_t> aligned_bytes = 0;
 
 inline void count_allocation() {
   if (counting.load(std::memory_order_relaxed)) allocations.fetch_add(1, std::memory_order_relaxed);
+}
+
+inline void count_aligned(size_t size) {
+  if (counting.load(std::memory_order_relaxed))
+    aligned_bytes.fetch_add(static_cast<int64_t>(size), std::memory_order_relaxed);
 }
 
 // Counts from its making to stop(), or to its end.
@@ -20,6 +27,7 @@ class Counted {
  public:
   Counted() {
     allocations = 0;
+    aligned_bytes = 0;
     counting = true;
   }
   ~Counted() { counting = false; }
@@ -53,6 +61,7 @@ void* realloc(void* p, size_t size) noexcept {
 }
 void* aligned_alloc(size_t alignment, size_t size) noexcept {
   anyshape::testing::count_allocation();
+  anyshape::testing::count_aligned(size);
   return __libc_memalign(alignment, size);
 }
 void* memalign(size_t alignment, size_t size) noexcept {

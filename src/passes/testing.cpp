@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "kernels/convert.h"
 #include "ops/all.h"
 #include "ops/testing.h"
 
@@ -63,10 +64,10 @@ class Parser {
   static void set_constant(Value& value, const Fact& fact) {
     Tensor tensor = fact.as_tensor();
     if (!tensor) {
-      tensor = *Tensor::allocate(fact.dtype, fact.numeric_dims().value());
-      const bool real = fact.dtype == DType::f32;
-      for (int64_t i = 0; i < tensor.count(); ++i)
-        real ? static_cast<void>(tensor.as_mutable<float>()[static_cast<size_t>(i)] = 1) : tensor.set_int(i, 1);
+      Tensor ones = *Tensor::allocate(DType::i64, fact.numeric_dims().value());
+      for (int64_t i = 0; i < ones.count(); ++i) ones.set_int(i, 1);
+      tensor = *Tensor::allocate(fact.dtype, ones.dims());
+      EXPECT_TRUE(kernels::convert(ones, tensor));
     }
     value.is_initializer = true;
     value.constant = std::make_shared<const Fact>(Fact::of_constant(std::move(tensor)));

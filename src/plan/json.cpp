@@ -44,6 +44,7 @@ void write_values(JsonWriter& out, const Plan& plan, const PlanNumbers& numbers)
 std::string plan_json(const Plan& plan, const PlanNumbers& numbers) {
   JsonWriter out;
   out.begin_object().key("version").number(1).key("peak").number(numbers.peak);
+  out.key("scratch").number(numbers.scratch);
   out.key("slots").begin_array();
   for (size_t i = 0; i < plan.slots.size(); ++i) {
     out.begin_object().key("formula").text(plan.slots[i].formula);

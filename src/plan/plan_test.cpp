@@ -194,24 +194,40 @@ peak  up64(4*n) + up64(4*nonzero), and the values in own memory
 )");
 }
 
+// A size that is a sum tells the one part of it that data tells; what comes after it is planned.
+TEST(Plan, SizesTellEntries) {
+  const auto plan = plan_of(R"(
+      input x f32[n, t]
+      input p i64[1]
+      constant before i64[3] = [0, 0, 0]
+      pads <- Concat(before, p) axis=0
+      a <- Pad(x, pads)
+      b <- Softmax(a)
+      y <- Neg(b)
+      output y)");
+  ASSERT_TRUE(plan);
+  EXPECT_EQ(plan->stages.size(), 2u);
+  for (const PlanStep& step : plan->steps) EXPECT_EQ(step.kind == PlanStep::Kind::dynamic, step.type == "Pad");
+}
+
 TEST(Plan, WhyNoKernelTakesIt) {
   check(R"(
-      input x f64[n, 4]
-      input w f64[4, 4]
+      input x i64[n, 4]
+      input w i64[4, 4]
       a <- MatMul(x, w)
-      y <- Det(a)
+      y <- Mod(a, x)
       output y)",
         R"(
 2 steps
      0  MatMul "a"  kernel reference (f32 packed: its element type is not f32)
-        -> f64[n, 4]  in slot 0
-     1  Det "y"  kernel reference (no faster kernel)
-        -> f64[]  in output
+        -> i64[n, 4]  in slot 0
+     1  Mod "y"  kernel reference (no faster kernel)
+        -> i64[n, 4]  in output
 
 1 slots
   slot 0  32*n
 peak  up64(32*n)
-2 steps run by reference kernels: MatMul, Det
+2 steps run by reference kernels: MatMul, Mod
 )");
 }
 

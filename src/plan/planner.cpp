@@ -120,6 +120,13 @@ void Planner::settle_sizes() {
   stage.reads = std::move(pending_reads_);
   pending_reads_.clear();
   plan_->stages.push_back(std::move(stage));
+  Formulas& f = plan_->formulas;
+  for (const Told& told : pending_symbols_) {
+    const Register less = f.apply(Op::multiply, f.compile(told.rest), f.constant(-1));
+    const Register sum = f.apply(Op::add, told.read, less);
+    f.bind(told.symbol, told.factor == 1 ? sum : f.apply(Op::multiply, sum, f.constant(-1)));
+  }
+  pending_symbols_.clear();
   for (uint32_t value : pending_values_) set_sizes(value, *facts_[value].dims);
   pending_values_.clear();
   compile_guards();

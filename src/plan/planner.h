@@ -64,6 +64,8 @@ class Planner {
   Result<uint32_t> in_space(uint32_t value, Space space);
   // The same of those that are there, dense, in host memory.
   Status on_host(std::vector<uint32_t>& values);
+  // Has the size read off the value when it is there; what it tells is known from the next stage on.
+  void read_size(uint32_t value, size_t axis, Dim size);
   // Straight into the output where the value of the graph is one, else a slot.
   void set_place(PlanValue& planned, ValueId id, Space space) const;
   uint32_t add_value(PlanValue planned, const Dims& dims);
@@ -87,6 +89,13 @@ class Planner {
   std::unordered_set<ValueId> asked_;                         // first outputs of nodes whose rule is asked
   std::vector<PlanStage::Read> pending_reads_;
   std::vector<uint32_t> pending_values_;
+  // A symbol that a size which is read tells: factor * (size read - rest). Until then it has a register of no use.
+  struct Told {
+    Dim symbol, rest;
+    int64_t factor;
+    Register read;
+  };
+  std::vector<Told> pending_symbols_;
   std::unordered_map<ValueId, uint32_t> output_index_;
   std::vector<Register> value_bytes_;
   std::vector<Dim> value_formula_;

@@ -143,7 +143,9 @@ class Printer {
     if (numbers_)
       out_ += fmt::format(" = {}{}", size_text(numbers_->peak), staged ? " and what later stages need" : "");
     print_own_memory();
+    if (!plan_.bodies.empty()) out_ += ", and what its bodies take";
     out_ += "\n";
+    if (numbers_ && numbers_->scratch > 0) out_ += fmt::format("scratch  {}\n", size_text(numbers_->scratch));
   }
 
   void print_own_memory() {

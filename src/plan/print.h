@@ -14,7 +14,8 @@ struct PlanNumbers {
   std::vector<std::optional<std::vector<int64_t>>> dims;  // by value
   std::vector<std::optional<int64_t>> slots;              // bytes
   std::vector<std::string_view> ways;                     // EngineKernel::way, by step
-  int64_t peak = 0;
+  int64_t peak = 0;                                       // of the slots
+  int64_t scratch = 0;                                    // the most that a step takes beside them
 };
 
 std::string_view kernel_name(const PlanStep& step);

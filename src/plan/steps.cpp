@@ -120,6 +120,30 @@ Status Planner::reference_step(uint32_t index, std::string why_not) {
   return {};
 }
 
+void Planner::read_size(uint32_t value, size_t axis, Dim size) {
+  Formulas& f = plan_->formulas;
+  if (size.is_unknown() || f.knows(size)) return;
+  const Register reg = f.variable();
+  if (size.is_symbol()) {
+    f.bind(size, reg);
+    pending_reads_.push_back({value, axis, reg});
+    return;
+  }
+  // A sum of sizes of which one is not known, once.
+  std::vector<Dim> open;
+  for (Dim symbol : size.symbols())
+    if (!f.knows(symbol)) open.push_back(symbol);
+  if (open.size() != 1) return;
+  for (const int64_t factor : {1, -1}) {
+    const Dim rest = size - open[0] * Dim(factor);
+    if (rest.is_unknown() || !f.knows(rest)) continue;
+    pending_reads_.push_back({value, axis, reg});
+    pending_symbols_.push_back({open[0], rest, factor, reg});
+    f.bind(open[0], f.variable());
+    return;
+  }
+}
+
 Status Planner::dynamic_step(uint32_t index) {
   const Node& node = graph_.nodes[index];
   PlanStep step = step_for(index);
@@ -136,13 +160,7 @@ Status Planner::dynamic_step(uint32_t index) {
     value.kind = Kind::dynamic;
     value.dtype = fact.dtype;
     if (options_.plain || !fact.is_tensor() || !fact.has_rank() || fact.dtype == DType::undefined) continue;
-    for (size_t axis = 0; axis < fact.rank(); ++axis) {
-      const Dim d = (*fact.dims)[axis];
-      if (!d.is_symbol() || plan_->formulas.knows(d)) continue;
-      const Register reg = plan_->formulas.variable();
-      plan_->formulas.bind(d, reg);
-      pending_reads_.push_back({id, axis, reg});
-    }
+    for (size_t axis = 0; axis < fact.rank(); ++axis) read_size(id, axis, (*fact.dims)[axis]);
     const bool all = std::all_of(fact.dims->begin(), fact.dims->end(), [&](Dim d) { return plan_->formulas.knows(d); });
     if (!all) continue;
     if (pending_reads_.empty()) {

@@ -88,6 +88,57 @@ TEST(Allocation, NoneInAnyStep) {
   }
 }
 
+// The number of bytes that a line of a plan ends with, 0 where there is no such line.
+int64_t bytes_in(const std::string& plan, const std::string& line) {
+  const size_t at = plan.find("\n" + line);
+  if (at == std::string::npos) return 0;
+  const std::string text = plan.substr(at + 1, plan.find('\n', at + 1) - at - 1);
+  const size_t end = text.find(" bytes"), begin = text.find_last_not_of("0123456789", end - 1);
+  return std::stoll(text.substr(begin + 1, end - begin - 1));
+}
+
+// What a plan says of its memory is what a run asks for. The smallest shape has the same bookkeeping.
+TEST(Allocation, PlannedMemoryIsMeasured) {
+  const auto measured = [](const Session& session, const std::vector<Sizes>& shapes, int64_t& planned) {
+    Shapes named;
+    std::vector<AnyValue> inputs;
+    for (size_t i = 0; i < shapes.size(); ++i) {
+      named[session.inputs()[i].name] = shapes[i];
+      inputs.push_back(filled(shapes[i]));
+    }
+    Context other(session, 1), context(session, 1);
+    std::vector<AnyValue> outputs = other.run(inputs).value();
+    Counted counted;
+    const Status ran = context.run_into(inputs, outputs);
+    Counted::stop();
+    EXPECT_TRUE(ran) << ran.error().text();
+    const std::string plan = session.plan_text(named).value();
+    planned = bytes_in(plan, "peak  ") + bytes_in(plan, "scratch  ");
+    return aligned_bytes.load();
+  };
+  struct Row {
+    const char* model;
+    std::vector<std::vector<Sizes>> shapes;
+  };
+  const Row rows[] = {{"product", {{{1, 8}}, {{3000, 8}}, {{17, 8}}}},
+                      {"cnn", {{{1, 1, 16, 16}}, {{4, 1, 16, 16}}, {{33, 1, 16, 16}}}},
+                      {"mlp", {{{1, 8}}, {{64, 8}}, {{1000, 8}}}},
+                      {"blocks", {{{4, 2}}, {{40, 2}}, {{400, 2}}}},
+                      {"state", {{{1, 4}, {1, 8}}, {{40, 4}, {40, 8}}}},
+                      {"many_rows", {{{1, 2}}, {{40000, 2}}}}};
+  for (const Row& row : rows) {
+    SCOPED_TRACE(row.model);
+    const Session session = load(row.model);
+    int64_t least_planned = 0, planned = 0;
+    const int64_t least = measured(session, row.shapes[0], least_planned);
+    for (const auto& shapes : row.shapes) {
+      const int64_t bytes = measured(session, shapes, planned);
+      EXPECT_EQ(bytes - least, planned - least_planned) << session.plan_text().value_or("");
+      EXPECT_GE(bytes, planned);
+    }
+  }
+}
+
 TEST(Allocation, NoneAtSmallerShapes) {
   const Session session = load("cnn");
   Context context(session, 1);

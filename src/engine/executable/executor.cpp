@@ -188,6 +188,8 @@ Result<std::optional<PlanNumbers>> Executor::plan_numbers(std::span<const Datum>
   numbers.ways.resize(plan.steps.size());
   for (size_t i = 0; i < steps_of(plan, 0).second; ++i) numbers.ways[i] = way_of(plan.steps[i], *binding);
   numbers.peak = binding->stage_bytes(0, Space::host) + binding->stage_bytes(0, Space::engine);
+  // As blocks of memory are taken.
+  numbers.scratch = (binding->scratch(0) + 63) / 64 * 64;
   return numbers;
 }
 

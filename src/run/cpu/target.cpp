@@ -2,6 +2,7 @@
 
 #include "ops/records.h"
 #include "run/cpu/kernels/all.h"
+#include "run/cpu/kernels/places.h"
 #include "run/cpu/simd/blocked.h"
 
 namespace anyshape::cpu {
@@ -106,7 +107,9 @@ constexpr KernelRow kRows[] = {
     {&kGather, kOps<ops::kGather1>},
     {&kGatherElements, kOps<ops::kGatherElements11>},
     {&kGatherND, kOps<ops::kGatherND11>},
+    {&kMatMulF64, kOps<ops::kGemm1, ops::kGemm11, ops::kMatMul1>},
     {&kGemm, kOps<ops::kFusedGemm1, ops::kGemm1, ops::kGemm11>},
+    {&kGridSample, kOps<ops::kGridSample16>},
     {&kImputer, kOps<ops::kMlImputer1>},
     {&kIntegerMatMul, kOps<ops::kIntegerMatMul1>},
     {&kLabelEncoder, kOps<ops::kMlLabelEncoder1>},
@@ -144,6 +147,8 @@ constexpr KernelRow kRows[] = {
     {&kRequantize, kOps<ops::kRequantize1>},
     {&kResize, kOps<ops::kResize10, ops::kResize11, ops::kUpsample1, ops::kUpsample9>},
     {&kScaler, kOps<ops::kMlScaler1>},
+    {&kScatterElements, kOps<ops::kScatter9, ops::kScatterElements11>},
+    {&kScatterND, kOps<ops::kScatterND11>},
     {&kSoftmax, kOps<ops::kSoftmax1>},
     {&kStft, kOps<ops::kSTFT17>},
     {&kSpaceToDepth, kOps<ops::kSpaceToDepth1>},

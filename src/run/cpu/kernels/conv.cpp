@@ -5,7 +5,7 @@
 #include "run/cpu/kernels/window_axes.h"
 #include "run/cpu/simd/conv_f32.h"
 
-// Conv of f32 over one or two spatial axes, with constant weights.
+// Conv of f32 over one to three spatial axes, with constant weights.
 namespace anyshape::cpu {
 namespace {
 
@@ -23,7 +23,7 @@ std::string_view accepts_conv(const Call& call) {
   if (!is_constant(call, 1)) return "the weights are not constant";
   if (!read_activation(call)) return "its activation is none of those computed with it";
   const size_t rank = call.in(1).constant->rank();
-  return rank == 3 || rank == 4 ? "" : "it has neither one nor two spatial axes";
+  return rank >= 3 && rank <= 5 ? "" : "it has not one to three spatial axes";
 }
 
 Result<std::shared_ptr<const void>> prepare_conv(const Call& call) {
@@ -33,17 +33,34 @@ Result<std::shared_ptr<const void>> prepare_conv(const Call& call) {
   Conv& c = p->conv;
   TRY(c.activation, read_activation(call));
   set_filters(p->window, w.dims(), call.i("group"), c);
+  c.kernel_layers = p->window.z.kernel;
+  c.stride_z = p->window.z.stride;
+  c.dilation_z = p->window.z.dilation;
   p->weights = RawFloats(static_cast<size_t>(simd::conv_packed_size(c.groups, c.out_channels, c.depth())));
   simd::conv_pack(w.bytes().data(), c.groups, c.out_channels, c.depth(), p->weights.data());
   c.weights = p->weights.data();
   return p;
 }
 
+// The sizes without the first spatial axis.
+struct OneLayer {
+  int64_t dims[4];
+  explicit OneLayer(const View& view) : dims{view.dims[0], view.dims[1], view.dims[3], view.dims[4]} {}
+};
+
+void set_sizes_of(const WindowAxes& window, const View& in, const View& out, Conv& c) {
+  if (in.rank() < 5) return set_sizes(window, in.rank() == 4, in.dims, out.dims, c);
+  set_sizes(window, true, OneLayer(in).dims, OneLayer(out).dims, c);
+  c.in_layers = in.dims[2];
+  c.out_layers = out.dims[2];
+  c.pad_front = window.at(window.z, c.in_layers, c.out_layers, false).pad;
+}
+
 Conv conv_of_conv(const ViewArgs& args) {
   const ConvPrepared& p = prepared_as<ConvPrepared>(args);
   Conv c = p.conv;
   const View &in = args.in[0], &out = args.out[0];
-  set_sizes(p.window, in.rank() == 4, in.dims, out.dims, c);
+  set_sizes_of(p.window, in, out, c);
   c.in = in.as<const float>();
   c.out = out.as<float>();
   c.bias = optional_floats(args, 2);

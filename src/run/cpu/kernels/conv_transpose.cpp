@@ -4,7 +4,7 @@
 #include "run/cpu/kernels/common.h"
 #include "run/cpu/simd/conv_transpose_f32.h"
 
-// ConvTranspose of f32 over one or two spatial axes.
+// ConvTranspose of f32 over one to three spatial axes.
 namespace anyshape::cpu {
 namespace {
 
@@ -19,7 +19,7 @@ std::string_view accepts_conv_transpose(const Call& call) {
   for (size_t i = 0; i < call.inputs(); ++i)
     if (call.has(i) && !is_f32(call, i)) return "its element type is not f32";
   const Fact& w = call.in(1);
-  if (!w.dims || (w.rank() != 3 && w.rank() != 4)) return "it has neither one nor two spatial axes";
+  if (!w.dims || w.rank() < 3 || w.rank() > 5) return "it has not one to three spatial axes";
   return w.numeric_dims() ? "" : "the sizes of the weights are not known";
 }
 
@@ -46,13 +46,21 @@ ConvTranspose operation_of(const ViewArgs& args) {
   c.stride_x = window.strides[x];
   c.dilation_x = window.dilations[x];
   c.cut_left = ops::cut_before(p.transposed, x, c.in_width, c.out_width);
-  if (x == 1) {
-    c.in_height = in.dims[2];
-    c.out_height = out.dims[2];
-    c.kernel_height = w.dims[2];
-    c.stride_y = window.strides[0];
-    c.dilation_y = window.dilations[0];
-    c.cut_top = ops::cut_before(p.transposed, 0, c.in_height, c.out_height);
+  if (x > 0) {
+    c.in_height = in.dims[x + 1];
+    c.out_height = out.dims[x + 1];
+    c.kernel_height = w.dims[x + 1];
+    c.stride_y = window.strides[x - 1];
+    c.dilation_y = window.dilations[x - 1];
+    c.cut_top = ops::cut_before(p.transposed, x - 1, c.in_height, c.out_height);
+  }
+  if (x > 1) {
+    c.in_layers = in.dims[2];
+    c.out_layers = out.dims[2];
+    c.kernel_layers = w.dims[2];
+    c.stride_z = window.strides[0];
+    c.dilation_z = window.dilations[0];
+    c.cut_front = ops::cut_before(p.transposed, 0, c.in_layers, c.out_layers);
   }
   c.in = in.as<const float>();
   c.weights = w.as<const float>();

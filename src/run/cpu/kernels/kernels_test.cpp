@@ -50,7 +50,7 @@ TEST(CpuKernels, Gemm) {
         {"Gemm", 13, "f32[0, 7]; " + t + "; f32[9]", "transB=1"},
     });
   }
-  EXPECT_EQ(refusal_of({"Gemm", 13, "f64[2, 2]; f64[2, 2]"}), "its element type is not f32");
+  EXPECT_EQ(refusal_of({"Gemm", 13, "i64[2, 2]; i64[2, 2]"}), "its element type is not f64");
 }
 
 TEST(CpuKernels, FusedProducts) {
@@ -199,8 +199,13 @@ TEST(CpuKernels, Normalization) {
 }
 
 TEST(CpuKernels, Reduce) {
-  for (const char* op : {"ReduceMean", "ReduceMax", "ReduceMin", "ReduceSumSquare", "ReduceL1", "ReduceL2"})
+  for (const char* op :
+       {"ReduceMean", "ReduceMax", "ReduceMin", "ReduceSumSquare", "ReduceL1", "ReduceL2", "ReduceLogSumExp"})
     check_kernels({
+        {op, 13, "f32[3, 4, 5]", "axes=[0,2]"},
+        {op, 13, "f32[3, 40, 5, 7]", "axes=[0,2,3] keepdims=0"},
+        {op, 13, "f32[3, 4, 5, 20, 2]", "axes=[0,2,4]"},
+        {op, 13, "f32[3, 4, 5, 6]", "axes=[1,3] keepdims=0"},
         {op, 13, "f32[3, 4, 50]", "axes=[-1]"},
         {op, 13, "f32[3, 4, 5]", "axes=[1,2] keepdims=0"},
         {op, 13, "f32[3, 4, 50]", "axes=[1]"},
@@ -214,7 +219,14 @@ TEST(CpuKernels, Reduce) {
                  {"ReduceSum", 13, "f32[3, 0, 5]; const i64[1] = [1]"},
                  {"GlobalAveragePool", 1, "f32[2, 3, 4, 5]"},
                  {"GlobalMaxPool", 1, "f32[2, 3, 40]"}});
-  EXPECT_NE(refusal_of({"ReduceMean", 13, "f32[3, 4, 5]", "axes=[0,2]"}), "");
+  check_kernels({{"ReduceSum", 13, "f32[3, 0, 5]; const i64[2] = [0, 2]"},
+                 {"ReduceSum", 13, "f32[0, 4, 0]; const i64[2] = [0, 2]"},
+                 {"ReduceLogSum", 18, "f32[3, 2, 2] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 0]; const i64[2] = [0, 2]"},
+                 {"ReduceLogSum", 18, "f32[2, 3] = [1, 2, 3, 0, 0, 0]; const i64[1] = [1]"},
+                 {"ReduceLogSumExp", 18, "f32[4, 2] = [1000, 1000, inf, 1, -inf, -inf, nan, 1]; const i64[1] = [1]"},
+                 {"ReduceLogSumExp", 18, "f32[2, 3] = [1000, -inf, inf, -1000, -inf, 1]; const i64[1] = [0]"},
+                 {"ReduceLogSumExp", 18, "f32[2, 0]; const i64[1] = [1]"}});
+  EXPECT_NE(refusal_of({"ReduceMean", 18, "f32[3, 4, 5]; i64[1]"}), "");
 }
 
 TEST(CpuKernels, Movement) {
@@ -266,7 +278,8 @@ TEST(CpuKernels, Conv) {
   });
   EXPECT_EQ(refusal_of({"Conv", 11, "f32[1, 4, 9]; f32[2, 4, 3]"}), "the weights are not constant");
   EXPECT_NE(refusal_of({"ConvTranspose", 11, "f64[1, 4, 9]; f64[4, 2, 3]"}), "");
-  EXPECT_NE(refusal_of({"ConvTranspose", 11, "f32[1, 4, 5, 6, 7]; f32[4, 2, 3, 3, 3]"}), "");
+  EXPECT_NE(refusal_of({"ConvTranspose", 11, "f32[1, 4, 5, 6, 7, 2]; f32[4, 2, 3, 3, 3, 1]"}), "");
+  EXPECT_NE(refusal_of({"Conv", 11, "f32[1, 4, 5, 6, 7, 2]; const f32[4, 4, 3, 3, 3, 1]"}), "");
 }
 
 TEST(CpuKernels, ConvWithActivation) {

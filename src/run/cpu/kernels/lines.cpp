@@ -84,6 +84,35 @@ int64_t last_extreme(const T* x, int64_t size, int64_t step, bool largest) {
   return at;
 }
 
+// The first of the most extreme entries of `count` neighbouring lines, place by place.
+inline constexpr int64_t kLinesAtOnce = 64;
+template <bool largest, class T>
+void first_extremes(const T* x, int64_t size, int64_t step, int64_t count, int64_t* out) {
+  T best[kLinesAtOnce];
+  int64_t at[kLinesAtOnce] = {};
+  std::copy_n(x, count, best);
+  for (int64_t k = 1; k < size; ++k) {
+    const T* row = x + k * step;
+    for (int64_t j = 0; j < count; ++j) {
+      const T value = row[j];
+      const bool better = !(largest ? value <= best[j] : value >= best[j]) & (best[j] == best[j]);
+      best[j] = better ? value : best[j];
+      at[j] = better ? k : at[j];
+    }
+  }
+  std::copy_n(at, count, out);
+}
+
+// Lines first..last - 1, as many neighbours at once as there are.
+template <bool largest, class T>
+void first_extremes_of(const Lines& l, const T* x, int64_t first, int64_t last, int64_t* out) {
+  for (int64_t line = first; line < last;) {
+    const int64_t count = std::min({last - line, l.inner - line % l.inner, kLinesAtOnce});
+    first_extremes<largest>(x + l.start(line, l.size), l.size, l.inner, count, out + line);
+    line += count;
+  }
+}
+
 int64_t arg_tasks(const ViewArgs& args) {
   const Lines l = lines_of(args);
   return tasks_for(l.count(), 2.0 * static_cast<double>(l.size) + 1);
@@ -94,12 +123,18 @@ Status run_arg(const ViewArgs& args, int64_t first, int64_t last) {
   const LinesPrepared& p = prepared_as<LinesPrepared>(args);
   const int64_t tasks = arg_tasks(args), end = share_of(l.count(), tasks, last - 1).last;
   if (l.size == 0 && l.count() > 0) return refuse("arg.empty", "the axis has no entries");
+  const int64_t begin = share_of(l.count(), tasks, first).first;
+  int64_t* out = args.out[0].as<int64_t>();
   visit_numbers(args.in[0].dtype, [&]<class T>(T) {
-    for (int64_t line = share_of(l.count(), tasks, first).first; line < end; ++line) {
-      const T* x = args.in[0].as<const T>() + l.start(line, l.size);
-      args.out[0].as<int64_t>()[line] = p.last      ? last_extreme(x, l.size, l.inner, p.largest)
-                                        : p.largest ? first_extreme<true>(x, l.size, l.inner)
-                                                    : first_extreme<false>(x, l.size, l.inner);
+    const T* all = args.in[0].as<const T>();
+    if (l.inner > 1 && !p.last)
+      return p.largest ? first_extremes_of<true>(l, all, begin, end, out)
+                       : first_extremes_of<false>(l, all, begin, end, out);
+    for (int64_t line = begin; line < end; ++line) {
+      const T* x = all + l.start(line, l.size);
+      out[line] = p.last      ? last_extreme(x, l.size, l.inner, p.largest)
+                  : p.largest ? first_extreme<true>(x, l.size, l.inner)
+                              : first_extreme<false>(x, l.size, l.inner);
     }
   });
   return {};
@@ -145,20 +180,48 @@ struct Before {
   }
 };
 
+// The first k positions in order, of k that are few: one after the other takes its place among those before it.
+template <class T>
+void pick_few(const Before<T>& before, int64_t size, int64_t k, int64_t* order) {
+  int64_t kept = 0;
+  for (int64_t i = 0; i < size; ++i) {
+    if (kept == k) {
+      // No number compares so: it goes on.
+      const T x = before.x[i * before.step], worst = before.x[order[k - 1] * before.step];
+      if (before.largest ? x <= worst : x >= worst) continue;
+      if (!before(i, order[k - 1])) continue;
+    } else {
+      ++kept;
+    }
+    int64_t at = kept - 1;
+    for (; at > 0 && before(i, order[at - 1]); --at) order[at] = order[at - 1];
+    order[at] = i;
+  }
+}
+
+// Positions in order: a heap of few, or all that are wanted brought to the front first.
+template <class T>
+void pick_many(const Before<T>& before, int64_t size, int64_t k, int64_t* order) {
+  for (int64_t i = 0; i < size; ++i) order[i] = i;
+  if (k * 8 > size && k < size) std::nth_element(order, order + k, order + size, before);
+  if (k * 8 > size)
+    std::sort(order, order + k, before);
+  else
+    std::partial_sort(order, order + k, order + size, before);
+}
+
 template <class T>
 void top_line(const ViewArgs& args, const Lines& l, int64_t line, int64_t* order) {
   const LinesPrepared& p = prepared_as<LinesPrepared>(args);
   const View& shaped = args.out[0] ? args.out[0] : args.out[1];
   const int64_t k = std::min(shaped.dims[p.axis], l.size), to = l.start(line, k);
   const T* x = args.in[0].as<const T>() + l.start(line, l.size);
-  for (int64_t i = 0; i < l.size; ++i) order[i] = i;
   const Before<T> before{x, l.inner, p.largest};
-  // A heap of few, or all that are wanted brought to the front first.
-  if (k * 8 > l.size && k < l.size) std::nth_element(order, order + k, order + l.size, before);
-  if (k * 8 > l.size)
-    std::sort(order, order + k, before);
+  constexpr int64_t kFew = 16;
+  if (k > 0 && k <= kFew)
+    pick_few(before, l.size, k, order);
   else
-    std::partial_sort(order, order + k, order + l.size, before);
+    pick_many(before, l.size, k, order);
   for (int64_t n = 0; n < k; ++n) {
     if (args.out[0]) args.out[0].as<T>()[to + n * l.inner] = x[order[n] * l.inner];
     if (args.out.size() > 1 && args.out[1]) args.out[1].as<int64_t>()[to + n * l.inner] = order[n];

@@ -15,6 +15,7 @@ TEST(CpuKernels, ArgExtremes) {
           {op, 13, "f32[3, 4, 50]", how},
           {op, 13, "i64[3, 4, 50]", how},
           {op, 13, "i32[70, 400, 5]", how},
+          {op, 13, "f32[3, 40, 130]", how},
           {op, 13, "f64[3, 1, 5]", how},
           {op, 13, kSpecial, how},
       });
@@ -35,6 +36,10 @@ TEST(CpuKernels, TopK) {
           {"TopK", 11, "f32[2, 2]" + wanted, how, 1, 0},
       });
     }
+  for (const char* k : {"; const i64[1] = [5]", "; const i64[1] = [16]", "; const i64[1] = [17]"})
+    for (const char* how : {"", "largest=0"})
+      check_kernels({{"TopK", 11, std::string("f32[4, 500]") + k, how, 2, 0},
+                     {"TopK", 11, std::string("i64[4, 500]") + k, how, 2}});
   for (const char* k : {"; const i64[1] = [30]", "; const i64[1] = [50]"})
     check_kernels(
         {{"TopK", 11, std::string("i64[3, 50]") + k, "", 2}, {"TopK", 10, std::string("f32[50]") + k, "", 2, 0}});

@@ -3,7 +3,7 @@
 #include "run/cpu/kernels/common.h"
 #include "run/cpu/simd/pool_f32.h"
 
-// MaxPool and AveragePool of f32 over one or two spatial axes.
+// MaxPool and AveragePool of f32 over one to three spatial axes. Over three: first within each layer, then over layers.
 namespace anyshape::cpu {
 namespace {
 
@@ -13,6 +13,7 @@ using ops::AutoPad;
 
 struct PoolPrepared {
   PlanePool pool;  // all that does not depend on the input's sizes
+  PoolAxis layers;
   AutoPad auto_pad = AutoPad::explicit_pads;
   bool average = false;
 };
@@ -21,7 +22,7 @@ std::string_view accepts_pool(const Call& call) {
   if (!is_f32(call, 0)) return "its element type is not f32";
   if (call.has_output(1)) return "it gives the places of the maxima";
   const auto* kernel = call.ints("kernel_shape");
-  return kernel && (kernel->size() == 1 || kernel->size() == 2) ? "" : "it has neither one nor two spatial axes";
+  return kernel && !kernel->empty() && kernel->size() <= 3 ? "" : "it has not one to three spatial axes";
 }
 
 Result<std::shared_ptr<const void>> prepare_pool(const Call& call) {
@@ -31,9 +32,9 @@ Result<std::shared_ptr<const void>> prepare_pool(const Call& call) {
   p->auto_pad = w.auto_pad;
   p->average = call.type() == "AveragePool";
   p->pool.count_padding = p->average && call.version() >= 7 && call.i("count_include_pad") != 0;
-  PoolAxis* axes[] = {&p->pool.y, &p->pool.x};
+  PoolAxis* axes[] = {&p->layers, &p->pool.y, &p->pool.x};
   for (size_t i = 0; i < w.rank(); ++i) {
-    PoolAxis& axis = *axes[2 - w.rank() + i];
+    PoolAxis& axis = *axes[3 - w.rank() + i];
     axis.kernel = kernel[i];
     axis.stride = w.strides[i];
     axis.dilation = w.dilations[i];
@@ -58,8 +59,21 @@ PlanePool pool_of_pool(const ViewArgs& args) {
   PlanePool pool = p.pool;
   const auto in = args.in[0].dims, out = args.out[0].dims;
   set_sizes(p.auto_pad, in.back(), out.back(), pool.x);
-  if (in.size() == 4) set_sizes(p.auto_pad, in[2], out[2], pool.y);
+  if (in.size() >= 4) set_sizes(p.auto_pad, in[in.size() - 2], out[out.size() - 2], pool.y);
   return pool;
+}
+
+// Over the layers of what the pool makes of each: places of one layer are neighbours.
+PlanePool layers_of(const ViewArgs& args, const PlanePool& pool) {
+  const PoolPrepared& p = prepared_as<PoolPrepared>(args);
+  PlanePool layers;
+  layers.count_padding = pool.count_padding;
+  layers.x.in = layers.x.out = pool.y.out * pool.x.out;
+  layers.y = p.layers;
+  const bool three = args.in[0].rank() == 5;
+  set_sizes(three ? p.auto_pad : AutoPad::explicit_pads, three ? args.in[0].dims[2] : 1,
+            three ? args.out[0].dims[2] : 1, layers.y);
+  return layers;
 }
 
 int64_t planes_of(const ViewArgs& args) { return args.out[0].dims[0] * args.out[0].dims[1]; }
@@ -67,33 +81,57 @@ int64_t planes_of(const ViewArgs& args) { return args.out[0].dims[0] * args.out[
 int64_t tasks_pool(const ViewArgs& args) {
   const PlanePool pool = pool_of_pool(args);
   const double cells = static_cast<double>(pool.y.out * pool.x.out) * static_cast<double>(pool.y.kernel) *
-                       static_cast<double>(pool.x.kernel);
+                       static_cast<double>(pool.x.kernel) *
+                       static_cast<double>(args.in[0].rank() == 5 ? args.in[0].dims[2] : 1);
   return tasks_for(planes_of(args), cells);
 }
 
-int64_t row_of(const ViewArgs& args) { return round_up(args.out[0].dims.back(), 8); }
+// Of a task: the sums of a row, then what a pool of three axes makes of each layer.
+struct Room {
+  int64_t sums = 0, layers = 0;  // bytes
+};
+Room room_of(const ViewArgs& args) {
+  const PlanePool pool = pool_of_pool(args);
+  const bool three = args.in[0].rank() == 5;
+  const int64_t layer = pool.y.out * pool.x.out;
+  Room room;
+  if (prepared_as<PoolPrepared>(args).average)
+    room.sums = round_up(three ? std::max(layer, pool.x.out) : pool.x.out, 8) * static_cast<int64_t>(sizeof(double));
+  if (three) room.layers = round_up(args.in[0].dims[2] * layer, 16) * static_cast<int64_t>(sizeof(float));
+  return room;
+}
 
 int64_t scratch_pool(const ViewArgs& args) {
-  return prepared_as<PoolPrepared>(args).average
-             ? tasks_pool(args) * row_of(args) * static_cast<int64_t>(sizeof(double))
-             : 0;
+  const Room room = room_of(args);
+  return room.sums + room.layers == 0 ? 0 : tasks_pool(args) * (room.sums + room.layers);
+}
+
+void pool_plane(const PlanePool& pool, bool average, const float* in, float* out, double* sums) {
+  if (average)
+    kernels::average_pool_plane(pool, in, out, sums);
+  else
+    kernels::max_pool_plane(pool, in, out);
 }
 
 Status run_pool(const ViewArgs& args, int64_t first, int64_t last) {
   if (args.out[0].count() == 0) return {};
-  const PlanePool pool = pool_of_pool(args);
-  const bool average = prepared_as<PoolPrepared>(args).average;
+  const PlanePool pool = pool_of_pool(args), layers = layers_of(args, pool);
+  const bool average = prepared_as<PoolPrepared>(args).average, three = args.in[0].rank() == 5;
   const int64_t from = pool.y.in * pool.x.in, to = pool.y.out * pool.x.out, all = tasks_pool(args);
   const float* in = args.in[0].as<const float>();
   float* out = args.out[0].as<float>();
+  const Room room = room_of(args);
   for (int64_t t = first; t < last; ++t) {
     const Share share = share_of(planes_of(args), all, t);
-    double* sums = reinterpret_cast<double*>(args.scratch) + t * row_of(args);
+    std::byte* own = args.scratch + t * (room.sums + room.layers);
+    double* sums = reinterpret_cast<double*>(own);
+    float* made = reinterpret_cast<float*>(own + room.sums);
     for (int64_t plane = share.first; plane < share.last; ++plane) {
-      if (average)
-        kernels::average_pool_plane(pool, in + plane * from, out + plane * to, sums);
-      else
-        kernels::max_pool_plane(pool, in + plane * from, out + plane * to);
+      const float* begin = in + plane * from * layers.y.in;
+      float* end = out + plane * to * layers.y.out;
+      for (int64_t z = 0; z < layers.y.in; ++z)
+        pool_plane(pool, average, begin + z * from, three ? made + z * to : end, sums);
+      if (three) pool_plane(layers, average, made, end, sums);
     }
   }
   return {};

@@ -143,9 +143,14 @@ Status run_norm(const ViewArgs& args, int64_t first, int64_t last) {
   return {};
 }
 
-struct Reducing {
+// Neighbouring axes that go together, and what becomes of them.
+struct Stage {
   Range range;
   simd::Reduction kind = simd::Reduction::sum;
+};
+// The last axes first.
+struct Reducing {
+  std::vector<Stage> stages;
 };
 
 std::optional<simd::Reduction> kind_of(std::string_view type) {
@@ -157,6 +162,8 @@ std::optional<simd::Reduction> kind_of(std::string_view type) {
                                                                {"ReduceSumSquare", Reduction::sum_square},
                                                                {"ReduceL1", Reduction::l1},
                                                                {"ReduceL2", Reduction::l2},
+                                                               {"ReduceLogSum", Reduction::log_sum},
+                                                               {"ReduceLogSumExp", Reduction::log_sum_exp},
                                                                {"GlobalAveragePool", Reduction::mean},
                                                                {"GlobalMaxPool", Reduction::max}};
   for (const auto& [name, kind] : kKinds)
@@ -164,11 +171,23 @@ std::optional<simd::Reduction> kind_of(std::string_view type) {
   return std::nullopt;
 }
 
-// The reduced axes as one range; nullopt: not known, or others between them.
-std::optional<Range> reduced_range(const Call& call) {
+// Of axes reduced apart from each other: of all stages but the last, and of all but the first.
+simd::Reduction before_others(simd::Reduction kind) {
+  return kind == simd::Reduction::log_sum ? simd::Reduction::sum : kind;
+}
+simd::Reduction after_others(simd::Reduction kind) {
+  return kind == simd::Reduction::sum_square ? simd::Reduction::sum : kind;
+}
+
+// Which axes go; nullopt: not known.
+std::optional<std::vector<bool>> reduced_axes(const Call& call) {
   if (!call.in(0).dims) return std::nullopt;
   const size_t rank = call.in(0).rank();
-  if (call.type().starts_with("Global")) return Range{std::min<size_t>(2, rank), rank};
+  std::vector<bool> gone(rank, false);
+  if (call.type().starts_with("Global")) {
+    std::fill(gone.begin() + static_cast<ptrdiff_t>(std::min<size_t>(2, rank)), gone.end(), true);
+    return gone;
+  }
   std::vector<int64_t> written;
   if (call.has(1)) {
     const auto known = ops::known_numbers(call, 1);
@@ -177,40 +196,96 @@ std::optional<Range> reduced_range(const Call& call) {
   } else if (const auto* axes = call.given<std::vector<int64_t>>("axes")) {
     written = *axes;
   }
-  if (written.empty()) return ops::is_set(call, "noop_with_empty_axes") ? std::nullopt : std::optional(Range{0, rank});
-  std::vector<bool> gone(rank, false);
+  if (written.empty() && ops::is_set(call, "noop_with_empty_axes")) return std::nullopt;
+  if (written.empty()) gone.assign(rank, true);
   for (int64_t axis : written) {
     const auto normal = axis_of_rows(axis, rank);
     if (!normal) return std::nullopt;
     gone[*normal] = true;
   }
-  const auto from = std::find(gone.begin(), gone.end(), true);
-  const auto to = std::find(from, gone.end(), false);
-  if (std::find(to, gone.end(), true) != gone.end()) return std::nullopt;
-  return Range{static_cast<size_t>(from - gone.begin()), static_cast<size_t>(to - gone.begin())};
+  return gone;
+}
+
+// Runs of neighbouring axes, the last first; one without axes where none goes.
+std::vector<Stage> stages_of(const std::vector<bool>& gone, simd::Reduction kind) {
+  std::vector<Stage> stages;
+  for (size_t to = gone.size(); to > 0;) {
+    size_t from = to;
+    while (from > 0 && gone[from - 1]) --from;
+    if (from < to) stages.push_back({{from, to}, stages.empty() ? kind : after_others(kind)});
+    to = from == to ? to - 1 : from;
+  }
+  if (stages.empty()) stages.push_back({{}, kind});
+  for (size_t i = 0; i + 1 < stages.size(); ++i) stages[i].kind = before_others(stages[i].kind);
+  return stages;
 }
 
 std::string_view accepts_reduce(const Call& call) {
   if (!is_f32(call, 0)) return "its element type is not f32";
   if (!kind_of(call.type())) return "there is no such reduction";
-  return reduced_range(call) ? "" : "its axes are not known to be neighbours";
+  return reduced_axes(call) ? "" : "its axes are not known";
 }
 
 Result<std::shared_ptr<const void>> prepare_reduce(const Call& call) {
-  return std::make_shared<Reducing>(Reducing{reduced_range(call).value(), kind_of(call.type()).value()});
+  return std::make_shared<Reducing>(Reducing{stages_of(reduced_axes(call).value(), kind_of(call.type()).value())});
+}
+
+const std::vector<Stage>& stages_of(const ViewArgs& args) {
+  return static_cast<const Reducing*>(args.prepared)->stages;
 }
 
 int64_t reduce_tasks(const ViewArgs& args) {
-  return tasks_of_rows(rows_of_rows(args, prepared_as<Reducing>(args).range), 4);
+  const auto& stages = stages_of(args);
+  return stages.size() > 1 ? 1 : tasks_of_rows(rows_of_rows(args, stages[0].range), 4);
+}
+
+// The rows of a stage: axes behind it are as they came, but for those that went before. REQUIRES: no axis is empty.
+Rows rows_of_stage(const ViewArgs& args, size_t stage) {
+  const auto& stages = stages_of(args);
+  Rows rows = rows_of_rows(args, stages[stage].range);
+  for (size_t i = 0; i < stage; ++i) rows.inner /= rows_of_rows(args, stages[i].range).n;
+  return rows;
+}
+
+bool nothing_in(const ViewArgs& args) { return args.in[0].count() == 0; }
+
+int64_t stage_floats(const ViewArgs& args, size_t stage) {
+  const Rows rows = rows_of_stage(args, stage);
+  return round_up(rows.outer * rows.inner, 16);
+}
+
+int64_t reduce_scratch(const ViewArgs& args) {
+  const size_t stages = stages_of(args).size();
+  if (nothing_in(args)) return 0;
+  int64_t floats = 0;
+  for (size_t i = 0; i + 1 < stages; ++i) floats += stage_floats(args, i);
+  return floats * static_cast<int64_t>(sizeof(float));
+}
+
+Status run_stages(const ViewArgs& args) {
+  const auto& stages = stages_of(args);
+  const float* from = args.in[0].as<const float>();
+  float* room = reinterpret_cast<float*>(args.scratch);
+  for (size_t i = 0; i < stages.size(); ++i) {
+    const bool last = i + 1 == stages.size();
+    const Rows rows = rows_of_stage(args, i);
+    float* to = last ? args.out[0].as<float>() : std::exchange(room, room + stage_floats(args, i));
+    simd::reduce_rows(stages[i].kind, from, to, 0, rows.outer, rows.n, rows.inner);
+    from = to;
+  }
+  return {};
 }
 
 Status run_reduce(const ViewArgs& args, int64_t first, int64_t last) {
-  const Reducing& p = prepared_as<Reducing>(args);
-  const Rows rows = rows_of_rows(args, p.range);
+  const auto& stages = stages_of(args);
+  if (stages.size() > 1 && !nothing_in(args)) return run_stages(args);
+  Rows rows = rows_of_rows(args, stages[0].range);
+  // All entries of nothing.
+  if (stages.size() > 1) rows = {1, 0, args.out[0].count()};
   const int64_t tasks = reduce_tasks(args);
   const Share begin = share_of(rows.outer, tasks, first), end = share_of(rows.outer, tasks, last - 1);
-  simd::reduce_rows(p.kind, args.in[0].as<const float>(), args.out[0].as<float>(), begin.first, end.last, rows.n,
-                    rows.inner);
+  simd::reduce_rows(stages.back().kind, args.in[0].as<const float>(), args.out[0].as<float>(), begin.first, end.last,
+                    rows.n, rows.inner);
   return {};
 }
 
@@ -234,7 +309,11 @@ constexpr EngineKernel kNorm = {.name = "f32 rows",
                                 .tasks = norm_tasks,
                                 .run = run_norm,
                                 .in_place = 1};
-constexpr EngineKernel kReduce = {
-    .name = "f32 rows", .accepts = accepts_reduce, .prepare = prepare_reduce, .tasks = reduce_tasks, .run = run_reduce};
+constexpr EngineKernel kReduce = {.name = "f32 rows",
+                                  .accepts = accepts_reduce,
+                                  .prepare = prepare_reduce,
+                                  .scratch = reduce_scratch,
+                                  .tasks = reduce_tasks,
+                                  .run = run_reduce};
 
 }  // namespace anyshape::cpu

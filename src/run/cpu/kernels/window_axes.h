@@ -14,18 +14,19 @@ struct WindowAxis {
   int64_t kernel = 1, stride = 1, dilation = 1, pad = 0, pad_end = 0;
 };
 
-// The height and the width of a window; with one spatial axis the height is 1.
+// The layers, the height and the width of a window; with one spatial axis the height is 1, with two the layers are.
 struct WindowAxes {
-  WindowAxis y, x;
+  WindowAxis z, y, x;
   ops::AutoPad auto_pad = ops::AutoPad::explicit_pads;
 
+  // REQUIRES: three spatial axes at most.
   static Result<WindowAxes> read(const Call& call, std::span<const int64_t> kernel) {
     TRY(const ops::Window w, ops::read_window(call, Dims(kernel.begin(), kernel.end())));
     WindowAxes out;
     out.auto_pad = w.auto_pad;
+    WindowAxis* const axes[] = {&out.x, &out.y, &out.z};
     for (size_t i = 0; i < w.rank(); ++i)
-      (i + 1 == w.rank() ? out.x : out.y) =
-          WindowAxis{kernel[i], w.strides[i], w.dilations[i], w.pads_begin[i], w.pads_end[i]};
+      *axes[w.rank() - 1 - i] = WindowAxis{kernel[i], w.strides[i], w.dilations[i], w.pads_begin[i], w.pads_end[i]};
     return out;
   }
 

@@ -16,8 +16,8 @@ int64_t panels_of(const Conv& c) { return (c.places() + gemm_panel() - 1) / gemm
 
 // A kernel of one place that visits each input once: the input itself is the matrix.
 bool pointwise(const Conv& c) {
-  return c.kernel_height == 1 && c.kernel_width == 1 && c.stride_y == 1 && c.stride_x == 1 && c.pad_top == 0 &&
-         c.pad_left == 0 && c.in_height == c.out_height && c.in_width == c.out_width;
+  return c.area() == 1 && c.stride_z == 1 && c.stride_y == 1 && c.stride_x == 1 && c.pad_front == 0 && c.pad_top == 0 &&
+         c.pad_left == 0 && c.in_layers == c.out_layers && c.in_height == c.out_height && c.in_width == c.out_width;
 }
 
 // Pieces of nearly equal width whose unfolded input stays in the L2 cache.
@@ -93,7 +93,7 @@ void multiply_blocks(const Conv& c, const Piece& p, Gemm g, int64_t k0, int64_t 
 
 void run_piece(const Conv& c, const Piece& p, float* scratch) {
   if (p.i0 >= p.i1 || p.j0 >= p.j1) return;
-  const float* in = c.in + (p.image * c.groups + p.group) * c.in_channels * c.in_height * c.in_width;
+  const float* in = c.in + (p.image * c.groups + p.group) * c.in_channels * c.in_places();
   Gemm g = product_of(c, p);
   g.c += p.j0;
   if (g.epilogue.residual.data) g.epilogue.residual.data += p.j0;

@@ -5,16 +5,16 @@
 
 #include "run/cpu/simd/gemm.h"
 
-// Convolutions of f32 over one or two spatial axes, channels before them (one axis: height and all about it is 1).
+// Convolutions of f32 over one to three spatial axes, channels before them (of an axis that is not there all is 1).
 namespace anyshape::simd {
 
 struct Conv {
   int64_t batch = 0, groups = 1;
   int64_t in_channels = 0, out_channels = 0;  // of one group
-  int64_t in_height = 1, in_width = 0, out_height = 1, out_width = 0;
-  int64_t kernel_height = 1, kernel_width = 1;
-  int64_t stride_y = 1, stride_x = 1, dilation_y = 1, dilation_x = 1;
-  int64_t pad_top = 0, pad_left = 0;
+  int64_t in_layers = 1, in_height = 1, in_width = 0, out_layers = 1, out_height = 1, out_width = 0;
+  int64_t kernel_layers = 1, kernel_height = 1, kernel_width = 1;
+  int64_t stride_z = 1, stride_y = 1, stride_x = 1, dilation_z = 1, dilation_y = 1, dilation_x = 1;
+  int64_t pad_front = 0, pad_top = 0, pad_left = 0;
   const float* in = nullptr;
   const float* weights = nullptr;   // as conv_pack made them
   const float* bias = nullptr;      // per output channel, null: none
@@ -22,8 +22,11 @@ struct Conv {
   float* out = nullptr;
   ActivationSpec activation = {};
 
-  int64_t depth() const { return in_channels * kernel_height * kernel_width; }  // weights of one output channel
-  int64_t places() const { return out_height * out_width; }
+  int64_t area() const { return kernel_layers * kernel_height * kernel_width; }
+  int64_t depth() const { return in_channels * area(); }  // weights of one output channel
+  int64_t in_places() const { return in_layers * in_height * in_width; }
+  int64_t places() const { return out_layers * out_height * out_width; }
+  bool has_layers() const { return in_layers != 1 || out_layers != 1 || kernel_layers != 1; }
   bool depthwise() const { return in_channels == 1 && out_channels == 1; }
 };
 

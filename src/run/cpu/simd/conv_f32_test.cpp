@@ -24,7 +24,9 @@ struct ConvCase {
     set_axis(dice, kind == 1, c.in_width, c.out_width, c.kernel_width, c.stride_x, c.dilation_x, c.pad_left);
     if (dice.coin())
       set_axis(dice, kind == 1, c.in_height, c.out_height, c.kernel_height, c.stride_y, c.dilation_y, c.pad_top);
-    in = dice.numbers(c.batch * c.groups * c.in_channels * c.in_height * c.in_width + 1);
+    if (c.in_places() * c.in_channels < 2000 && dice.coin())
+      set_axis(dice, kind == 1, c.in_layers, c.out_layers, c.kernel_layers, c.stride_z, c.dilation_z, c.pad_front);
+    in = dice.numbers(c.batch * c.groups * c.in_channels * c.in_places() + 1);
     plain = dice.numbers(c.groups * c.out_channels * c.depth());
     bias = dice.numbers(c.groups * c.out_channels);
     const int64_t count = c.batch * c.groups * c.out_channels * c.places();
@@ -58,22 +60,24 @@ struct ConvCase {
     c.weights = packed.data();
   }
 
-  double at(int64_t plane, int64_t y, int64_t x) const {
-    if (y < 0 || x < 0 || y >= c.in_height || x >= c.in_width) return 0;
-    return in[static_cast<size_t>((plane * c.in_height + y) * c.in_width + x)];
+  double at(int64_t channel, int64_t z, int64_t y, int64_t x) const {
+    if (z < 0 || y < 0 || x < 0 || z >= c.in_layers || y >= c.in_height || x >= c.in_width) return 0;
+    return in[static_cast<size_t>(((channel * c.in_layers + z) * c.in_height + y) * c.in_width + x)];
   }
 
-  double expected(int64_t image, int64_t channel, int64_t y, int64_t x) const {
+  double expected(int64_t image, int64_t channel, int64_t z, int64_t y, int64_t x) const {
     const int64_t group = channel / c.out_channels;
     double sum = c.bias ? c.bias[channel] : 0;
     const float* w = plain.data() + channel * c.depth();
     for (int64_t i = 0; i < c.in_channels; ++i)
-      for (int64_t ky = 0; ky < c.kernel_height; ++ky)
-        for (int64_t kx = 0; kx < c.kernel_width; ++kx)
-          sum +=
-              *w++ * at((image * c.groups + group) * c.in_channels + i, y * c.stride_y + ky * c.dilation_y - c.pad_top,
-                        x * c.stride_x + kx * c.dilation_x - c.pad_left);
-    const int64_t index = ((image * c.groups * c.out_channels + channel) * c.out_height + y) * c.out_width + x;
+      for (int64_t kz = 0; kz < c.kernel_layers; ++kz)
+        for (int64_t ky = 0; ky < c.kernel_height; ++ky)
+          for (int64_t kx = 0; kx < c.kernel_width; ++kx)
+            sum += *w++ *
+                   at((image * c.groups + group) * c.in_channels + i, z * c.stride_z + kz * c.dilation_z - c.pad_front,
+                      y * c.stride_y + ky * c.dilation_y - c.pad_top, x * c.stride_x + kx * c.dilation_x - c.pad_left);
+    const int64_t layer = (image * c.groups * c.out_channels + channel) * c.out_layers + z;
+    const int64_t index = (layer * c.out_height + y) * c.out_width + x;
     if (c.residual) sum += residual[static_cast<size_t>(index)];
     if (c.activation.kind == Activation::relu) return std::max(sum, 0.0);
     return c.activation.kind == Activation::sigmoid ? 1 / (1 + std::exp(-sum)) : sum;
@@ -98,9 +102,11 @@ TEST(Conv, AgainstLoops) {
       size_t i = 0;
       for (int64_t b = 0; b < x.c.batch; ++b)
         for (int64_t channel = 0; channel < x.c.groups * x.c.out_channels; ++channel)
-          for (int64_t y = 0; y < x.c.out_height; ++y)
-            for (int64_t w = 0; w < x.c.out_width; ++w, ++i)
-              ASSERT_NEAR(x.out[i], x.expected(b, channel, y, w), 5e-5) << b << " " << channel << " " << y << " " << w;
+          for (int64_t z = 0; z < x.c.out_layers; ++z)
+            for (int64_t y = 0; y < x.c.out_height; ++y)
+              for (int64_t w = 0; w < x.c.out_width; ++w, ++i)
+                ASSERT_NEAR(x.out[i], x.expected(b, channel, z, y, w), 5e-5)
+                    << b << " " << channel << " " << z << " " << y << " " << w;
       ASSERT_EQ(x.out.back(), 77.0f);
     }
   });

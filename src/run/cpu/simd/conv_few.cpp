@@ -169,7 +169,7 @@ HWY_EXPORT(run_item);
 
 bool few_filters(const Conv& c) {
   constexpr int64_t kMostFilters = 8, kMostProducts = 1024;  // products that are added in a row
-  return c.stride_x == 1 && c.out_channels <= kMostFilters && c.kernel_height * c.kernel_width > 1 &&
+  return c.stride_x == 1 && c.out_channels <= kMostFilters && c.area() > 1 && !c.has_layers() &&
          c.depth() <= kMostProducts && !c.depthwise();
 }
 

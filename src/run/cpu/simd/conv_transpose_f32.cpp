@@ -13,9 +13,9 @@ HWY_BEFORE_NAMESPACE();
 namespace anyshape::simd {
 namespace HWY_NAMESPACE {
 
-// Neighbouring cells of one row of the input: x0..x1 - 1 of row y, at `at` in a row of products.
+// Neighbouring cells of one row of the input: x0..x1 - 1 of row y of layer z, at `at` in a row of products.
 struct Stretch {
-  int64_t y, x0, x1, at;
+  int64_t z, y, x0, x1, at;
 };
 
 // to[i * step] += from[i]
@@ -60,16 +60,18 @@ HWY_INLINE void add_row(const ConvTranspose& c, const Stretch& s, const float* p
   for (int64_t kx = 0; kx < c.kernel_width; ++kx) add_tap(c, s, kx, products + kx * width, row);
 }
 
-// Adds the products of places j0..j1 - 1 of the input with all taps of one filter to its plane of the output.
+// Adds the products of places j0..j1 - 1 of the input with all taps of one filter to its channel of the output.
 void add_products(const ConvTranspose& c, const float* products, int64_t j0, int64_t j1, float* plane) {
   const int64_t width = j1 - j0;
   for (int64_t j = j0; j < j1;) {
-    Stretch s{j / c.in_width, j % c.in_width, 0, j - j0};
+    const int64_t row = j / c.in_width;
+    Stretch s{row / c.in_height, row % c.in_height, j % c.in_width, 0, j - j0};
     s.x1 = std::min(c.in_width, s.x0 + j1 - j);
-    for (int64_t ky = 0; ky < c.kernel_height; ++ky) {
-      const int64_t y = s.y * c.stride_y + ky * c.dilation_y - c.cut_top;
-      if (y >= 0 && y < c.out_height)
-        add_row(c, s, products + ky * c.kernel_width * width, width, plane + y * c.out_width);
+    for (int64_t k = 0; k < c.kernel_layers * c.kernel_height; ++k) {
+      const int64_t z = s.z * c.stride_z + k / c.kernel_height * c.dilation_z - c.cut_front;
+      const int64_t y = s.y * c.stride_y + k % c.kernel_height * c.dilation_y - c.cut_top;
+      if (z >= 0 && z < c.out_layers && y >= 0 && y < c.out_height)
+        add_row(c, s, products + k * c.kernel_width * width, width, plane + (z * c.out_height + y) * c.out_width);
     }
     j += s.x1 - s.x0;
   }

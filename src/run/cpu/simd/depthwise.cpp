@@ -24,9 +24,10 @@ int64_t phase_width(const Conv& c) {
 }
 int64_t row_floats(const Conv& c) { return phase_width(c) * c.stride_x; }
 
-int64_t rows_floats(const Conv& c) { return row_floats(c) * (c.in_height + 1); }
+int64_t rows_of(const Conv& c) { return c.in_layers * c.in_height; }
+int64_t rows_floats(const Conv& c) { return row_floats(c) * (rows_of(c) + 1); }
 
-// All rows of a plane and one of zeros for those beyond it; the weights; where in a row each tap begins (two floats
+// All rows of a channel and one of zeros for those beyond it; the weights; where in a row each tap begins (two floats
 // hold an int64).
 int64_t all_scratch(const Conv& c) { return rows_floats(c) + c.depth() + 2 * c.kernel_width; }
 
@@ -76,7 +77,7 @@ void part_row(const Conv& c, const float* row, float* to) {
 
 // A row of the output that is being made; the residual may be the output itself.
 struct Line {
-  int64_t y;
+  int64_t z, y;
   float bias;
   const float* residual;
   float* out;
@@ -89,9 +90,13 @@ HWY_INLINE void convolve(const Conv& c, const Plane& p, int64_t each, const Line
   V sums[N];
   ANYSHAPE_UNROLL
   for (int i = 0; i < N; ++i) sums[i] = splat(line.bias);
-  for (int64_t ky = 0; ky < c.kernel_height; ++ky) {
+  for (int64_t k = 0; k < c.kernel_layers * c.kernel_height; ++k) {
+    const int64_t ky = c.kernel_layers == 1 ? k : k % c.kernel_height,
+                  kz = c.kernel_layers == 1 ? 0 : k / c.kernel_height;
     const int64_t in_y = line.y * c.stride_y + ky * c.dilation_y - c.pad_top;
-    const float* row = p.rows + (in_y >= 0 && in_y < c.in_height ? in_y : c.in_height) * each + x;
+    const int64_t in_z = line.z * c.stride_z + kz * c.dilation_z - c.pad_front;
+    const bool inside = in_y >= 0 && in_y < c.in_height && in_z >= 0 && in_z < c.in_layers;
+    const float* row = p.rows + (inside ? in_z * c.in_height + in_y : rows_of(c)) * each + x;
     for (int64_t kx = 0; kx < c.kernel_width; ++kx) {
       const V w = splat(*weight++);
       const float* at = row + p.offsets[kx];
@@ -122,18 +127,18 @@ void convolve_row(const Conv& c, const Plane& p, int64_t each, const Line& line)
 void plane(const Conv& c, int64_t index, float* scratch) {
   const Plane p(c, scratch);
   const int64_t channel = index % c.groups, unit = gemm_rows(), each = row_floats(c);
-  const float* in = c.in + index * c.in_height * c.in_width;
+  const float* in = c.in + index * c.in_places();
   const float* weights = c.weights + channel * unit * c.depth();
   for (int64_t k = 0; k < c.depth(); ++k) p.weights[k] = weights[k * unit];
   for (int64_t kx = 0; kx < c.kernel_width; ++kx)
     p.offsets[kx] = kx * c.dilation_x % c.stride_x * phase_width(c) + kx * c.dilation_x / c.stride_x;
-  for (int64_t y = 0; y < c.in_height; ++y) part_row(c, in + y * c.in_width, p.rows + y * each);
-  std::fill_n(p.rows + c.in_height * each, each, 0.0f);
+  for (int64_t y = 0; y < rows_of(c); ++y) part_row(c, in + y * c.in_width, p.rows + y * each);
+  std::fill_n(p.rows + rows_of(c) * each, each, 0.0f);
   const int64_t start = index * c.places();
   const float bias = c.bias ? c.bias[channel] : 0.0f;
-  for (int64_t y = 0; y < c.out_height; ++y) {
-    const int64_t at = start + y * c.out_width;
-    convolve_row(c, p, each, {y, bias, c.residual ? c.residual + at : nullptr, c.out + at});
+  for (int64_t row = 0; row < c.out_layers * c.out_height; ++row) {
+    const int64_t at = start + row * c.out_width, z = c.out_layers == 1 ? 0 : row / c.out_height;
+    convolve_row(c, p, each, {z, row - z * c.out_height, bias, c.residual ? c.residual + at : nullptr, c.out + at});
   }
   activate(c.activation, c.out + start, 1, c.places(), c.places());
 }

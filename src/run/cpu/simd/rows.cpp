@@ -15,6 +15,8 @@ HWY_BEFORE_NAMESPACE();
 namespace anyshape::simd {
 namespace HWY_NAMESPACE {
 
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
 HWY_INLINE float total(V v) { return hn::GetLane(hn::SumOfLanes(F(), v)); }
 
 HWY_INLINE V max_nan(V a, V b) { return hn::IfThenElse(hn::Eq(a, a), at_least(b, a), a); }
@@ -227,6 +229,7 @@ float reduced(Reduction reduction, const float* in, int64_t n) {
 
 HWY_INLINE V finished(Reduction reduction, V x, int64_t n) {
   if (reduction == Reduction::l2) return hn::Sqrt(x);
+  if (reduction == Reduction::log_sum) return log_v(x);
   return reduction == Reduction::mean && n > 0 ? hn::Div(x, splat(static_cast<float>(n))) : x;
 }
 
@@ -274,9 +277,38 @@ void reduce_columns(Reduction reduction, const float* in, float* out, int64_t n,
   }
 }
 
+// What exponents are taken relative to: the largest entry where that is a number.
+HWY_INLINE V base_of(V top) { return hn::IfThenElseZero(hn::Lt(hn::Abs(top), splat(kInfinity)), top); }
+
+float log_sum_exp_row(const float* in, int64_t n) {
+  const V base = base_of(splat(largest(in, n)));
+  const float sum = sum_of(in, n, [base](V x) HWY_ATTR { return exp_v(hn::Sub(x, base)); });
+  return hn::GetLane(hn::Add(log_v(splat(sum)), base));
+}
+
+void log_sum_exp_columns(const float* in, float* out, int64_t n, int64_t inner) {
+  for (int64_t j = 0; j < inner; j += kLanes) {
+    const int64_t left = inner - j;
+    V top = splat(-kInfinity), sum = hn::Zero(F());
+    for (int64_t i = 0; i < n; ++i) top = max_nan(top, load_n(in + i * inner + j, left));
+    const V base = base_of(top);
+    for (int64_t i = 0; i < n; ++i) sum = hn::Add(sum, exp_v(hn::Sub(load_n(in + i * inner + j, left), base)));
+    store_n(hn::Add(log_v(sum), base), out + j, left);
+  }
+}
+
+void log_sum_exp(const float* in, float* out, int64_t n, int64_t inner) {
+  if (inner == 1)
+    *out = log_sum_exp_row(in, n);
+  else
+    log_sum_exp_columns(in, out, n, inner);
+}
+
 void reduce(Reduction reduction, const float* in, float* out, int64_t first, int64_t last, int64_t n, int64_t inner) {
   for (int64_t r = first; r < last; ++r) {
-    if (inner == 1)
+    if (reduction == Reduction::log_sum_exp)
+      log_sum_exp(in + r * n * inner, out + r * inner, n, inner);
+    else if (inner == 1)
       out[r] = hn::GetLane(finished(reduction, splat(reduced(reduction, in + r * n, n)), n));
     else
       reduce_columns(reduction, in + r * n * inner, out + r * inner, n, inner);

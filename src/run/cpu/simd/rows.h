@@ -40,7 +40,7 @@ struct ChannelNorm {
 inline constexpr int64_t kNormRun = 4096;
 void channel_norm_rows(const ChannelNorm& norm, int64_t first, int64_t last);
 
-enum class Reduction : uint8_t { sum, mean, max, min, sum_square, l1, l2 };
+enum class Reduction : uint8_t { sum, mean, max, min, sum_square, l1, l2, log_sum, log_sum_exp };
 
 // in[outer][n][inner] -> out[outer][inner]: rows first..last - 1 of the outer axis.
 void reduce_rows(Reduction reduction, const float* in, float* out, int64_t first, int64_t last, int64_t n,
