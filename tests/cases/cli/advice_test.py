@@ -48,7 +48,7 @@ def not_gone(cli, case, what, command, folder):
     if code != 0 and "-o" in words and words[1] in MAKES_A_MODEL:
         return f"exits {code}: {printed}"
     asked = shlex.split(case.command)[1:]
-    if words[1] in MAKES_A_MODEL and words[1] != asked[0]:
+    if "-o" in words and words[1] in MAKES_A_MODEL and words[1] != asked[0]:
         made = words[words.index("-o") + 1]
         code, printed = run(cli, [made if made.replace(".fixed.onnx", ".onnx") == one else one for one in asked], folder)
     return f"leaves it: {what}" if what in printed else ""
