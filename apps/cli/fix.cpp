@@ -25,8 +25,7 @@ Status fix_model(FixArguments& a) {
   if (auto filled = fill_options(a); !filled) return filled;
   const FixOptions& o = a.options;
   if (o.dynamic.empty() && o.freeze.empty() && o.rename.empty() && !o.simplify && !o.batch_only && o.target.empty())
-    return fail(usage_error("fix.nothing", "nothing is asked for",
-                            "--dynamic NAME:AXIS=SYM, --freeze SYM=N, --rename OLD=NEW, --simplify or --target NAME"));
+    return fail(usage_error("fix.nothing", "nothing is asked for", "anyshape fix --help"));
   if (auto one = check_one_file(o.target, a.external_data); !one) return one;
   const auto model = load_model(a.model);
   if (!model) return fail(model.error());

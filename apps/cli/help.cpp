@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "anyshape/printable.h"
+#include "anyshape/process.h"
 #include "anyshape/terminal.h"
 #include "inputs.h"
 
@@ -108,7 +109,7 @@ Error unknown_command(const CLI::App& app, const std::string& word) {
   std::vector<std::string> known = command_names(app);
   known.insert(known.end(), {"help", "version"});
   const std::string near = nearest_word(word, known);
-  return with_hint(near.empty() ? "anyshape --help" : fmt::format("anyshape {}", near));
+  return with_hint(near.empty() ? "anyshape --help" : told_command_with("", word, near));
 }
 
 Error unusable_arguments(const CLI::App&, const std::string& message, const std::string& command) {
@@ -131,9 +132,10 @@ Error unexpected_arguments(const CLI::App& app, const std::string& command) {
     const std::string option = extra.starts_with('-') ? extra.substr(0, extra.find('=')) : "";
     if (option.empty()) continue;
     const std::string near = nearest_word(option, option_names(asked));
-    if (!near.empty()) return usage_error("usage.arguments", sentence, prefix + near);
+    if (!near.empty()) return usage_error("usage.arguments", sentence, told_command_with("", option, near));
     const std::vector<std::string> others = with_option(app, option);
-    if (!known && !others.empty()) return usage_error("usage.arguments", sentence, "anyshape COMMAND " + option);
+    if (!known && !others.empty())
+      return usage_error("usage.arguments", sentence, fmt::format("the command first, {} behind it", option));
     if (!others.empty())
       return usage_error("usage.arguments",
                          fmt::format("{}, which is an option of {}", sentence, fmt::join(others, ", ")),

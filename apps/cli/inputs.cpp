@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "anyshape/check.h"
+#include "anyshape/process.h"
 #include "cli.h"
 
 namespace anyshape::cli {
@@ -60,8 +61,10 @@ class Collector {
 
   Error unknown(std::string_view option, const std::string& name, const std::string& rest) const {
     const std::string near = nearest_input(model_, name);
+    const auto meant = find(near);
+    const bool given = meant && std::find(named_.begin(), named_.end(), *meant) != named_.end();
     return usage_error_in(model_, "input.unknown", fmt::format("the model has no input {:?}", name),
-                          near.empty() ? "" : fmt::format("{} {}", option, shell_word(near + rest)));
+                          near.empty() || given ? "" : told_command_with(option.substr(2), name + rest, near + rest));
   }
 
   std::optional<std::vector<int64_t>> smallest_sizes(const std::string& input) const;
@@ -80,7 +83,7 @@ Result<Collector::Split> Collector::split(std::string_view option, const std::st
   const size_t last = text.rfind('=');
   if (last == std::string::npos)
     return fail(usage_error("input.syntax", fmt::format("{:?} has no NAME= before the file", text),
-                            fmt::format("{} NAME=FILE.npy", option)));
+                            "the name of an input before it, NAME=FILE.npy"));
   for (size_t at = last; at != std::string::npos && at > 0; at = text.rfind('=', at - 1))
     if (const auto input = find(std::string_view(text).substr(0, at))) return Split{*input, text.substr(at + 1)};
   return fail(unknown(option, text.substr(0, last), text.substr(last)));
@@ -132,16 +135,12 @@ Status Collector::add_random(const std::string& text, int64_t seed) {
     const auto declared = smallest_sizes(text);
     if (!declared)
       return fail(usage_error_in(model_, "input.rank", fmt::format("the rank of the input {:?} is not known", text),
-                                 "--random " + shell_word(text + "=1x2x3")));
+                                 told_command_with("random", text, text + "=1x2x3")));
     sizes = *declared;
   } else {
     if (text.find('=') == std::string::npos) return fail(unknown("--random", text, ""));
     auto shape = parse_shape(text);
-    if (!shape) {
-      Error error = shape.error();
-      error.hint = "--random NAME=1x120x1, or NAME=scalar";
-      return fail(std::move(error));
-    }
+    if (!shape) return fail(shape.error());
     input = find(shape->first);
     if (!input) return fail(unknown("--random", shape->first, text.substr(shape->first.size())));
     sizes = std::move(shape->second);
@@ -160,7 +159,7 @@ Status Collector::set_random(size_t input, const std::vector<int64_t>& wanted, i
   if (info.kind != AnyValue::Kind::tensor || info.type == DType::undefined)
     return fail(usage_error_in(model_, "input.kind",
                                fmt::format("the input {:?} is no tensor of a known type", info.name),
-                               "--input " + shell_word(info.name + "=FILE.pb")));
+                               fmt::format("a file with its value: {:?} behind --input", info.name + "=FILE.pb")));
   auto value = AnyValue::random(info.type, wanted, static_cast<uint64_t>(seed) + input);
   if (!value) {
     // A shape the model refuses is refused for that, however large it is.
@@ -183,8 +182,9 @@ Result<std::vector<AnyValue>> Collector::finish(std::string_view option) {
     const auto it = std::find_if(types.begin(), types.end(), [&](const ValueType& type) { return type.name == name; });
     const auto sizes = smallest_sizes(name);
     const bool tensor = session_.inputs()[i].kind == AnyValue::Kind::tensor;
-    const std::string hint = sizes ? fmt::format("{} {}", option, shell_word(to_text(Shapes{{name, *sizes}})))
-                                   : fmt::format("--input {}", shell_word(name + (tensor ? "=FILE.npy" : "=FILE.pb")));
+    const std::string hint =
+        sizes ? told_command_with(fmt::format("{} {}", option, shell_word(to_text(Shapes{{name, *sizes}}))))
+              : fmt::format("a file with its value: {:?} behind --input", name + (tensor ? "=FILE.npy" : "=FILE.pb"));
     return fail(usage_error_in(
         model_, "input.missing",
         fmt::format("the input {:?} is not given, it is {}", name, it == types.end() ? "?" : it->type), hint));

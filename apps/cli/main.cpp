@@ -58,6 +58,7 @@ std::vector<std::string> spelled_out(std::vector<std::string> words) {
 int run(int argc, char** argv) {
   std::vector<std::string> words = spelled_out({argv + 1, argv + argc});
   const std::string first = words.front();
+  tell_command(words);
   CommandLine line;
   const auto commands = command_names(line.app);
   if (!first.starts_with('-') && std::find(commands.begin(), commands.end(), first) == commands.end())

@@ -25,7 +25,7 @@ Status check_onnx(const std::string& model) {
   const fs::path ending = fs::path(model).extension();
   if (ending != ".pt" && ending != ".pt2") return {};
   return fail({Error::Kind::refused, "mql5.program", model, "this is a PyTorch program, the class embeds an ONNX model",
-               fmt::format("anyshape export {} --target mql5 -o model.onnx", model)});
+               fmt::format("anyshape export {} --target mql5 -o model.onnx", shell_word(model))});
 }
 
 // The model beside the .mqh must not be the one it was made of, unless nothing changes.
@@ -38,7 +38,7 @@ Status check_source_stays(const Mql5Arguments& a, const MqhFiles& files) {
   const auto* bytes = reinterpret_cast<const char*>(files.model.data());
   if (std::equal(now->begin(), now->end(), bytes, bytes + files.model.size())) return {};
   return fail(usage_error("mql5.name", fmt::format("{} would replace the model it is made of", made.string()),
-                          "-o with another name"));
+                          "another name for the class"));
 }
 
 Status make_class(Mql5Arguments& a) {

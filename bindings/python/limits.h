@@ -126,9 +126,11 @@ auto working(Work&& work, void (Watch::*run)(const std::function<void()>&) = &Wa
   Watch watch;
   std::optional<decltype(work())> made;
   Status allowed;
-  (watch.*run)([&] {
+  // By reference: what it holds does not fit into a std::function without memory of its own.
+  const auto body = [&] {
     if (allowed = check_work(); allowed) made.emplace(work());
-  });
+  };
+  (watch.*run)(std::cref(body));
   watch.raise_caught();
   if (!allowed) raise(allowed.error());
   if constexpr (is_result<decltype(work())>) {

@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <span>
 
 #include "errors.h"
 #include "limits.h"
@@ -70,10 +71,13 @@ class PooledSession {
   std::string trace() { return profile_ ? profile_->trace() : std::string(); }
   // `into`: for each output an array to write into, or None; null: all are None.
   nb::list run(nb::dict feed, nb::handle into, const CallLimits& limits);
+  void run(std::span<const AnyValue> inputs, std::span<AnyValue> outputs, const CallLimits& limits);
   // Runs until `seconds` are over, with what the feed has: the seconds of each run but the first.
   std::vector<double> time(nb::dict feed, double seconds);
   // This one, or the one whose inputs the feed names, too, that have a default here.
   PooledSession& fed_with(nb::dict feed);
+  std::vector<AnyValue> values(nb::dict feed, Keep& keep) const;
+  std::vector<AnyValue> places(nb::handle into, std::vector<nb::ndarray<>>& keep) const;
 
  private:
   bool has_input(const std::string& name) const {
@@ -81,8 +85,6 @@ class PooledSession {
                        [&](const IoInfo& input) { return input.name == name; });
   }
   Error missing_input(nb::dict feed, const std::string& name) const;
-  std::vector<AnyValue> values(nb::dict feed, Keep& keep) const;
-  std::vector<AnyValue> places(nb::handle into, std::vector<nb::ndarray<>>& keep) const;
   std::unique_ptr<Context> take_context();
   std::unique_ptr<Context> make_context() const;
 
@@ -174,13 +176,7 @@ PooledSession& PooledSession::fed_with(nb::dict feed) {
   return *overriding_.try_emplace(std::move(fed), std::move(made)).first->second;
 }
 
-nb::list PooledSession::run(nb::dict feed, nb::handle into, const CallLimits& limits) {
-  Keep keep;
-  std::vector<nb::ndarray<>> keep_written;
-  const std::vector<AnyValue> inputs = values(feed, keep);
-  std::vector<AnyValue> outputs = places(into, keep_written);
-  std::vector<bool> written(outputs.size());
-  for (size_t i = 0; i < outputs.size(); ++i) written[i] = static_cast<bool>(outputs[i]);
+void PooledSession::run(std::span<const AnyValue> inputs, std::span<AnyValue> outputs, const CallLimits& limits) {
   RunOptions options;
   options.seed = limits.seed;
   options.max_bytes = limits.max_bytes;
@@ -201,6 +197,16 @@ nb::list PooledSession::run(nb::dict feed, nb::handle into, const CallLimits& li
         return context->run_into(inputs, outputs, options);
       },
       theirs_ ? &Watch::run_aside : &Watch::run);
+}
+
+nb::list PooledSession::run(nb::dict feed, nb::handle into, const CallLimits& limits) {
+  Keep keep;
+  std::vector<nb::ndarray<>> keep_written;
+  const std::vector<AnyValue> inputs = values(feed, keep);
+  std::vector<AnyValue> outputs = places(into, keep_written);
+  std::vector<bool> written(outputs.size());
+  for (size_t i = 0; i < outputs.size(); ++i) written[i] = static_cast<bool>(outputs[i]);
+  run(inputs, outputs, limits);
   nb::list out;
   for (size_t i = 0; i < outputs.size(); ++i)
     out.append(written[i] ? nb::borrow(into[i]) : to_python(outputs[i], Access::write));
@@ -250,6 +256,29 @@ nb::list run_session(PooledSession& self, nb::dict feed, nb::object into, uint64
   return self.fed_with(feed).run(feed, into, {seed, max_bytes, timeout, cancel ? &cancel->cancelled : nullptr});
 }
 
+// Runs from arrays and into arrays that are looked at once: as many as are asked for, without more memory than the
+// first.
+class BoundRun {
+ public:
+  // `into` has an array for each output.
+  BoundRun(nb::object session, nb::dict feed, nb::object into)
+      : session_(std::move(session)), used_(nb::cast<PooledSession&>(session_).fed_with(feed)) {
+    inputs_ = used_.values(feed, keep_);
+    outputs_ = used_.places(into, keep_written_);
+  }
+  void run(uint64_t seed, int64_t max_bytes, double timeout, const Limits* cancel) {
+    const Inside inside;
+    used_.run(inputs_, outputs_, {seed, max_bytes, timeout, cancel ? &cancel->cancelled : nullptr});
+  }
+
+ private:
+  nb::object session_;
+  PooledSession& used_;
+  Keep keep_;
+  std::vector<nb::ndarray<>> keep_written_;
+  std::vector<AnyValue> inputs_, outputs_;
+};
+
 PooledSession* make_session(nb::object model, bool optimize, bool exact, int threads, const std::string& engine,
                             const std::string& ort_library, bool profile) {
   auto& shared = nb::cast<SharedModel&>(model);
@@ -280,6 +309,10 @@ std::string plan_text(const PooledSession& self, const std::map<std::string, std
 }  // namespace
 
 void bind_session(nb::module_& m) {
+  nb::class_<BoundRun>(m, "BoundRun", "Runs between arrays that are looked at once.")
+      .def(nb::init<nb::object, nb::dict, nb::object>(), nb::arg("session"), nb::arg("feed"), nb::arg("into"))
+      .def("run", &BoundRun::run, nb::arg("seed") = 0, nb::arg("max_bytes") = 0, nb::arg("timeout") = 0.0,
+           nb::arg("cancel").none() = nb::none());
   nb::class_<PooledSession>(m, "Session", "A model ready to run; any number of threads may run it at once.")
       .def(nb::new_(&make_session), nb::arg("model"), nb::arg("optimize") = true, nb::arg("exact") = false,
            nb::arg("threads") = 0, nb::arg("engine") = "anyshape", nb::arg("ort_library") = "",

@@ -105,6 +105,9 @@ struct Computations {
 // those do, four times, both the furthest entry and all of them together.
 ANYSHAPE_API std::string difference(const AnyValue& got, const AnyValue& want, const Tolerance& tolerance,
                                     const std::vector<Computations>& right);
+// Of two values that differ by more than that: do both lie about as far from what plain loops make of the same (a
+// session with optimize = false) as from each other? Then the sums they are made of cancel, and none is the better one.
+ANYSHAPE_API bool equally_right(const AnyValue& one, const AnyValue& other, const AnyValue& plain);
 // The largest |got - want| / max(|want|, 1e-6 * largest |want|).
 ANYSHAPE_API double largest_relative_error(const AnyValue& got, const AnyValue& want);
 

@@ -173,6 +173,10 @@ Result<AnyValue> AnyValue::nudged(uint64_t seed) const {
   return wrap(std::move(datum));
 }
 
+bool equally_right(const AnyValue& one, const AnyValue& other, const AnyValue& plain) {
+  return equally_right(one.datum(), other.datum(), plain.datum());
+}
+
 std::string difference(const AnyValue& got, const AnyValue& want, const Tolerance& tolerance,
                        const std::vector<Computations>& right) {
   std::vector<Computed> pairs;

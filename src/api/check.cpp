@@ -6,6 +6,7 @@
 #include "base/nearest.h"
 #include "base/os/file.h"
 #include "base/printable.h"
+#include "base/running_command.h"
 #include "check/ask.h"
 #include "check/baseline.h"
 #include "check/report.h"
@@ -14,12 +15,21 @@
 #include "picture/page.h"
 #include "solve/contract.h"
 #include "solve/explain.h"
+#include "target/bring.h"
 #include "target/findings.h"
 
 namespace anyshape {
 namespace {
 
 namespace fs = std::filesystem;
+
+// The command that brings the model to its target, where that does it.
+std::string bringing(const target::Profile& profile, const CheckedModel& model, const CheckOptions& options,
+                     const LintOptions& files) {
+  if (!check_batch_only(model, options.allow, "fix.policy") || !target::bring(profile, model))
+    return "bring it to the target once the other findings are gone";
+  return command(files, "fix", fmt::format("--target {}", options.target));
+}
 
 Result<LintOptions> lint_options(const CheckedModel& model, const CheckOptions& options) {
   LintOptions out;
@@ -35,12 +45,14 @@ Result<LintOptions> lint_options(const CheckedModel& model, const CheckOptions& 
   if (!options.target.empty()) {
     TRY(const target::Profile* profile, target::find_profile(options.target));
     if (!model.typed().refusal())
-      out.of_target = target::findings(*profile, model.typed(), model.file,
-                                       command(out, "fix", fmt::format("--target {}", options.target)));
+      out.of_target = target::findings(*profile, model.typed(), model.file, bringing(*profile, model, options, out));
   }
+  out.check_again = fmt::format("anyshape check {} {}", out.model,
+                                options.target.empty() ? "--policy batch-only" : "--target " + options.target);
   for (const std::string& text : options.allow) {
     TRY(InputAxis axis, parse_allow(model.typed(), text));
     out.allow.push_back(std::move(axis));
+    out.check_again += " --allow " + shell_word(text);
   }
   for (const std::string& text : options.ignore) {
     TRY(Ignored one, parse_ignore(text));
@@ -120,7 +132,7 @@ Status check_input_names(const Model& model, const Shapes& shapes) {
     Error error = usage("input.unknown", "the model has no input {:?}", input).value();
     error.place = model.name();
     const std::string near = nearest(input, names);
-    if (!near.empty()) error.hint = to_text(Shapes{{near, sizes}});
+    if (!near.empty()) error.hint = corrected_command({"shape", input, near}, to_text(Shapes{{near, sizes}}));
     return tl::unexpected(std::move(error));
   }
   return {};

@@ -7,9 +7,11 @@
 #include "api/model_impl.h"
 #include "api/mqh_pair.h"
 #include "base/os/file.h"
+#include "base/printable.h"
 #include "base/sha256.h"
 #include "check/lint.h"
 #include "check/report.h"
+#include "fix/fixer.h"
 #include "mqh/class_description.h"
 #include "mqh/names.h"
 #include "mqh/scaler.h"
@@ -41,9 +43,24 @@ bool among(const std::vector<InputAxis>& axes, const InputAxis& one) {
                      [&](const InputAxis& a) { return a.input == one.input && a.axis == one.axis; });
 }
 
-tl::unexpected<Error> no_batch(int64_t wanted) {
+// The command that makes a batch of the first axis of each input; empty where it would be refused.
+std::string batch_command(const CheckedModel& model) {
+  std::vector<DynamicAxis> axes;
+  std::string words;
+  for (ValueId id : model.typed().graph().required_inputs()) {
+    axes.push_back({model.typed().graph().values[id].name, 0, "batch"});
+    words += " --dynamic " + shell_word(axes.back().value + ":0=batch");
+  }
+  if (model.file.path.empty() || !fixes::Fixer(model).make_dynamic(axes)) return "";
+  std::filesystem::path fixed = model.file.path;
+  fixed.replace_extension(".fixed.onnx");
+  return fmt::format("anyshape fix {} -o {}{}", shell_word(model.file.path.string()), shell_word(fixed.string()),
+                     words);
+}
+
+tl::unexpected<Error> no_batch(const CheckedModel& model, int64_t wanted) {
   Error error = refuse("mql5.batch", "no axis is a dynamic batch that could be {}", wanted).value();
-  error.hint = "anyshape fix MODEL --dynamic NAME:0=batch -o OUT.onnx";
+  error.hint = batch_command(model);
   return tl::unexpected(std::move(error));
 }
 
@@ -56,7 +73,7 @@ Result<std::vector<std::pair<std::string, int64_t>>> sizes_to_freeze(const Model
     allowed.push_back(std::move(axis));
   }
   auto out = options.freeze;
-  for (const AxisSymbol& symbol : batch_symbols(typed)) {
+  for (const AxisSymbol& symbol : batch_symbols(typed, model.impl().accepted())) {
     const auto names_it = [&](const auto& frozen) { return frozen.first == symbol.name; };
     const bool given = std::any_of(options.freeze.begin(), options.freeze.end(), names_it);
     if (given && options.batch)
@@ -64,7 +81,7 @@ Result<std::vector<std::pair<std::string, int64_t>>> sizes_to_freeze(const Model
                    symbol.name);
     if (!given && !among(allowed, symbol.axes.front())) out.emplace_back(symbol.name, options.batch.value_or(1));
   }
-  if (options.batch && out.size() == options.freeze.size()) return no_batch(*options.batch);
+  if (options.batch && out.size() == options.freeze.size()) return no_batch(model.impl(), *options.batch);
   return out;
 }
 

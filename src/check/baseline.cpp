@@ -30,7 +30,7 @@ Result<std::vector<KnownFinding>> parse_baseline(std::string_view file, std::str
   const auto wrong = [&]() -> tl::unexpected<Error> {
     Error error = usage("baseline.syntax", "this is no report of check").value();
     error.place = std::string(file);
-    error.hint = "anyshape check MODEL.onnx --fail-on never --format json -o BASELINE.json";
+    error.hint = "a report of the model in the format json";
     return tl::unexpected(std::move(error));
   };
   simdjson::dom::parser parser;

@@ -4,6 +4,7 @@
 #include <unordered_set>
 
 #include "base/printable.h"
+#include "base/running_command.h"
 #include "check/rules.h"
 #include "solve/rows.h"
 
@@ -127,11 +128,11 @@ bool maybe_batch(const Typed& typed, const AxisSymbol& axis) {
          std::any_of(called.begin(), called.end(), [&](const AxisSymbol& one) { return one.symbol == axis.symbol; });
 }
 
-std::vector<AxisSymbol> batch_symbols(const Typed& typed) {
+std::vector<AxisSymbol> batch_symbols(const Typed& typed, const AcceptedSet& accepted) {
   const auto& axes = typed.axes();
   std::vector<AxisSymbol> first, proved, proved_first;
   if (auto called = rules::called_batch(typed); !called.empty()) return called;
-  const std::vector<RowsProof> proofs = prove_rows(typed);
+  const std::vector<RowsProof> proofs = prove_rows(typed, accepted);
   for (size_t i = 0; i < axes.size(); ++i) {
     if (rules::is_first(axes[i])) first.push_back(axes[i]);
     if (!proofs[i].independent) continue;
@@ -146,10 +147,15 @@ std::vector<AxisSymbol> batch_symbols(const Typed& typed) {
 
 namespace anyshape::rules {
 
+static std::string allowing(const LintOptions& options, const InputAxis& place) {
+  const std::string words = "--allow " + shell_word(fmt::format("{}:{}", place.input, place.axis));
+  return options.check_again.empty() ? running_command_with(words) : options.check_again + " " + words;
+}
+
 void batch_only(const LintContext& context, Findings& out) {
   if (!context.options.batch_only) return;
   const Effects effects(context.typed);
-  const std::vector<AxisSymbol> batch = batch_symbols(context.typed);
+  const std::vector<AxisSymbol> batch = batch_symbols(context.typed, context.accepted);
   for (const AxisSymbol& axis : context.typed.axes()) {
     if (std::any_of(batch.begin(), batch.end(), [&](const AxisSymbol& one) { return one.symbol == axis.symbol; }))
       continue;
@@ -157,12 +163,11 @@ void batch_only(const LintContext& context, Findings& out) {
       const auto waived = [&](const InputAxis& a) { return a.input == place.input && a.axis == place.axis; };
       if (std::any_of(context.options.allow.begin(), context.options.allow.end(), waived)) continue;
       const Reason* demand = context.demand(axis.symbol);
-      out.add(
-          demand ? demand->node : "",
-          fmt::format("axis {} of {:?} ({}) is dynamic outside the batch axis: {}", place.axis, place.input, axis.name,
-                      effects.consequence(axis.symbol)),
-          fmt::format("{}, or allow it: --allow {}", context.command("fix", "--freeze " + shell_word(axis.name + "=N")),
-                      shell_word(fmt::format("{}:{}", place.input, place.axis))));
+      out.add(demand ? demand->node : "",
+              fmt::format("axis {} of {:?} ({}) is dynamic outside the batch axis: {}", place.axis, place.input,
+                          axis.name, effects.consequence(axis.symbol)),
+              fmt::format("{}, or allow it: {}", context.command("fix", "--freeze " + shell_word(axis.name + "=N")),
+                          allowing(context.options, place)));
     }
   }
 }

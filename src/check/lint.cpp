@@ -4,6 +4,7 @@
 
 #include "base/effort.h"
 #include "base/nearest.h"
+#include "base/running_command.h"
 #include "check/rules.h"
 #include "solve/budget.h"
 #include "solve/explain.h"
@@ -79,7 +80,7 @@ const LintRule* find_rule(std::string_view id) {
 }
 
 std::string command(const LintOptions& options, std::string_view verb, std::string_view arguments) {
-  if (options.model.empty()) return std::string(arguments);
+  if (options.model.empty()) return running_command_with(arguments);
   return fmt::format("anyshape {} {} -o {}{}{}", verb, options.model, options.fixed, arguments.empty() ? "" : " ",
                      arguments);
 }
@@ -100,7 +101,10 @@ Result<InputAxis> parse_allow(const Typed& typed, std::string_view text) {
     return InputAxis{known, static_cast<size_t>(axis < 0 ? axis + rank : axis)};
   }
   Error error = usage("check.allow", "the model has no input {:?}", input).value();
-  if (std::string near = nearest(input, names); !near.empty()) error.hint = fmt::format("--allow {}:{}", near, axis);
+  if (std::string near = nearest(input, names); !near.empty()) {
+    const std::string wanted = fmt::format("{}:{}", near, axis);
+    error.hint = corrected_command({"allow", text, wanted}, "--allow " + wanted);
+  }
   return tl::unexpected(std::move(error));
 }
 
@@ -114,7 +118,7 @@ Result<Ignored> parse_ignore(std::string_view text) {
   for (const LintRule& rule : lint_rules()) names.emplace_back(rule.info.id);
   Error error = usage("check.rule", "there is no rule {:?}", id).value();
   const std::string near = nearest(id, names);
-  error.hint = near.empty() ? "anyshape rules" : fmt::format("--ignore {}", near);
+  error.hint = near.empty() ? "anyshape rules" : corrected_command({"ignore", id, near}, "--ignore " + near);
   return tl::unexpected(std::move(error));
 }
 

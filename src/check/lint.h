@@ -30,6 +30,7 @@ struct LintOptions {
   std::vector<Ignored> ignore;
   // Words of a shell: the file, and where a command is to write another.
   std::string model = "MODEL.onnx", fixed = "FIXED.onnx";
+  std::string check_again;  // the command that looks for dynamic axes; where it is empty: the one that is running
   // Does `anyshape fix --dynamic` make the axis dynamic under this name?
   std::function<bool(const InputAxis&, const std::string&)> frees = [](const InputAxis&, const std::string&) {
     return false;
@@ -38,7 +39,7 @@ struct LintOptions {
 };
 
 // The command line that makes another file of the model: "anyshape infer model.onnx -o model.fixed.onnx". Without a
-// model the arguments, to be added to the command that is running.
+// model that is the command that is running, with the arguments.
 std::string command(const LintOptions& options, std::string_view verb, std::string_view arguments = {});
 
 // What a lint rule may look at.
@@ -95,7 +96,7 @@ std::vector<Finding> lint(const Typed& typed, const AcceptedSet& accepted, const
 bool maybe_batch(const Typed& typed, const AxisSymbol& axis);
 // The symbols that are the batch: those called so. Where none is: those of an axis 0 along which rows are proved to be
 // independent, else any such, else those of every axis 0; none where no axis 0 is dynamic.
-std::vector<AxisSymbol> batch_symbols(const Typed& typed);
+std::vector<AxisSymbol> batch_symbols(const Typed& typed, const AcceptedSet& accepted);
 
 // Those of these rules, in their order.
 std::vector<Finding> lint_by(std::span<const LintRule> rules, const Typed& typed, const AcceptedSet& accepted,

@@ -140,9 +140,9 @@ std::optional<Error> never_error(const Typed& typed, const AcceptedSet& accepted
   return std::nullopt;
 }
 
-std::vector<RowsOf> to_rows(const Typed& typed) {
+std::vector<RowsOf> to_rows(const Typed& typed, const AcceptedSet& accepted) {
   std::vector<RowsOf> out;
-  const std::vector<RowsProof> proofs = prove_rows(typed);
+  const std::vector<RowsProof> proofs = prove_rows(typed, accepted);
   for (size_t i = 0; i < proofs.size(); ++i) {
     const AxisSymbol& axis = typed.axes()[i];
     RowsOf& one = out.emplace_back();
@@ -273,7 +273,7 @@ Report make_report(const Typed& typed, const AcceptedSet& accepted, const Assume
   report.accepted = to_accepted(typed, accepted);
   report.data_conditions = distinct(typed.data_conditions());
   for (const Assumed::Entry& entry : assumed.entries) report.assumed.push_back(entry.text);
-  report.rows = to_rows(typed);
+  report.rows = to_rows(typed, accepted);
   report.error = never_error(typed, accepted);
   if (options.wanted) report.findings = lint(typed, accepted, assumed, options);
   return report;

@@ -23,7 +23,7 @@ std::string_view trimmed(std::string_view text) {
 
 Error bad_shape(std::string_view text, std::string_view why) {
   Error error = usage("shape.syntax", "{:?} is no shape: {}", text, why).value();
-  error.hint = "--shape NAME=1x120x1, or NAME=scalar";
+  error.hint = "the name of an input and its sizes, NAME=1x120x1, or NAME=scalar";
   return error;
 }
 

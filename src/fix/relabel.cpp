@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/nearest.h"
+#include "base/running_command.h"
 #include "format/onnx/walk.h"
 #include "solve/baked.h"
 
@@ -17,12 +18,13 @@ const AxisSymbol* find_symbol(const Typed& typed, std::string_view name) {
   return nullptr;
 }
 
-tl::unexpected<Error> unknown_name(std::string_view code, std::string_view what, std::string_view name,
-                                   const std::vector<std::string>& names) {
+tl::unexpected<Error> unknown_name(std::string_view code, std::string_view option, std::string_view what,
+                                   std::string_view name, const std::vector<std::string>& names) {
   Error error = usage(code, "the model has no {} {:?}, it has {}", what, name,
                       names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", ")))
                     .value();
-  error.hint = nearest(name, names);
+  if (const std::string near = nearest(name, names); !near.empty())
+    error.hint = corrected_command({option, name, near}, near);
   return tl::unexpected(std::move(error));
 }
 
@@ -87,7 +89,7 @@ std::optional<int64_t> only_size(const Typed& typed, const AcceptedSet& accepted
 Status freeze(const Typed& typed, const std::string& symbol, int64_t size, Edit& edit) {
   if (size < 1) return usage("freeze.size", "{:?} cannot have the size {}", symbol, size);
   const AxisSymbol* axis = find_symbol(typed, symbol);
-  if (!axis) return unknown_name("freeze.symbol", "dynamic axis called", symbol, symbol_names(typed));
+  if (!axis) return unknown_name("freeze.symbol", "freeze", "dynamic axis called", symbol, symbol_names(typed));
   Dimension dim;
   dim.dim_value = size;
   for (const InputAxis& place : axis->axes) edit.declare(place, dim);
@@ -98,7 +100,7 @@ Result<Freed> declare_dynamic(const Typed& typed, const AcceptedSet& accepted, c
   std::vector<std::string> names;
   for (ValueId id : typed.graph().required_inputs()) names.push_back(typed.graph().values[id].name);
   if (std::find(names.begin(), names.end(), wanted.value) == names.end())
-    return unknown_name("dynamic.input", "input called", wanted.value, names);
+    return unknown_name("dynamic.input", "dynamic", "input called", wanted.value, names);
   const onnx::TensorShapeProto* shape = edit.input_shape(wanted.value);
   if (!shape) return usage("dynamic.input", "the file does not say how many axes {:?} has", wanted.value);
   const int64_t rank = static_cast<int64_t>(shape->dim.size());
@@ -137,7 +139,7 @@ Status rename(const Typed& typed, const AcceptedSet& accepted, const std::string
   for (const auto* list : {&edit.graph().input, &edit.graph().output})
     for (const onnx::ValueInfoProto& info : *list) names.emplace_back(info.name);
   if (std::find(names.begin(), names.end(), old_name) == names.end())
-    return unknown_name("rename.unknown", "axis, input or output called", old_name, names);
+    return unknown_name("rename.unknown", "rename", "axis, input or output called", old_name, names);
   if (value_names(edit.graph()).contains(new_name))
     return usage("rename.taken", "another value is called {:?} already", new_name);
   rename_value(old_name, kept, edit);

@@ -80,9 +80,8 @@ tl::unexpected<Error> Repairer::at_node(const std::string& label, const std::str
                                         const std::string& message) const {
   const Freed& first = freed_.front();
   return tl::unexpected(Error{Error::Kind::refused, code, fmt::format("node {:?}", label), message,
-                              fmt::format("export the model again with this axis dynamic (anyshape export --dynamic "
-                                          "{}:{}={})",
-                                          first.axis.input, first.axis.axis, first.name)});
+                              fmt::format("export the model again with axis {} of {:?} dynamic, as {:?}",
+                                          first.axis.axis, first.axis.input, first.name)});
 }
 
 // The name of the freed axis these sizes come from.

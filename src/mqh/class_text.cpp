@@ -212,7 +212,7 @@ Status check_sizes(const Writer& w) {
                  "axis {} of the output {:?} is {}, which no program can compute from the sizes of the inputs", i,
                  port.name, print(port.dims[i]))
               .value();
-      error.hint = fmt::format("--freeze {}=N instead of --allow", w.described.sizes.front().name);
+      error.hint = fmt::format("a fixed size for {:?}, which is allowed to change", w.described.sizes.front().name);
       return tl::unexpected(std::move(error));
     }
   return {};

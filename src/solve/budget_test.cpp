@@ -184,7 +184,7 @@ TEST(Budget, TheAnswersAreTheSameInEveryRun) {
 TEST(Budget, ProofsOfRowsEnd) {
   const Typed typed = solve(one_node("Concat", 4000, "axis=0"));
   const Effort all(kEndless);
-  const std::vector<RowsProof> proofs = prove_rows(typed);
+  const std::vector<RowsProof> proofs = prove_rows(typed, accepted_set(typed));
   ASSERT_EQ(proofs.size(), typed.axes().size());
   EXPECT_LE(all.taken_in_all(), 2 * budget::kRows);
   EXPECT_EQ(proofs.front().mixed_by.code, "rows.mixed");

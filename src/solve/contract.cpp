@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/nearest.h"
+#include "base/running_command.h"
 #include "solve/budget.h"
 #include "solve/search.h"
 #include "solve/walk_shape.h"
@@ -70,7 +71,8 @@ Error unknown_symbol(const Typed& typed, std::string_view name) {
   Error error = usage("require.symbol", "the model has no axis called {:?}", name).value();
   std::vector<std::string> names;
   for (const AxisSymbol& axis : typed.axes()) names.push_back(axis.name);
-  error.hint = nearest(name, names);
+  if (const std::string near = nearest(name, names); !near.empty())
+    error.hint = corrected_command({"require", name, near}, near);
   return error;
 }
 

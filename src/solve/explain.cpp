@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "base/nearest.h"
+#include "base/running_command.h"
 
 namespace anyshape {
 namespace {
@@ -291,7 +292,8 @@ std::vector<std::string> value_names(const Typed& typed) {
 Result<std::pair<Scope, ValueId>> find_value(const Typed& typed, std::string_view value) {
   if (const auto found = Explainer(typed).find(value)) return *found;
   Error error = usage("explain.value", "the model has no value {:?}", value).value();
-  if (const std::string near = nearest(value, value_names(typed)); !near.empty()) error.hint = near;
+  if (const std::string near = nearest(value, value_names(typed)); !near.empty())
+    error.hint = corrected_command({"", value, near}, near);
   return tl::unexpected(std::move(error));
 }
 

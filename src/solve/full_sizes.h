@@ -2,16 +2,19 @@
 
 #include <memory>
 #include <unordered_map>
+#include <vector>
 
 #include "solve/solve.h"
 
 namespace anyshape {
 
-// What is known of the values where no axis is empty: what else operators mean there is left out of the sizes.
+// What is known of the values where no axis is empty and the conditions hold: what else operators mean there is left
+// out of the sizes.
 class FullSizes {
  public:
-  explicit FullSizes(const Typed& typed) : known_(typed.ground()) {
+  FullSizes(const Typed& typed, const std::vector<Condition>& conditions) : known_(typed.ground()) {
     for (const AxisSymbol& axis : typed.axes()) known_->assume(Condition::ge(axis.symbol, 1));
+    for (const Condition& one : conditions) known_->assume(one);
     main_ = plain(typed.facts());
     for (const auto& [graph, facts] : typed.bodies()) bodies_.emplace(graph, plain(facts));
   }
@@ -40,7 +43,7 @@ class FullSizes {
     return facts;
   }
   Dim plain(Dim dim) {
-    if (dim.is_constant() || dim.is_symbol()) return dim;
+    if (dim.is_constant()) return dim;
     const auto [it, first] = known_as_.try_emplace(dim, dim);
     if (first) it->second = known_->simplify(dim);
     return it->second;

@@ -337,9 +337,28 @@ RowsProof prove(const Typed& typed, const FullSizes& sizes, Dim rows) {
   return out;
 }
 
+Condition joined(const Condition::Conjunction& all) {
+  Condition out;
+  for (const Relation& one : all) out = out && Condition::of(one);
+  return out;
+}
+
+// What the sizes are whichever rows there are, where no axis is empty: equalities that say nothing of their number.
+std::vector<Condition> equalities_without(Dim rows, const Assumptions& full, const AcceptedSet& accepted) {
+  std::vector<Condition> out;
+  for (const AcceptedCondition& one : accepted.conditions) {
+    const auto& any = one.condition.any_of();
+    const auto possible = [&](const auto& all) { return full.prove(joined(all)) != Tri::no; };
+    if (one.condition.is_opaque() || std::count_if(any.begin(), any.end(), possible) != 1) continue;
+    for (const Relation& relation : *std::find_if(any.begin(), any.end(), possible))
+      if (relation.kind == Relation::Kind::eq && !relation.expr.mentions(rows)) out.push_back(Condition::of(relation));
+  }
+  return out;
+}
+
 }  // namespace
 
-std::vector<RowsProof> prove_rows(const Typed& typed) {
+std::vector<RowsProof> prove_rows(const Typed& typed, const AcceptedSet& accepted) {
   const Effort effort(budget::with_nodes(budget::kRows, typed.graph().nodes.size()));
   std::vector<RowsProof> out;
   const Reason refused{"", "", "rows.mixed", "the model takes no shape"};
@@ -348,9 +367,15 @@ std::vector<RowsProof> prove_rows(const Typed& typed) {
     out.assign(typed.axes().size(), unproved(typed.refusal() ? refused : tired));
     return out;
   }
-  const FullSizes sizes(typed);
-  for (const AxisSymbol& axis : typed.axes())
-    out.push_back(Effort::tired() ? unproved(tired) : prove(typed, sizes, axis.symbol));
+  const auto full = typed.ground();
+  for (const AxisSymbol& axis : typed.axes()) full->assume(Condition::ge(axis.symbol, 1));
+  std::optional<FullSizes> sizes;
+  std::vector<Condition> known;
+  for (const AxisSymbol& axis : typed.axes()) {
+    auto equalities = equalities_without(axis.symbol, *full, accepted);
+    if (!sizes || equalities != known) sizes.emplace(typed, known = std::move(equalities));
+    out.push_back(Effort::tired() ? unproved(tired) : prove(typed, *sizes, axis.symbol));
+  }
   return out;
 }
 

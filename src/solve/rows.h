@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "anyshape/reason.h"
-#include "solve/solve.h"
+#include "solve/accepted.h"
 
 namespace anyshape {
 
@@ -25,8 +25,8 @@ struct RowsProof {
   std::vector<std::optional<RowLayout>> outputs;
 };
 
-// For the rows that a symbol counts, by the table of rows_table.cpp, where no axis is empty. In exact arithmetic:
-// kernels may round otherwise where there are more rows. In the order of typed.axes().
-std::vector<RowsProof> prove_rows(const Typed& typed);
+// For the rows that a symbol counts, by the table of rows_table.cpp, where no axis is empty and the shape is accepted.
+// In exact arithmetic: kernels may round otherwise where there are more rows. In the order of typed.axes().
+std::vector<RowsProof> prove_rows(const Typed& typed, const AcceptedSet& accepted);
 
 }  // namespace anyshape

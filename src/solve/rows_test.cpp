@@ -16,7 +16,7 @@ using ops::GraphMaker;
 std::string told(const Graph& graph, size_t axis) {
   const Typed typed = solve(std::make_shared<Graph>(graph));
   EXPECT_FALSE(typed.refusal());
-  const std::vector<RowsProof> proofs = prove_rows(typed);
+  const std::vector<RowsProof> proofs = prove_rows(typed, accepted_set(typed));
   for (size_t i = 0; i < proofs.size(); ++i) {
     const InputAxis& place = typed.axes()[i].axes.front();
     if (place.input != "x" || place.axis != axis) continue;
@@ -53,6 +53,12 @@ TEST(Rows, OfOneNodeAndOfMany) {
          g.node("Reshape", {"flat", "shape"}, {"y"});
        },
        "axis 0, 1 each", "axis 1, 1 each"},
+      {"under a target that holds the one size that is accepted",
+       [](GraphMaker& g) {
+         g.node("Shape", {"x"}, {"rows"}, "end=1").constant("others", {2}, {7, 4});
+         g.node("Concat", {"rows", "others"}, {"to"}, "axis=0").node("Reshape", {"x", "to"}, {"y"});
+       },
+       "axis 0, 1 each", "mixed by y"},
       {"broken up",
        [](GraphMaker& g) {
          g.constant("to", {2}, {4, -1}).node("Reshape", {"x", "to"}, {"y"});
@@ -141,7 +147,7 @@ TEST(Rows, OfAnInputThatHasTwoAxesOfTheSymbol) {
   for (const ValueId id : graph->inputs)
     for (DeclaredDim& dim : *graph->values[id].declared->dims) dim.name = "n";
   const Typed typed = solve(graph);
-  const auto proofs = prove_rows(typed);
+  const auto proofs = prove_rows(typed, accepted_set(typed));
   ASSERT_EQ(proofs.size(), 1u);
   EXPECT_FALSE(proofs.front().independent);
 }
@@ -190,7 +196,8 @@ TEST(Rows, OfScanWithoutItsInput) {
   GraphMaker body(&main);
   body.input("sum").input("entry").node("Identity", {"sum"}, {"next"}).node("Identity", {"sum"}, {"each"});
   main.node("Scan", {"x", ""}, {"last", "y"}, "num_scan_inputs=1", {{"body", body.finish({"next", "each"})}});
-  for (const RowsProof& proof : prove_rows(solve(main.finish({"y"})))) EXPECT_FALSE(proof.independent);
+  const Typed typed = solve(main.finish({"y"}));
+  for (const RowsProof& proof : prove_rows(typed, accepted_set(typed))) EXPECT_FALSE(proof.independent);
 }
 
 }  // namespace

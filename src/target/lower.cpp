@@ -132,10 +132,8 @@ std::string_view Lowerer::fresh_name(std::string_view like) {
 
 void Lowerer::refuse_node(const Place& place, std::string_view rule, std::string message, std::string fix) {
   if (fix.empty())
-    fix = fmt::format(
-        "export the model again with opset 17 or {} (anyshape export --opset 17, torch.onnx.export "
-        "opset_version=17)",
-        profile_.opset);
+    fix = fmt::format("export the model again with opset 17 or {} (torch.onnx.export takes it as opset_version)",
+                      profile_.opset);
   out_.refused.push_back(
       {std::string(rule), Severity::error, place.known.graph->label(place.node), std::move(message), std::move(fix)});
 }

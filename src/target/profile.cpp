@@ -4,6 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "base/nearest.h"
+#include "base/running_command.h"
+
 namespace anyshape::target {
 namespace {
 
@@ -36,7 +39,9 @@ Result<const Profile*> find_profile(std::string_view name) {
     names.push_back(profile.name);
   }
   Error error = usage("target.unknown", "there is no target {:?}", name).value();
-  error.hint = fmt::format("--target {}", fmt::join(names, ", --target "));
+  std::string near = nearest(name, {names.begin(), names.end()});
+  if (near.empty()) near = names.front();
+  error.hint = corrected_command({"target", name, near}, "--target " + near);
   return tl::unexpected(std::move(error));
 }
 

@@ -29,7 +29,8 @@ Result<Tensor> NpzFile::read(std::string_view name, DType wanted) const {
   const ZipMember* member = zip_.find(member_of(name));
   if (member == nullptr) {
     auto error = usage("npz.name", "the file has no array {:?}", shortened(name)).value();
-    if (const std::string near = nearest(name, names_); !near.empty()) error.hint = near;
+    if (const std::string near = nearest(name, names_); !near.empty())
+      error.hint = fmt::format("the name {:?} for the array {:?}", shortened(name), shortened(near));
     return at(path_, std::move(error));
   }
   const auto content = zip_.read(*member);

@@ -4,6 +4,7 @@
 
 #include "ops/all.h"
 #include "solve/contract.h"
+#include "verify/solutions.h"
 #include "verify/typical.h"
 
 namespace anyshape {
@@ -105,6 +106,26 @@ TEST(Boundary, WhatIsMeantIsNotWhatBroadcasts) {
     ASSERT_EQ(found.size(), 1u);
     EXPECT_EQ(found[0], *parse_condition(meant, typed.symbols())) << print(found[0]);
     EXPECT_FALSE(all_hold(typed, found, {{"x", {2, 1}}}) && meant != condition) << condition;
+  }
+}
+
+TEST(Boundary, AllWaysOfAnEquationThatHasFew) {
+  const Typed typed = typed_of({{"x", {kBatch, kSeq}}});
+  const std::pair<std::string_view, std::string_view> rows[] = {
+      {"b*s == 12", "1x12 2x6 3x4 4x3 6x2 12x1"},
+      {"b*s == 7 or b == 4", "1x7 4x1"},
+      {"(b//8)*(s//8) == 4", "8x32 16x16 32x8"},
+      {"b == s", ""},
+      {"b >= s", ""},
+      {"b == 3", ""},
+  };
+  for (const auto& [text, expected] : rows) {
+    const Condition condition = *parse_condition(text, typed.symbols());
+    const Dim b = typed.axes()[0].symbol, s = typed.axes()[1].symbol;
+    std::vector<std::string> found;
+    for (const SymbolSizes& one : few_solutions(condition, {}))
+      found.push_back(fmt::format("{}x{}", one.at(b), one.at(s)));
+    EXPECT_EQ(fmt::format("{}", fmt::join(found, " ")), expected) << text;
   }
 }
 

@@ -27,6 +27,11 @@ std::string difference(const Datum& got, const Datum& want, const Tolerance& tol
                        const std::vector<Computed>& right);
 inline constexpr double kNoise = 4;
 
+// Two values that differ by more, and what plain loops make of the same: do both lie about as far from that as from
+// each other (kNoise times, at most)? Then none of the two is the better one: it is the sums they are made of that
+// cancel. Of a wrong one and a right one the right one lies nearer.
+bool equally_right(const Datum& one, const Datum& other, const Datum& plain);
+
 // A copy of a tensor of f32 or f64, or of what holds such, with each entry the next number above or below, as drawn.
 // Others are given back as they are. Error "tensor.memory".
 Result<Datum> nudged(const Datum& value, uint64_t seed);

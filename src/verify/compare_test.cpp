@@ -97,6 +97,23 @@ TEST(Compare, NoiseIsNoDifference) {
             "");
 }
 
+TEST(Compare, NoneOfTwoIsTheBetterOne) {
+  const Datum plain = floats({1, 2, 3, 4}), one = floats({1.1f, 2, 3, 4}), other = floats({0.9f, 2, 3, 4});
+  EXPECT_TRUE(equally_right(one, other, plain));
+  EXPECT_TRUE(equally_right(floats({1.05f, 2, 3, 4}), floats({1.2f, 2, 3, 4}), plain));
+  // The one that lies nearer is right, the other is not.
+  EXPECT_FALSE(equally_right(floats({1.001f, 2, 3, 4}), other, plain));
+  EXPECT_FALSE(equally_right(one, plain, plain));
+  // One entry is no excuse for the others.
+  EXPECT_FALSE(equally_right(one, floats({0.9f, 3, 4, 5}), plain));
+  EXPECT_FALSE(equally_right(one, floats({kNan, 2, 3, 4}), plain));
+  EXPECT_FALSE(equally_right(one, other, floats({kNan, 2, 3, 4})));
+  EXPECT_FALSE(equally_right(one, other, floats({1, 2, 3})));
+  EXPECT_FALSE(equally_right(one, floats({1, 2, 3}), plain));
+  // What is counted lies a step away.
+  EXPECT_TRUE(equally_right(ints({2}, {1, 3}), ints({2}, {1, 1}), ints({2}, {1, 2})));
+}
+
 TEST(Compare, NudgesByOneStep) {
   const Datum moved = *nudged(floats({1, -2, 0}), 3);
   const float want[] = {1, -2, 0};

@@ -75,6 +75,20 @@ std::string difference(const Datum& got, const Datum& want, const Tolerance& tol
   return {};
 }
 
+bool equally_right(const Datum& one, const Datum& other, const Datum& plain) {
+  if (one.kind() != other.kind() || one.kind() != plain.kind()) return false;
+  if (one.is_tensor()) {
+    const Apart between = apart(one.tensor(), other.tensor());
+    const Apart first = apart(one.tensor(), plain.tensor()), second = apart(other.tensor(), plain.tensor());
+    return std::isfinite(first.furthest + second.furthest) && between.within(first, kNoise) &&
+           between.within(second, kNoise);
+  }
+  if (one.items().size() != other.items().size() || one.items().size() != plain.items().size()) return false;
+  for (size_t i = 0; i < one.items().size(); ++i)
+    if (!equally_right(one.items()[i], other.items()[i], plain.items()[i])) return false;
+  return true;
+}
+
 Result<Datum> nudged(const Datum& value, uint64_t seed) {
   const Tensor& tensor = value.tensor();
   if (!value.is_tensor() || (tensor.dtype() != DType::f32 && tensor.dtype() != DType::f64)) return value;

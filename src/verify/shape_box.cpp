@@ -90,7 +90,7 @@ int64_t BoxSearch::largest(const Shapes& shapes, const AxisSymbol& axis, int64_t
 
 Result<Shapes> BoxSearch::largest_of_all(Shapes shapes) {
   const Typed& typed = model_.typed();
-  const auto batch = batch_symbols(typed);
+  const auto batch = batch_symbols(typed, model_.accepted());
   for (const AxisSymbol& axis : typed.axes()) {
     const bool is_batch =
         std::any_of(batch.begin(), batch.end(), [&](const AxisSymbol& one) { return one.symbol == axis.symbol; });

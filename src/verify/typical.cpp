@@ -9,11 +9,12 @@
 #include "base/work.h"
 #include "check/lint.h"
 #include "solve/contract.h"
+#include "verify/solutions.h"
 
 namespace anyshape {
 namespace {
 
-using Sizes = std::unordered_map<Dim, int64_t>;
+using Sizes = SymbolSizes;
 
 constexpr int64_t kImages[] = {224, 256, 512}, kSequences[] = {16, 128, 512};
 // Of one input; what a run makes of more is no longer typical.
@@ -79,7 +80,7 @@ std::vector<int64_t> numbers_in(std::string_view text) {
 class Habits {
  public:
   explicit Habits(const CheckedModel& model) : typed_(model.typed()) {
-    for (const AxisSymbol& axis : batch_symbols(typed_)) batch_.insert(axis.symbol);
+    for (const AxisSymbol& axis : batch_symbols(typed_, model.accepted())) batch_.insert(axis.symbol);
     for (const Fact& fact : typed_.input_facts())
       for (Dim dim : image_axes(fact))
         if (!dim.is_constant()) images_.push_back(dim);
@@ -140,6 +141,18 @@ Shapes with_sizes(const Typed& typed, const Shapes& shapes, const Sizes& sizes) 
   return out;
 }
 
+Sizes sizes_in(const Typed& typed, const Shapes& shapes) {
+  Sizes sizes;
+  const auto required = typed.graph().required_inputs();
+  for (size_t i = 0; i < required.size(); ++i) {
+    const auto found = shapes.find(typed.graph().values[required[i]].name);
+    const auto& dims = typed.input_facts()[i].dims;
+    for (size_t k = 0; found != shapes.end() && dims && k < std::min(dims->size(), found->second.size()); ++k)
+      sizes.try_emplace((*dims)[k], found->second[k]);
+  }
+  return sizes;
+}
+
 }  // namespace
 
 std::vector<Condition> meant_conditions(const AcceptedSet& accepted) {
@@ -156,14 +169,7 @@ std::vector<Condition> meant_conditions(const CheckedModel& model) {
 }
 
 bool all_hold(const Typed& typed, const std::vector<Condition>& conditions, const Shapes& shapes) {
-  Sizes sizes;
-  const auto required = typed.graph().required_inputs();
-  for (size_t i = 0; i < required.size(); ++i) {
-    const auto found = shapes.find(typed.graph().values[required[i]].name);
-    const auto& dims = typed.input_facts()[i].dims;
-    for (size_t k = 0; found != shapes.end() && dims && k < std::min(dims->size(), found->second.size()); ++k)
-      sizes.try_emplace((*dims)[k], found->second[k]);
-  }
+  const Sizes sizes = sizes_in(typed, shapes);
   const Binding binding = [&](Dim symbol) -> std::optional<int64_t> {
     const auto found = sizes.find(symbol);
     return found == sizes.end() ? std::nullopt : std::optional(found->second);
@@ -186,6 +192,8 @@ std::vector<Shapes> typical_shapes(const CheckedModel& model, const Shapes& smal
   };
   add(habits.hints());
   for (size_t i = 0; i < std::size(kImages); ++i) add(habits.level(i));
+  for (const Condition& condition : meant_conditions(model))
+    for (const Sizes& sizes : few_solutions(condition, sizes_in(typed, smallest))) add(sizes);
   return out;
 }
 

@@ -18,7 +18,8 @@ std::vector<Condition> meant_conditions(const CheckedModel& model);
 bool all_hold(const Typed& typed, const std::vector<Condition>& conditions, const Shapes& shapes);
 
 // Shapes people use, of those the model takes: the sizes the file itself speaks of; images of 224, 256 and 512;
-// sequences of 16, 128 and 512; the next larger size that is taken where these are not. The batch is as in `smallest`.
+// sequences of 16, 128 and 512; the next larger size that is taken where these are not; the ways in which two sizes go
+// together where they are few. The batch is as in `smallest`.
 std::vector<Shapes> typical_shapes(const CheckedModel& model, const Shapes& smallest,
                                    const std::function<bool(const Shapes&)>& taken);
 

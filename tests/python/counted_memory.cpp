@@ -1,5 +1,4 @@
-// Preloaded into a program: how many blocks of kLarge bytes and more it has asked for. Smaller ones are Python's
-// objects and the descriptions of arguments, whatever the model is.
+// Preloaded into a program: how many blocks it has asked for, and how many of them of kLarge bytes and more.
 #include <atomic>
 #include <cerrno>
 #include <cstddef>
@@ -7,10 +6,11 @@
 namespace {
 
 constexpr size_t kLarge = 1024;
-std::atomic<long> blocks = 0;
+std::atomic<long> blocks = 0, large_blocks = 0;
 
 void count(size_t bytes) {
-  if (bytes >= kLarge) blocks.fetch_add(1, std::memory_order_relaxed);
+  blocks.fetch_add(1, std::memory_order_relaxed);
+  if (bytes >= kLarge) large_blocks.fetch_add(1, std::memory_order_relaxed);
 }
 
 }  // namespace
@@ -23,7 +23,8 @@ void* __libc_calloc(size_t, size_t);
 void* __libc_realloc(void*, size_t);
 void* __libc_memalign(size_t, size_t);
 
-long anyshape_large_blocks() { return blocks; }
+long anyshape_blocks() { return blocks; }
+long anyshape_large_blocks() { return large_blocks; }
 
 void* malloc(size_t bytes) noexcept {
   count(bytes);

@@ -34,7 +34,8 @@ import ctypes, gc, sys
 import anyshape.onnxruntime as ort
 import numpy as np
 
-large = ctypes.CDLL(None).anyshape_large_blocks
+blocks, large = ctypes.CDLL(None).anyshape_blocks, ctypes.CDLL(None).anyshape_large_blocks
+blocks.restype = large.restype = ctypes.c_long
 session = ort.InferenceSession(sys.argv[1])
 x, mask = np.ones((2, 3, 64, 32), np.float32), np.empty((2, 1, 64, 32), np.float32)
 binding = session.io_binding()
@@ -42,13 +43,13 @@ binding.bind_input("x", "cpu", 0, np.float32, x.shape, x.ctypes.data)
 binding.bind_output("mask", "cpu", 0, np.float32, mask.shape, mask.ctypes.data)
 for run in lambda: session.run_with_iobinding(binding), lambda: np.empty(1 << 16, np.uint8):
     run()
-    run()
     gc.collect()
     gc.disable()
-    before = large()
-    for _ in range(20):
+    for i in range(40):
         run()
-    print(large() - before)
+        if i == 19:  # the interpreter has seen how it goes
+            large_before, before = large(), blocks()
+    print(blocks() - before, large() - large_before)
 """
 
 
@@ -210,6 +211,39 @@ class BindingTest(unittest.TestCase):
             with self.assertRaises(state.InvalidArgument):
                 call()
 
+    def test_bound_arrays_are_read_and_written_where_they_are(self):
+        session = ort.InferenceSession(SCALED)
+        x, k, y, z = (np.ones((2, 4), np.float32) for _ in range(4))
+        binding = session.io_binding()
+        for name, value in (("x", x), ("k", k[:1])):
+            binding.bind_cpu_input(name, value)
+        for name, value in (("y", y), ("z", z)):
+            binding.bind_ortvalue_output(name, ort.OrtValue.ortvalue_from_numpy(value))
+        for size in (1, -3):
+            x[:] = size
+            session.run_with_iobinding(binding)
+            self.assertEqual((y[1, 3], z[1, 3]), (size + 1, max(size + 1, 0)))
+        self.assertTrue(np.shares_memory(binding.get_outputs()[0].numpy(), y))
+        other = np.full((2, 4), 5, np.float32)
+        binding.bind_cpu_input("x", other)
+        session.run_with_iobinding(binding)
+        self.assertEqual(y[0, 0], 6)
+        # What has to be copied is copied in each run.
+        swapped = other.astype(">f4")
+        binding.bind_cpu_input("x", swapped)
+        for size in (7, 8):
+            swapped[:] = size
+            session.run_with_iobinding(binding)
+            self.assertEqual(y[0, 0], size + 1)
+        binding.bind_cpu_input("x", np.ones((3, 4), np.float32))
+        with self.assertRaises(anyshape.Error):
+            session.run_with_iobinding(binding)
+        options = ort.RunOptions()
+        options.terminate = True
+        binding.bind_cpu_input("x", other)
+        with self.assertRaises(state.Fail):
+            session.run_with_iobinding(binding, options)
+
     @unittest.skipUnless("ANYSHAPE_COUNTED" in os.environ, "the library that counts is made by the build")
     def test_no_memory_is_asked_for_after_the_first_run_of_a_shape(self):
         """In a process of its own, which counts what it asks for; that it counts, arrays show."""
@@ -217,7 +251,10 @@ class BindingTest(unittest.TestCase):
         done = subprocess.run([sys.executable, "-c", COUNTING, str(EXAMPLES / "unet.onnx")], capture_output=True,
                               text=True, env=environment)  # fmt: skip
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual(done.stdout.split(), ["0", "20"])
+        small, large, *of_arrays = map(int, done.stdout.split())
+        self.assertEqual(large, 0)
+        self.assertLess(small, 20)  # not one for each run; what counts takes some itself
+        self.assertGreaterEqual(min(of_arrays), 20)
 
 
 class ValueTest(unittest.TestCase):

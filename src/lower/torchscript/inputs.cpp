@@ -4,6 +4,8 @@
 #include <charconv>
 
 #include "base/nearest.h"
+#include "base/printable.h"
+#include "base/running_command.h"
 #include "lower/naming.h"
 
 namespace anyshape::lower::script {
@@ -133,11 +135,15 @@ class Collector {
   }
 
   Error missing(const std::string& name, bool tensor) const {
-    auto error = usage("input.missing", "the archive does not say what the input {:?} of forward is", name).value();
-    error.hint = tensor
-                     ? fmt::format("--input \"{}=f32[batch,10]\" with its type and sizes; names are dynamic axes", name)
-                     : fmt::format("--input \"{}=VALUE\"", name);
-    return error;
+    auto error = tensor
+                     ? usage("input.missing",
+                             "the archive does not say what the input {:?} of forward is: its type and sizes are to be "
+                             "given, names among them are dynamic axes",
+                             name)
+                     : usage("input.missing", "the archive does not say what the input {:?} of forward is", name);
+    Error out = std::move(error).value();
+    out.hint = running_command_with("--input " + shell_word(name + (tensor ? "=f32[batch,10]" : "=VALUE")));
+    return out;
   }
 
   Result<Argument> from_type(const torchscript::Parameter& parameter) {

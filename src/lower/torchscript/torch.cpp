@@ -2,6 +2,8 @@
 #include <array>
 
 #include "base/among.h"
+#include "base/printable.h"
+#include "base/running_command.h"
 #include "lower/naming.h"
 #include "lower/torchscript/library.h"
 
@@ -119,7 +121,8 @@ Result<Value> Library::custom(const std::string& space, const Call& call) {
     auto error = refuse("export.custom", "{}::{} is an operator of an extension, and nothing says what shapes it gives",
                         space, call.name)
                      .value();
-    error.hint = fmt::format("--custom-shape \"{}::{}: y = [x0, x1]\"", space, call.name);
+    error.hint =
+        running_command_with("--custom-shape " + shell_word(fmt::format("{}::{}: y = [x0, x1]", space, call.name)));
     return tl::unexpected(std::move(error));
   }
   Refs in;

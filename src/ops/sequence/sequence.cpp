@@ -1,3 +1,4 @@
+#include "base/effort.h"
 #include "ops/control/bodies.h"
 #include "ops/records.h"
 
@@ -109,6 +110,12 @@ Result<Facts> infer_empty(const Call& call, InferContext& context) {
   return Facts{of_items(context, {}, Fact::tensor_of_unknown_rank(*dtype))};
 }
 
+// They are many in loops that collect.
+Facts copied_items(const Fact& sequence) {
+  Effort::step(1 + static_cast<int64_t>(sequence.items->size() / 4));
+  return *sequence.items;
+}
+
 // The sequence with another length whose items are not known one by one.
 Fact resized(const Fact& sequence, std::shared_ptr<const Fact> item, Dim change) {
   Fact out = sequence;
@@ -126,7 +133,7 @@ Result<Facts> infer_erase(const Call& call, InferContext& context) {
                            "a sequence to erase from must not be empty"));
   TRY(const Position at, position_of(call, context, 1, false));
   if (!at.number || !sequence.items) return Facts{resized(sequence, sequence.item, -1)};
-  Facts items = *sequence.items;
+  Facts items = copied_items(sequence);
   items.erase(items.begin() + *at.number);
   return Facts{of_items(context, std::move(items), sequence.item ? *sequence.item : Fact())};
 }
@@ -141,7 +148,7 @@ Result<Facts> infer_insert(const Call& call, InferContext& context) {
   TRY(const Position at, position_of(call, context, 2, true));
   if (at.number && sequence.items && sequence.items->size() < Fact::kMaxElements) {
     const auto item = common_item(context, sequence.items->empty() ? Facts{added} : Facts{*sequence.item, added});
-    Facts items = *sequence.items;
+    Facts items = copied_items(sequence);
     items.insert(items.begin() + *at.number, added);
     return Facts{of_items(std::move(items), item ? *item : Fact())};
   }

@@ -142,7 +142,7 @@ Result<fs::path> find_ort_library(const OrtPlaces& places) {
     if (auto found = in_folder(folder)) return *found;
   Error error =
       usage("ort.library", "ONNX Runtime's library ({}*) was not found; searched: {}", kName, searched(places)).value();
-  error.hint = "pip install onnxruntime, or --ort-lib FILE";
+  error.hint = "pip install onnxruntime, or name the library that is to be taken";
   return tl::unexpected(std::move(error));
 }
 

@@ -233,6 +233,11 @@ def cut():
                  [ints("start", [1]), ints("end", [120]), ints("axis", [1])])
 
 
+def twelve():
+    """A table of twelve entries, whatever its sides."""
+    return model([node("Reshape", ["x", "to"], ["y"])], [info("x", ["h", "w"])], [info("y", [12])], [ints("to", [12])])
+
+
 def counted():
     """The first entry, the first two, ...: how many there are is only known after a walk through all turns of the loop."""
     items = helper.make_tensor_sequence_value_info
@@ -469,6 +474,7 @@ def all_models():
         "assumed_size": assumed("n == 7"),
         "lstm_of_one": lstm_of_one(),
         "counted": counted(),
+        "twelve": twelve(),
         "limited": limited(50),
         "late_split": late_split(),
         "unique_in_loop": unique_in_loop(), "sliced_unique": sliced_unique(),

@@ -7,11 +7,22 @@ from typing import TYPE_CHECKING, Any, Optional
 
 import numpy as np
 
+from .._anyshape import BoundRun
 from ._errors import InvalidArgument
 from ._values import OrtDevice, OrtValue, OrtValueVector, array_at, numpy_type, only_cpu, plain
 
 if TYPE_CHECKING:
     from ._session import InferenceSession
+
+
+# Of element types that are the same in NumPy and in a model.
+_PLAIN = frozenset("?bhilqBHILQefdFD")
+
+
+def _is_plain(value: Any) -> bool:
+    """An array whose memory a run reads as it is."""
+    return (type(value) is np.ndarray and value.dtype.char in _PLAIN and value.dtype.isnative
+            and value.flags.c_contiguous and value.flags.aligned)  # fmt: skip
 
 
 class IOBinding:
@@ -22,18 +33,21 @@ class IOBinding:
         self._inputs: dict[str, Any] = {}
         self._outputs: dict[str, Optional[np.ndarray[Any, Any]]] = {}
         self._made: list[OrtValue] = []
+        self._bound: Optional[BoundRun] = None
 
     def _input(self, name: str, value: Any) -> None:
         if name not in self._session._input_names:
             raise InvalidArgument("input.unknown", f'input "{name}"', "the model has no such input",
                                   ", ".join(self._session._input_names), "usage")  # fmt: skip
         self._inputs[name] = value
+        self._bound = None
 
     def _output(self, name: str, memory: Optional[np.ndarray[Any, Any]]) -> None:
         if name not in self._session._output_index:
             raise InvalidArgument("output.unknown", f'output "{name}"', "the model has no such output",
                                   ", ".join(self._session._output_index), "usage")  # fmt: skip
         self._outputs[name] = memory
+        self._bound = None
 
     def bind_cpu_input(self, name: str, arr_on_cpu: Any) -> None:
         self._input(name, arr_on_cpu)
@@ -64,10 +78,10 @@ class IOBinding:
         self._output(name, ortvalue._array())
 
     def clear_binding_inputs(self) -> None:
-        self._inputs = {}
+        self._inputs, self._bound = {}, None
 
     def clear_binding_outputs(self) -> None:
-        self._outputs, self._made = {}, []
+        self._outputs, self._made, self._bound = {}, [], None
 
     def get_outputs(self) -> list[OrtValue]:
         """Those of the last run, in the order they were bound in."""
@@ -86,7 +100,18 @@ class IOBinding:
     def synchronize_outputs(self) -> None:
         """Runs of the processor are done when they return."""
 
+    def _is_in_place(self) -> bool:
+        """Each run reads and writes the very memory that was bound."""
+        everywhere = all(self._outputs.get(name) is not None for name in self._session._output_index)
+        return everywhere and all(_is_plain(value) for value in self._inputs.values())
+
     def _run(self, run_options: Any) -> None:
+        if self._bound is None and self._is_in_place():
+            self._bound = self._session._bound(self._inputs, [self._outputs[name] for name in self._session._output_index])
+            self._made = [OrtValue(memory) for memory in self._outputs.values()]
+        if (bound := self._bound) is not None:
+            self._session._guarded(lambda arguments: bound.run(**arguments), run_options)
+            return
         into = [self._outputs.get(name) for name in self._session._output_index]
         made = self._session._run_into(self._inputs, into, run_options)
         self._made = [OrtValue(made[self._session._output_index[name]]) for name in self._outputs]

@@ -8,11 +8,12 @@ import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Optional
+from typing import Any, Optional, cast
 
 import numpy as np
 
 from .. import _session
+from .._anyshape import BoundRun
 from .._errors import Cancelled
 from .._limits import run_arguments
 from ._binding import IOBinding
@@ -102,10 +103,17 @@ class InferenceSession(_session.InferenceSession):
     def _run_into(self, feed: Mapping[str, Any], into: Optional[list[Any]], run_options: Any) -> list[Any]:
         given = {name: plain(value) for name, value in feed.items()}
         self._check_feed(given)
-        arguments = run_arguments(run_options)
+        return cast(list[Any], self._guarded(lambda arguments: self._session.run(given, into, **arguments), run_options))
+
+    def _bound(self, feed: dict[str, Any], into: list[Any]) -> BoundRun:
+        self._check_feed(feed)
+        with translated():
+            return BoundRun(self._session, feed, into)
+
+    def _guarded(self, run: Callable[[dict[str, Any]], Any], run_options: Any) -> Any:
         try:
             with translated():
-                return self._session.run(given, into, **arguments)
+                return run(run_arguments(run_options))
         except Cancelled as stopped:
             if run_options is None or not run_options.terminate:
                 raise
