@@ -35,26 +35,6 @@ class Rollout(nn.Module):
         return torch.stack(states, 1), torch.stack(controls, 1)
 
 
-class KalmanFilter(nn.Module):
-    """Two observations of three states; the gain by a solution."""
-
-    def __init__(self):
-        super().__init__()
-        self.f, self.h = nn.Parameter(eye(3) + 0.1 * rand(3, 3)), nn.Parameter(rand(2, 3))
-
-    def forward(self, z):
-        x, p = z.new_zeros(z.shape[0], 3), eye(3).expand(z.shape[0], 3, 3)
-        out = []
-        for t in range(z.shape[1]):
-            x, p = x @ self.f.T, self.f @ p @ self.f.T + 0.01 * eye(3)
-            spread = self.h @ p @ self.h.T + 0.5 * eye(2)
-            gain = torch.linalg.solve(spread, self.h @ p).mT
-            x = x + (gain @ (z[:, t] - x @ self.h.T).unsqueeze(-1)).squeeze(-1)
-            p = p - gain @ self.h @ p
-            out.append(x)
-        return torch.stack(out, 1)
-
-
 class Portfolio(nn.Module):
     """Least variance."""
 
@@ -135,7 +115,6 @@ def may(batch):
 
 
 case("control_rollout", Rollout, lambda batch: {"x": rand(batch, 3)}, "x:0=batch", BATCH, rtol=1e-3, atol=1e-4)
-case("control_kalman", KalmanFilter, lambda batch, seq: {"z": rand(batch, seq, 2)}, "z:0=batch,1=seq", SEQ, rtol=1e-3, atol=1e-4)
 case("control_portfolio", Portfolio, lambda batch, seq: {"returns": rand(batch, seq, 3)}, "returns:0=batch,1=seq", RETURNS,
      rtol=1e-3, atol=1e-3)
 case("control_gaussian", Gaussian, lambda batch: {"x": rand(batch, 2)}, "x:0=batch", BATCH, rtol=1e-3, atol=1e-4)

@@ -62,23 +62,6 @@ class Sage(nn.Module):
         return F.normalize(self.near(near) + self.own(x), dim=-1)
 
 
-class Aggregates(nn.Module):
-    """Mean, deviation and extremes of the messages, scaled by how many they are."""
-
-    def __init__(self):
-        super().__init__()
-        self.fc = nn.Linear(48, 5)
-
-    def forward(self, x, edges):
-        message, place = x[edges[0]], edges[1].unsqueeze(1).expand(-1, x.shape[1])
-        count = torch.bincount(edges[1], minlength=x.size(0)).float().clamp(min=1).unsqueeze(1)
-        mean = torch.zeros_like(x).scatter_add_(0, place, message) / count
-        square = torch.zeros_like(x).scatter_add_(0, place, message * message) / count
-        most, least = (torch.zeros_like(x).scatter_reduce_(0, place, message, how, include_self=False) for how in ("amax", "amin"))
-        both = torch.cat([mean, (square - mean * mean).clamp(min=0).add(1e-5).sqrt(), most, least], -1)
-        return self.fc(torch.cat([both, both * torch.log(count + 1)], -1))
-
-
 class Gin(nn.Module):
     def __init__(self):
         super().__init__()
@@ -256,7 +239,6 @@ case_graph("gat", Gat, opset=18)
 case_graph("sage_sum", lambda: Sage("sum"))
 case_graph("sage_mean", lambda: Sage("mean"))
 case_graph("sage_max", lambda: Sage("amax"), opset=18)
-case_graph("aggregates", Aggregates, opset=18)
 case_graph("gin", Gin)
 case_graph("gated_graph", GatedGraph)
 case_graph("edge_network", EdgeNetwork)
