@@ -47,6 +47,7 @@ ExportOptions options_of(const nb::dict& given) {
   out.allow = get<std::vector<std::string>>(given, "allow", {});
   out.guards = guards_of(get<std::string>(given, "guards", "record"));
   out.forget = get<std::vector<std::string>>(given, "forget", {});
+  out.record = get<std::vector<std::string>>(given, "record", {});
   out.insist = get<std::vector<std::string>>(given, "insist", {});
   out.custom = get<std::vector<std::pair<std::string, std::string>>>(given, "custom", {});
   out.custom_shapes = get<std::vector<std::pair<std::string, std::string>>>(given, "custom_shapes", {});

@@ -36,6 +36,7 @@ struct ExportOptions {
   std::vector<std::string> allow;                       // waivers of that, "NAME:AXIS"
   Guards guards = Guards::record;
   std::vector<std::string> forget;  // conditions to drop one by one: texts of ExportReport::assumed
+  std::vector<std::string> record;  // the same of conditions that bind in the metadata only, when others are embedded
   std::vector<std::string> insist;  // the same of conditions known to be no accidents of the capture: they bind
   // Operators of extensions are kept under their own names ("ns::op"), in the domain "ns", unless renamed here:
   // "ns::op" to "domain::Name" ("ai.onnx::Relu"), or a whole "ns" to "domain".

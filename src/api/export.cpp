@@ -37,6 +37,7 @@ lower::Request request_of(const ExportOptions& options) {
   out.training = options.training;
   out.embed_guards = options.guards == Guards::embed;
   out.forget = options.forget;
+  out.record = options.record;
   out.insist = options.insist;
   return out;
 }

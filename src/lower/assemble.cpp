@@ -28,7 +28,7 @@ void Assembly::guard(const Condition& condition, std::string origin, bool adviso
   guard.condition = condition;
   guard.text = print(condition);
   guard.origin = std::move(origin);
-  guard.advisory = advisory && !among(guard.text, request_.insist);
+  guard.advisory = advisory && !among(guard.text, request_.insist) && !among(guard.text, request_.record);
   for (Dim symbol : condition.symbols()) {
     const auto place = axes_.places.find(std::string(out_.symbols->name(symbol)));
     if (place == axes_.places.end()) return;
@@ -76,7 +76,7 @@ Result<Lowered> Assembly::finish(NamedRefs outputs) {
   for (const auto& [condition, why] : lowering_.assumed()) guard(condition, why);
   if (request_.embed_guards && !outputs.empty()) {
     for (const Guard& guard : out_.guards) {
-      if (guard.advisory || among(guard.text, request_.forget)) continue;
+      if (guard.advisory || among(guard.text, request_.forget) || among(guard.text, request_.record)) continue;
       // Any runtime that fails there names the node, and so the condition.
       lowering_->set_place(fmt::format("/guard/{}", guard.text), {{std::string(kGuardNote), guard.text}});
       outputs[0].second = lowering_.guarded(outputs[0].second, guard.condition);

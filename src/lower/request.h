@@ -31,6 +31,7 @@ struct Request {
   bool open_weights = false;        // weights become inputs of the graph: Lowered::weights
   bool embed_guards = false;        // the graph fails where a guard does not hold
   std::vector<std::string> forget;  // texts of guards not to embed
+  std::vector<std::string> record;  // those that bind, in the metadata only
   std::vector<std::string> insist;  // texts of guards that are no accidents of the capture
 };
 

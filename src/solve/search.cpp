@@ -7,6 +7,7 @@
 
 #include "base/effort.h"
 #include "solve/budget.h"
+#include "sym/formula.h"
 
 namespace anyshape {
 namespace {
@@ -48,6 +49,41 @@ bool all_hold(const std::vector<Condition>& conditions, const Point& point) {
   return std::all_of(conditions.begin(), conditions.end(),
                      [&](const Condition& c) { return evaluate(c, std::cref(point)) == Tri::yes; });
 }
+
+// A condition asked at many points: compiled once, since its expressions may be long and have parts in common.
+class Asked {
+ public:
+  Asked(const SetClaim& claim, const Condition& condition) : condition_(condition) {
+    for (Dim variable : claim.variables) code_.bind(variable, code_.variable());
+    if (condition.is_opaque() || !code_.knows(condition)) return;
+    holds_ = code_.compile(condition);
+    registers_.resize(code_.registers());
+    code_.start(registers_);
+  }
+
+  bool holds(const Point& point) {
+    owed_ += 1 + static_cast<int64_t>(code_.position());
+    if (owed_ > kBetweenSteps) {
+      Effort::step(owed_ / kInstructions);
+      owed_ %= kInstructions;
+    }
+    if (!holds_) return evaluate(condition_, std::cref(point)) == Tri::yes;
+    std::copy(point.values.begin(), point.values.end(), registers_.begin());
+    code_.evaluate(registers_, 0, code_.position());
+    // Without a value it may hold: one of its alternatives is enough.
+    return registers_[*holds_] == 1 || (registers_[*holds_] != 0 && evaluate(condition_, std::cref(point)) == Tri::yes);
+  }
+
+ private:
+  static constexpr int64_t kInstructions = 64;  // for the work of a step
+  static constexpr int64_t kBetweenSteps = 64 * kInstructions;
+
+  const Condition& condition_;
+  Formulas code_;
+  std::optional<Formulas::Register> holds_;
+  std::vector<int64_t> registers_;
+  int64_t owed_ = 0;
+};
 
 std::vector<Axis> ranges(const SetClaim& claim, const Assumptions& domain) {
   std::vector<Axis> axes;
@@ -196,9 +232,10 @@ Proof search(const SetClaim& claim, const Condition& condition, std::vector<Axis
     if (!moving[i]) axes[i] = {still[i], still[i]};
   Proof answer;
   Point point(claim);
+  Asked asked(claim, condition);
   int64_t walks = 0, visits = 0;
   by_sum(axes, width_for(axes, kMaxPoints), point, [&] {
-    if (evaluate(condition, std::cref(point)) == Tri::yes || !all_hold(claim.domain, point)) return false;
+    if (asked.holds(point) || !all_hold(claim.domain, point)) return false;
     Judged judged = claim.judge(std::cref(point));
     visits += judged.visits + static_cast<int64_t>(axes.size());
     if (judged.answer.kind != Answer::Kind::refuse) return ++walks >= kMaxWalks || visits > kMaxVisits;

@@ -300,10 +300,12 @@ class Exported(unittest.TestCase):
 
     def test_dynamic_shapes(self):
         model = nn.Linear(10, 5)
-        wanted = {"input": {0: torch.export.Dim("batch", max=64)}}
-        made = anyshape.export(model, (torch.randn(3, 10),), self.path, dynamic_shapes=wanted)
+        wanted = {"input": {0: torch.export.Dim("batch", min=4, max=64)}}
+        made = anyshape.export(model, (torch.randn(5, 10),), self.path, dynamic_shapes=wanted)
         self.assertEqual(made.check().inputs, {"input": "f32[batch, 10]"})
-        self.assertFalse(made.check().accepts(input=(65, 10)))
+        for size in (3, 65):
+            self.assertFalse(made.check().accepts(input=(size, 10)))
+        self.assertEqual(made.nodes, 1)
         made = anyshape.export(model, (torch.randn(3, 10),), self.path, dynamic_shapes=({0: "n"},))
         self.assertEqual(made.check().inputs, {"input": "f32[n, 10]"})
         self.assertTrue(made.proved)

@@ -238,6 +238,18 @@ class Attending(nn.Module):
         return torch.stack(out).transpose(0, 1)
 
 
+class Masked(Cells):
+    """Attends behind the loop, to what came before, and in a window: masks that grow with the length."""
+
+    def forward(self, x):
+        out = super().forward(x)
+        apart = torch.arange(x.shape[1])[:, None] - torch.arange(x.shape[1])
+        scores = out @ out.transpose(1, 2)
+        near = scores.masked_fill((apart < 0) | (apart > 2), float("-inf")).softmax(-1)
+        before = scores.masked_fill(torch.ones(x.shape[1], x.shape[1], dtype=torch.bool).triu(1), -1e9).softmax(-1)
+        return near @ out, before @ out
+
+
 class FixedBatch(Cells):
     """A batch of one that is written into the program."""
 
@@ -273,6 +285,7 @@ def rows():
         ("returns", Returns(), (torch.randn(2, 5),), {"rewards": {0: "batch", 1: "seq"}}),
         ("timed", Timed(), (x,), BATCH_SEQ),
         ("attending", Attending(), (x,), BATCH_SEQ),
+        ("masked", Masked(), (x,), BATCH_SEQ),
     ]  # fmt: skip
 
 

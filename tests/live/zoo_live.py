@@ -32,7 +32,7 @@ os.environ["OMP_NUM_THREADS"] = "1"
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parents[1] / "tools" / "fixtures"), str(HERE)]
 ZOOS = ("zoo_vision", "zoo_sequence", "zoo_layers", "zoo_graph", "zoo_quantized", "zoo_hf", "zoo_hf_text", "zoo_hf_more",
-        "zoo_packages")
+        "zoo_packages", "zoo_control")
 SAMPLE = 24
 # Of the processor, for one export with its captures. A busy machine may take PATIENCE times as long for it.
 SECONDS, PATIENCE = 240, 10

@@ -173,11 +173,11 @@ class Oracle:
 
 
 class DecisionsTest(unittest.TestCase):
-    def decided(self, texts, takes, agrees, example=None):
+    def decided(self, texts, takes, agrees, example=None, kept=()):
         example = example or {"b": 2, "h": 64, "w": 96}
         guards = [_guards.Guard(text, {name: "x:0" for name in example if name in text}, "", binding)
                   for text, binding in texts]  # fmt: skip
-        kept = [False] * len(guards)
+        kept = [text in kept for text, _ in texts]
         return [one.matters for one in _decide.decide(guards, kept, example, Oracle(takes, agrees))]
 
     def test_another_guard_is_to_blame(self):
@@ -199,6 +199,14 @@ class DecisionsTest(unittest.TestCase):
         found = self.decided(texts, lambda b, h, w: True, lambda b, h, w: h >= 60 or w >= 90)
         self.assertIn(True, found)
         self.assertEqual(self.decided(texts, lambda b, h, w: True, lambda b, h, w: True), [False, False])
+
+    def test_ranges_of_the_caller(self):
+        """What matters is whether the model is another one beyond them; other guards are not tried there."""
+        texts = [("h <= 80", True), ("w >= 8", True)]
+        for agrees, matters in (lambda b, h, w: True, False), (lambda b, h, w: h <= 80, True):
+            found = self.decided(texts, lambda b, h, w: True, agrees, kept=["h <= 80"])
+            self.assertEqual(found, [matters, False])
+        self.assertEqual(self.decided(texts[:1], lambda b, h, w: h <= 80, lambda b, h, w: True, kept=["h <= 80"]), [None])
 
     def test_what_cannot_be_tried(self):
         rows = [("h == 64", True, None), ("h != 65", False, False), ("lcm(h, w) == 2", True, None)]

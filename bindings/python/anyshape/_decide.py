@@ -71,7 +71,12 @@ class _Trial:
     def state(self) -> list[Any]:
         return [(verdict.matters, verdict.sure) for verdict in self.verdicts]
 
-    def _heard(self, i: int) -> Relevance:
+    def hear_kept(self, kept: Sequence[bool]) -> None:
+        """What becomes of a guard that the caller wants depends on whether the model is another one beyond it."""
+        heard = [self._heard(i, _AGREE) if one else self.verdicts[i] for i, one in enumerate(kept)]
+        self.verdicts = heard
+
+    def _heard(self, i: int, enough: int = _ENOUGH) -> Relevance:
         """Where a guard that surely matters is broken as well, nothing is said of this one."""
         others = self._those(lambda one: one.matters is not False)
         others[i] = False
@@ -84,7 +89,7 @@ class _Trial:
         for k in np.argsort(alone, kind="stable")[: _LOOKED_AT + int(blamed.sum())]:
             if not blamed[k]:
                 self._hear(out, int(own[k]), alone[k] == 0)
-            if out.sure or out.agreed == _ENOUGH or len(out.ran) + out.failed == _RUNS:
+            if out.sure or out.agreed == enough or len(out.ran) + out.failed == _RUNS:
                 break
         return _weighed(out, self._guards[i].binding)
 
@@ -124,7 +129,8 @@ def _weighed(verdict: Relevance, binding: bool) -> Relevance:
 
 
 def decide(guards: Sequence[Guard], kept: Sequence[bool], example: Sizes, tester: Tester) -> list[Relevance]:
-    """What is known of each guard. `kept`: those that matter because the caller says so."""
+    """What is known of each guard. `kept`: those that stay because the caller says so: no sizes beyond them are looked at
+    for others."""
     trial = _Trial(guards, kept, example, tester)
     for _ in range(_ROUNDS):
         before = trial.state()
@@ -132,4 +138,5 @@ def decide(guards: Sequence[Guard], kept: Sequence[bool], example: Sizes, tester
         if trial.state() == before:
             break
     trial.cover()
+    trial.hear_kept(kept)
     return trial.verdicts

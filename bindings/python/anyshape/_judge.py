@@ -107,14 +107,15 @@ def _keeps(guard: Guard, declared: bool) -> bool:
     return declared and guard.origin.endswith("range")
 
 
-def _verdicts(guards: list[Guard], tester: _Tester, declared: bool) -> dict[str, Relevance]:
+def _verdicts(guards: list[Guard], tester: _Tester, ranges: list[Guard]) -> dict[str, Relevance]:
     """What is known of each guard, by its text."""
-    kept = [_keeps(guard, declared) for guard in guards]
+    kept = [guard in ranges for guard in guards]
     return dict(zip([guard.text for guard in guards], decide(guards, kept, tester.request.example(), tester)))
 
 
-def _compare_all(candidate: Candidate, more: list[Sizes], tester: _Tester) -> None:
-    """Fills compared and refused, at boundary sizes and `more`. Raises Error export.differs."""
+def _compare_all(candidate: Candidate, more: list[Sizes], tester: _Tester, ranges: list[Guard]) -> None:
+    """Fills compared and refused, at boundary sizes and `more`; what lies beyond `ranges` is not asked for. Raises Error
+    export.differs."""
     request, model = tester.request, candidate.model
 
     def answer(sizes: Sizes) -> Answer:
@@ -128,7 +129,7 @@ def _compare_all(candidate: Candidate, more: list[Sizes], tester: _Tester) -> No
     for sizes in tried + [one for one in more if one not in tried]:
         verdict = answer(sizes)
         if verdict.kind == "refuse":
-            if tester.runs_live(sizes):
+            if all(one.holds(sizes) is not False for one in ranges) and tester.runs_live(sizes):
                 candidate.refused.append((request.shapes(sizes), verdict))
             continue
         result = tester.at(sizes)
@@ -175,16 +176,19 @@ def _prove(model: _anyshape.Model, request: Request) -> Optional[Proof]:
         return None
 
 
-def _apply(verdicts: Mapping[str, Relevance], guards: list[Guard], candidate: Candidate, path: Any,
+def _apply(verdicts: Mapping[str, Relevance], guards: list[Guard], ranges: list[Guard], candidate: Candidate, path: Any,
            options: Mapping[str, Any]) -> None:  # fmt: skip
-    """Exports again: without the guards that do not matter, the others in the graph."""
-    candidate.forgotten = [text for text, verdict in verdicts.items() if verdict.matters is False]
+    """Exports again: without the guards that do not matter, the others in the graph. A range the user gave stands in
+    the metadata only, unless the model was seen to be another one beyond it."""
+    asked = {guard.text for guard in ranges}
+    candidate.forgotten = [text for text, verdict in verdicts.items() if verdict.matters is False and text not in asked]
     candidate.insisted = [text for text, verdict in verdicts.items() if verdict.matters]
-    decided = {"forget": candidate.forgotten, "insist": candidate.insisted}
+    recorded = [text for text in asked if not verdicts[text].matters]
+    decided = {"forget": candidate.forgotten, "insist": candidate.insisted, "record": recorded}
     candidate.model, candidate.report = exported(path, {**options, "guards": "embed", **decided})
     for guard in guards:
         verdict = verdicts[guard.text]
-        if verdict.matters is None:
+        if verdict.matters is None and guard.text not in asked:
             candidate.report["notes"].append(f"{guard.text} is kept as PyTorch captured it, untried: {verdict.why}")
 
 
@@ -197,6 +201,7 @@ def judge(capture: str, path: Any, options: Mapping[str, Any], request: Request,
     candidate = Candidate(capture, model, report)
     if live is not None:
         assumed = [Guard(**one) for one in report["assumed"]]
+        ranges = [guard for guard in assumed if _keeps(guard, declared_ranges)]
         bare = exported(path, {**options, "guards": "drop"})[0] if assumed else model
         try:
             tester = _Tester(bare, request, live)
@@ -204,15 +209,15 @@ def judge(capture: str, path: Any, options: Mapping[str, Any], request: Request,
             raise explained(refusal, report["custom"]) from None
         more: list[Sizes] = []
         if guards == "auto" and assumed:
-            verdicts = _verdicts(assumed, tester, declared_ranges)
-            _apply(verdicts, assumed, candidate, path, options)
-            live.telling += [sizes for verdict in verdicts.values() for sizes in verdict.ran]
+            verdicts = _verdicts(assumed, tester, ranges)
+            _apply(verdicts, assumed, ranges, candidate, path, options)
+            live.telling += [sizes for guard in assumed if guard not in ranges for sizes in verdicts[guard.text].ran]
         for guard in assumed:
             if guard.text not in candidate.forgotten:
                 more += both_sides(guard, request.example())[1]
         if live.values_vary:
             candidate.report["notes"].append("the model gives other values each time: only shapes were compared")
-        _compare_all(candidate, more + live.telling, tester)
+        _compare_all(candidate, more + live.telling, tester, ranges)
         if capture == _TRACE and not live.given:
             _compare_values(candidate, tester)
         if not report["custom"]:

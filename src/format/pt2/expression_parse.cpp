@@ -204,10 +204,9 @@ class Parser {
   }
 
   // A name, a function's call, or a place in the inputs: s77, math.floor(...), L['x'].size()[1], x.size(1).
-  Result<Expression> named(std::string name) {
-    if ((name == "Symbol" || name == "Dummy") && is("(")) return quoted_symbol();
-    if (name == "Float" && is("(") && peek(1).kind == Token::Kind::text) return quoted_real();
-    std::string path = std::move(name);
+  Result<Expression> named(std::string path) {
+    if ((path == "Symbol" || path == "Dummy") && is("(")) return quoted_symbol();
+    if (path == "Float" && is("(") && peek(1).kind == Token::Kind::text) return quoted_real();
     if (path == "L" && is("[") && peek(1).kind == Token::Kind::text) {
       path = argument_path(peek(1).text);
       at_ += 2;

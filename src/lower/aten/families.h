@@ -23,6 +23,7 @@ std::span<const AtenOp> embedding_ops();
 std::span<const AtenOp> fft_ops();
 std::span<const AtenOp> index_ops();
 std::span<const AtenOp> join_ops();
+std::span<const AtenOp> linalg_ops();
 std::span<const AtenOp> linear_ops();
 std::span<const AtenOp> loss_ops();
 std::span<const AtenOp> norm_ops();

@@ -123,6 +123,28 @@ Arg diff(Lowering& l, const Args& a) {
   return x;
 }
 
+// The area under lines from entry to entry, which are `dx` apart, or at the places `x`.
+Arg trapezoid(Lowering& l, const Args& a) {
+  const Ref y = l.as_float(a.tensor("y")), places = a.tensor("x");
+  if (!l.need_rank(y, 1, 64)) return {};
+  const int64_t axis = l.axis(y, a.i("dim", -1));
+  const auto neighbours = [&](Ref x, int64_t along_axis) {
+    const Dim size = l->dim(x, static_cast<size_t>(along_axis));
+    return std::pair(l->slice(x, along_axis, 0, size - 1), l->slice(x, along_axis, 1, size));
+  };
+  const auto [left, right] = neighbours(y, axis);
+  Ref areas = l.op("Mul", {l.op("Add", {left, right}), like(l, y, 0.5)});
+  if (places) {
+    Ref x = l->cast(places, l->dtype(y));
+    if (l->rank(x) == 1 && axis + 1 < static_cast<int64_t>(l->rank(y)))
+      for (int64_t i = axis + 1; i < static_cast<int64_t>(l->rank(y)); ++i) x = l->unsqueeze(x, {-1});
+    const auto [from, to] = neighbours(x, static_cast<int64_t>(l->rank(x)) - static_cast<int64_t>(l->rank(y)) + axis);
+    areas = l.op("Mul", {areas, l.op("Sub", {to, from})});
+  }
+  const Ref sum = l.reduce("ReduceSum", areas, {axis}, false);
+  return places || !a.arg("dx").is_number() ? sum : l.op("Mul", {sum, like(l, y, a.f("dx", 1))});
+}
+
 constexpr AtenOp kScanOps[] = {
     {"cummax", cumulative_extreme<true>},
     {"cummin", cumulative_extreme<false>},
@@ -130,6 +152,8 @@ constexpr AtenOp kScanOps[] = {
     {"cumsum", cumsum},
     {"diff", diff},
     {"logcumsumexp", logcumsumexp},
+    {"trapezoid", trapezoid},
+    {"trapz", trapezoid},
 };
 
 }  // namespace

@@ -138,6 +138,20 @@ Arg scatter_reduce(Lowering& l, const Args& a) {
   return scattered_scatter(l, a, a.s("reduce"), a.flag("include_self", true));
 }
 
+// How often each number from 0 on occurs, or the sum of its weights.
+Arg bincount(Lowering& l, const Args& a) {
+  const Ref x = l->cast(a.self(), DType::i64), weights = a.tensor("weights");
+  if (!l.need_rank(x, 1, 1)) return {};
+  const auto by = reduction(l, "add");
+  if (!by) return {};
+  const Ref least = l->ints({a.i("minlength", 0) - 1});
+  const Ref count = l.op("Add", {l.reduce("ReduceMax", l->concat({x, least}, 0), {0}, false), l->number(1)});
+  const DType dtype = !weights ? DType::i64 : l->dtype(weights) == DType::f32 ? DType::f32 : DType::f64;
+  const Ref nothing = spread(l, l->integer(0, dtype), {l.item(count)});
+  const Ref added = weights ? l->cast(weights, dtype) : spread(l, l->integer(1, dtype), l->dims(x));
+  return scatter_into(l, nothing, x, added, 0, *by);
+}
+
 Arg index_select(Lowering& l, const Args& a) {
   const Ref x = a.self();
   const Ref out = l->gather(at_least_1d(l, x), at_least_1d(l, a.tensor("index")), l.axis(x, a.i("dim")));
@@ -214,6 +228,7 @@ Arg fill(Lowering& l, const Args& a) {
 }
 
 constexpr AtenOp kScatterOps[] = {
+    {"bincount", bincount},
     {"copy", copy},
     {"fill", fill},
     {"gather", gather},

@@ -24,6 +24,7 @@ std::vector<AtenOp> sorted_table() {
       fft_ops(),
       index_ops(),
       join_ops(),
+      linalg_ops(),
       linear_ops(),
       loss_ops(),
       norm_ops(),

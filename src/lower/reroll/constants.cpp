@@ -110,12 +110,37 @@ Ref Constants::grid(const Pattern& pattern) {
   return b_.expand(out, dims);
 }
 
+Ref Constants::band(const Pattern& pattern) {
+  Dims dims;
+  for (const Affine& dim : pattern.dims) dims.push_back(size(dim));
+  const auto index = [&](size_t axis) {
+    const Ref range = b_.op("Range", {b_.number(int64_t{0}), b_.scalar(dims[axis]), b_.number(int64_t{1})});
+    std::vector<int64_t> behind(dims.size() - 1 - axis);
+    for (size_t k = 0; k < behind.size(); ++k) behind[k] = static_cast<int64_t>(k + 1);
+    return behind.empty() ? range : b_.unsqueeze(range, behind);
+  };
+  const Ref apart = b_.op("Sub", {index(pattern.axes[1]), index(pattern.axes[0])});
+  Ref beyond;
+  if (pattern.lo) beyond = b_.op("Less", {apart, b_.number(*pattern.lo)});
+  if (pattern.hi) {
+    const Ref above = b_.op("Greater", {apart, b_.number(*pattern.hi)});
+    beyond = beyond ? b_.op("Or", {beyond, above}) : above;
+  }
+  const DType dtype = wide_of(pattern.value.dtype());
+  const auto number = [&](double value) {
+    return dtype == DType::i64 ? b_.number(static_cast<int64_t>(value)) : b_.number(value, dtype);
+  };
+  const Ref inside = number(pattern.inside);
+  return b_.expand(beyond ? b_.op("Where", {beyond, number(pattern.outside), inside}) : inside, dims);
+}
+
 Ref Constants::at_start(const Pattern& pattern) {
   if (pattern.kind == Pattern::same) return weight(pattern.value);
   return b_.cast(wide_start(pattern), pattern.value.dtype());
 }
 
 Ref Constants::wide_start(const Pattern& pattern) {
+  if (pattern.kind == Pattern::band) return band(pattern);
   return pattern.kind == Pattern::grid ? grid(pattern) : entries(pattern);
 }
 

@@ -28,6 +28,7 @@ class Constants {
   Ref weight(const Tensor& tensor);
   Ref entries(const Pattern& pattern);
   Ref grid(const Pattern& pattern);
+  Ref band(const Pattern& pattern);
   Ref real(const Pattern& pattern);
   Ref filled(const Pattern& pattern, double Affine::*part);
 

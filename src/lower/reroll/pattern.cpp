@@ -83,9 +83,10 @@ std::optional<std::vector<double>> strides_of(const Tensor& tensor) {
   return out;
 }
 
-std::optional<Pattern> fit_grid(const std::vector<SeenTensor>& seen) {
+// A pattern whose sizes follow the length.
+std::optional<Pattern> growing(Pattern::Kind kind, const std::vector<SeenTensor>& seen) {
   Pattern out;
-  out.kind = Pattern::grid;
+  out.kind = kind;
   out.value = seen.front().value;
   for (const SeenTensor& one : seen)
     if (one.value.rank() != out.value.rank() || one.value.dtype() != out.value.dtype() || one.value.count() < 1)
@@ -98,6 +99,69 @@ std::optional<Pattern> fit_grid(const std::vector<SeenTensor>& seen) {
     if (!size || size->step != 0) return std::nullopt;
     out.dims.push_back(*size);
   }
+  return out;
+}
+
+bool has_dims(const Pattern& pattern, const Tensor& tensor, int64_t length) {
+  if (tensor.rank() != pattern.dims.size()) return false;
+  for (size_t k = 0; k < tensor.rank(); ++k)
+    if (static_cast<double>(tensor.dims()[k]) != pattern.dims[k].at(0, length)) return false;
+  return true;
+}
+
+// How far entry i lies from the diagonal of the two axes.
+int64_t offset_of(const Pattern& band, const Tensor& tensor, const std::vector<int64_t>& steps, int64_t i) {
+  const auto index = [&](size_t axis) { return i / steps[axis] % tensor.dims()[axis]; };
+  return index(band.axes[1]) - index(band.axes[0]);
+}
+
+// The diagonals next to the main one, on the side of `sign`, on which the mask is what it is there: how many, and
+// nullopt where it is so on all.
+std::optional<int64_t> reach(const Tensor& tensor, const Pattern& band, int64_t sign) {
+  const auto steps = steps_of(tensor.dims());
+  const int64_t size = tensor.dims()[band.axes[sign > 0]];
+  for (int64_t off = 1; off < size; ++off)
+    if (const auto found = entry(tensor, off * steps[band.axes[sign > 0]]); !found || *found != band.inside)
+      return off - 1;
+  return std::nullopt;
+}
+
+// Of masks only: two values, one on the diagonals around the main one.
+std::optional<Pattern> fit_band(const std::vector<SeenTensor>& seen) {
+  auto out = growing(Pattern::band, seen);
+  if (!out) return std::nullopt;
+  std::vector<size_t> axes;
+  for (size_t k = 0; k < out->dims.size(); ++k)
+    if (out->dims[k].length != 0) axes.push_back(k);
+  if (axes.size() != 2) return std::nullopt;
+  std::ranges::copy(axes, out->axes);
+  const Tensor& longest = std::ranges::max_element(seen, {}, &SeenTensor::length)->value;
+  const auto diagonal = entry(longest, 0);
+  if (!diagonal) return std::nullopt;
+  out->inside = out->outside = *diagonal;
+  for (int64_t i = 0; i < longest.count() && out->outside == out->inside; ++i)
+    out->outside = entry(longest, i).value_or(*diagonal);
+  out->hi = reach(longest, *out, 1);
+  out->lo = reach(longest, *out, -1);
+  if (out->lo) out->lo = -*out->lo;
+  return out;
+}
+
+bool gives_band(const Pattern& pattern, const Tensor& tensor, int64_t length) {
+  if (!has_dims(pattern, tensor, length)) return false;
+  const auto steps = steps_of(tensor.dims());
+  for (int64_t i = 0; i < tensor.count(); ++i) {
+    const int64_t off = offset_of(pattern, tensor, steps, i);
+    const bool inside = (!pattern.lo || off >= *pattern.lo) && (!pattern.hi || off <= *pattern.hi);
+    if (entry(tensor, i) != (inside ? pattern.inside : pattern.outside)) return false;
+  }
+  return true;
+}
+
+std::optional<Pattern> fit_grid(const std::vector<SeenTensor>& seen) {
+  auto found = growing(Pattern::grid, seen);
+  if (!found) return std::nullopt;
+  Pattern& out = *found;
   const auto strides = strides_of(out.value);
   std::vector<Seen> corners;
   for (const SeenTensor& one : seen)
@@ -106,13 +170,11 @@ std::optional<Pattern> fit_grid(const std::vector<SeenTensor>& seen) {
   if (!strides || !corner) return std::nullopt;
   out.strides = *strides;
   out.numbers = {*corner};
-  return out;
+  return found;
 }
 
 bool gives_grid(const Pattern& pattern, const Tensor& tensor, int64_t step, int64_t length) {
-  if (tensor.rank() != pattern.dims.size()) return false;
-  for (size_t k = 0; k < tensor.rank(); ++k)
-    if (static_cast<double>(tensor.dims()[k]) != pattern.dims[k].at(0, length)) return false;
+  if (!has_dims(pattern, tensor, length)) return false;
   const auto steps = steps_of(tensor.dims());
   for (int64_t i = 0; i < tensor.count(); ++i) {
     double expected = pattern.numbers[0].at(step, length);
@@ -144,6 +206,7 @@ bool Pattern::gives(const Tensor& tensor, int64_t step, int64_t length) const {
   if (tensor.dtype() != value.dtype()) return false;
   if (kind == same) return same_content(value, tensor);
   if (kind == grid) return gives_grid(*this, tensor, step, length);
+  if (kind == band) return gives_band(*this, tensor, length);
   if (tensor.dims() != value.dims()) return false;
   for (int64_t i = 0; i < tensor.count(); ++i) {
     const auto found = entry(tensor, i);
@@ -165,6 +228,7 @@ std::optional<Pattern> fit(const std::vector<SeenTensor>& seen) {
     if (one.value.dtype() != out.value.dtype() || one.value.count() > kMostEntries) return std::nullopt;
   if (const auto found = fit_entries(seen); found && gives_all(*found)) return found;
   if (const auto found = fit_grid(seen); found && gives_all(*found)) return found;
+  if (const auto found = fit_band(seen); found && gives_all(*found)) return found;
   return std::nullopt;
 }
 

@@ -37,12 +37,16 @@ struct Pattern {
     same,     // `value`, always
     entries,  // entry i is numbers[i], in the shape of `value`
     grid,  // numbers[0] + sum of strides[k] * (index along axis k), in a shape of sizes `dims` that follow the length
+    band,  // a mask: `inside` where the index along axes[1] less that along axes[0] is within lo..hi, else `outside`
   };
   Kind kind = same;
   Tensor value;
   std::vector<Affine> numbers;
   std::vector<Affine> dims;
   std::vector<double> strides;
+  size_t axes[2] = {0, 0};
+  std::optional<int64_t> lo, hi;  // without: no bound
+  double inside = 0, outside = 0;
 
   bool follows_step() const;
   // What it says there is this, to within float32's rounding.
