@@ -34,7 +34,9 @@ TEST(RunningCommand, AdviceIsTheCommandWithTheArgumentMended) {
        {"", "/Resshape", "/Reshape"},
        "anyshape explain m.onnx --quiet /Reshape"},
       {{"chek", "chek.onnx"}, {"", "chek", "check"}, "anyshape check chek.onnx"},
-      {{"check", "m.onnx", "--requires=x >= 1"}, {"", "--requires", "--require"}, "anyshape check m.onnx '--require=x >= 1'"},
+      {{"check", "m.onnx", "--requires=x >= 1"},
+       {"", "--requires", "--require"},
+       "anyshape check m.onnx '--require=x >= 1'"},
       // Out of a file of settings: it is not in the command.
       {{"check", "m.onnx"}, {"allow", "z:1", "x:1"}, R"("x:1" in place of "z:1")"},
       {{"check", "m.onnx"}, {"allow", "", "x:1"}, R"("x:1" in place of "")"},

@@ -16,9 +16,9 @@ bool is_equation(const Condition& condition) {
   const auto ties = [](const Relation& one) {
     return one.kind == Relation::Kind::eq && one.expr.symbols().size() >= 2;
   };
-  return !condition.is_opaque() && std::any_of(condition.any_of().begin(), condition.any_of().end(), [&](const auto& all) {
-    return std::any_of(all.begin(), all.end(), ties);
-  });
+  return !condition.is_opaque() &&
+         std::any_of(condition.any_of().begin(), condition.any_of().end(),
+                     [&](const auto& all) { return std::any_of(all.begin(), all.end(), ties); });
 }
 
 std::vector<SymbolSizes> solutions_of(const Condition& condition, Dim first, Dim second) {
