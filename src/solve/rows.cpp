@@ -343,16 +343,28 @@ Condition joined(const Condition::Conjunction& all) {
   return out;
 }
 
-// What the sizes are whichever rows there are, where no axis is empty: equalities that say nothing of their number.
-std::vector<Condition> equalities_without(Dim rows, const Assumptions& full, const AcceptedSet& accepted) {
-  std::vector<Condition> out;
+// Equalities that hold wherever the model takes a shape without an empty axis.
+std::vector<Relation> equalities(const Typed& typed, const AcceptedSet& accepted) {
+  const auto full = typed.ground();
+  for (const AxisSymbol& axis : typed.axes()) full->assume(Condition::ge(axis.symbol, 1));
+  std::vector<Relation> out;
   for (const AcceptedCondition& one : accepted.conditions) {
     const auto& any = one.condition.any_of();
-    const auto possible = [&](const auto& all) { return full.prove(joined(all)) != Tri::no; };
+    const auto possible = [&](const auto& all) { return any.size() == 1 || full->prove(joined(all)) != Tri::no; };
     if (one.condition.is_opaque() || std::count_if(any.begin(), any.end(), possible) != 1) continue;
     for (const Relation& relation : *std::find_if(any.begin(), any.end(), possible))
-      if (relation.kind == Relation::Kind::eq && !relation.expr.mentions(rows)) out.push_back(Condition::of(relation));
+      if (relation.kind == Relation::Kind::eq) out.push_back(relation);
+    if (Effort::tired()) break;
   }
+  return out;
+}
+
+// Those that hold whichever rows there are: they say nothing of their number.
+std::vector<Condition> without(const std::vector<Relation>& all, Dim rows) {
+  std::vector<Condition> out;
+  for (const Relation& relation : all)
+    if (!relation.expr.mentions(rows)) out.push_back(Condition::of(relation));
+  Effort::step(steps_for(all.size()));
   return out;
 }
 
@@ -367,14 +379,17 @@ std::vector<RowsProof> prove_rows(const Typed& typed, const AcceptedSet& accepte
     out.assign(typed.axes().size(), unproved(typed.refusal() ? refused : tired));
     return out;
   }
-  const auto full = typed.ground();
-  for (const AxisSymbol& axis : typed.axes()) full->assume(Condition::ge(axis.symbol, 1));
+  const std::vector<Relation> all = equalities(typed, accepted);
   std::optional<FullSizes> sizes;
   std::vector<Condition> known;
   for (const AxisSymbol& axis : typed.axes()) {
-    auto equalities = equalities_without(axis.symbol, *full, accepted);
-    if (!sizes || equalities != known) sizes.emplace(typed, known = std::move(equalities));
-    out.push_back(Effort::tired() ? unproved(tired) : prove(typed, *sizes, axis.symbol));
+    if (Effort::tired()) {
+      out.push_back(unproved(tired));
+      continue;
+    }
+    auto holding = without(all, axis.symbol);
+    if (!sizes || holding != known) sizes.emplace(typed, known = std::move(holding));
+    out.push_back(prove(typed, *sizes, axis.symbol));
   }
   return out;
 }

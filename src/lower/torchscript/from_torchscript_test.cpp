@@ -231,7 +231,7 @@ TEST(FromTorchscript, MissingAndUnknownInputs) {
   auto result = from_torchscript(script, request, all_ops());
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().code, "input.missing");
-  EXPECT_NE(result.error().hint.find("--input \"x=f32["), std::string::npos);
+  EXPECT_NE(result.error().hint.find("--input 'x=f32["), std::string::npos);
   request.inputs = {{"x", DType::f32, {"b"}, {}}, {"xs", DType::f32, {"b"}, {}}};
   result = from_torchscript(script, request, all_ops());
   ASSERT_FALSE(result);
