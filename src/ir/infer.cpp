@@ -175,7 +175,7 @@ Status Walk::infer_node(const Graph& graph, const Node& node, Facts& facts) {
   if (!out) return at(place_of(graph, node), std::move(out).error());
   for (size_t i = 0; i < node.out.size(); ++i) {
     if (node.out[i] == kNoValue) continue;
-    Fact fact = i < out->size() ? std::move((*out)[i]) : opaque_output(graph, node.out[i]);
+    Fact fact = i < out->size() ? std::move((*out)[i]) : opaque_output(graph, node, i);
     settle_output(fact);
     facts[node.out[i]] = std::move(fact);
   }
@@ -361,11 +361,13 @@ void Walk::settle_output(Fact& fact) {
   if (fact.bounds && (fact.bounds->lo.is_unknown() || fact.bounds->hi.is_unknown())) fact.bounds.reset();
 }
 
-Fact Walk::opaque_output(const Graph& graph, ValueId id) {
-  const auto& declared = graph.values[id].declared;
+// Of an operator without a rule the file is believed. Where a rule cannot tell the sizes, a run decides, and it may
+// give others than the file declares.
+Fact Walk::opaque_output(const Graph& graph, const Node& node, size_t i) {
+  const auto& declared = graph.values[node.out[i]].declared;
   if (!declared || declared->kind != Fact::Kind::tensor) return {};
   Fact fact = Fact::tensor_of_unknown_rank(declared->dtype);
-  if (!declared->dims || options_.certain) return fact;
+  if (!declared->dims || options_.certain || node.op) return fact;
   fact.dims.emplace();
   for (const DeclaredDim& d : *declared->dims)
     fact.dims->push_back(d.value && *d.value >= 0 ? Dim(*d.value) : Dim::unknown());

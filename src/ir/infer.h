@@ -239,7 +239,7 @@ class Walk {
   Result<Facts> call_function(const Graph& graph, const Node& node, const Facts& facts);
   Status fold(const Graph& graph, const Node& node, const Facts& facts, Facts& out);
   void settle_output(Fact& fact);
-  Fact opaque_output(const Graph& graph, ValueId id);
+  Fact opaque_output(const Graph& graph, const Node& node, size_t i);
   Dim add_symbol(std::string_view stem, SymbolKind kind, Dim lo, std::optional<Dim> hi);
   void add_bound(const Condition& bound, const Condition& unless = Condition::never());
   Facts seed(const Graph& body, Facts inputs);

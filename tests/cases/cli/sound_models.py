@@ -214,6 +214,17 @@ g (float[n, 1] x) => (int64 y)
   sizes = Shape (rows)
   y = Gather (sizes, last)
 }""",
+    # How many axes the rows have depends on data; the file declares one, a run gives two.
+    "declared_otherwise": """
+g (float[n, 1] x, int64 place) => (float[a] y)
+<int64 never = {0}, bool yes = {1}, bool[1] all = {1}> {
+  after, rows = Loop (never, yes, x) <body = body (int64 i, bool more, float[p, q] before) => (bool go_on, float[r, s] next, float[] row) {
+    go_on = Identity (more)
+    next = Identity (before)
+    row = Gather <axis = 0> (before, place)
+  }>
+  y = Compress <axis = 0> (rows, all)
+}""",
     # Both branches refuse an empty x; what a 0 of the target means is told apart beside that.
     "refused_either_way": """
 g (float[p, q, r] x, bool c) => (float[a, b] y, float[d, e, f] z)
