@@ -42,6 +42,15 @@ std::optional<Answer> recorded_refusal(const CheckedModel& model, const Shapes& 
       Answer::Kind::refuse, std::string(kAssumedCode), entry->text.origin, assumed_sentence(entry->text), {}, {}};
 }
 
+// What refuses the model at every shape. The walk with numbers looks at no branch that is not taken.
+std::optional<Answer> refusal_of_all(const CheckedModel& model) {
+  const auto& nodes = model.graph->nodes;
+  const auto has_bodies = [](const Node& node) { return node.body || node.has_graph_attribute(); };
+  if (std::none_of(nodes.begin(), nodes.end(), has_bodies) || !model.typed().refusal()) return std::nullopt;
+  const Error& error = *model.typed().refusal();
+  return Answer{Answer::Kind::refuse, error.code, error.place, error.message, {}, {}};
+}
+
 }  // namespace
 
 Answer ask(const CheckedModel& model, const Shapes& shapes, Recorded recorded) {
@@ -49,6 +58,8 @@ Answer ask(const CheckedModel& model, const Shapes& shapes, Recorded recorded) {
   if (!fed.empty()) return ask(*model.overriding(fed), shapes, recorded);
   const Effort effort(budget::with_nodes(budget::kVerdict, model.graph->nodes.size()));
   Answer answer = to_answer(*model.graph, walk_shape(*model.graph, shapes));
+  if (answer.kind == Answer::Kind::accept)
+    if (auto refused = refusal_of_all(model)) answer = *std::move(refused);
   if (answer.kind == Answer::Kind::accept && recorded == Recorded::binds)
     if (auto refused = recorded_refusal(model, shapes)) answer = *std::move(refused);
   const Status going = Work::check();

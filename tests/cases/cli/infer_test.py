@@ -17,7 +17,7 @@ except ImportError:
     onnxruntime = None
 
 # Models that are refused, hold an operator without a rule, or a type or an operator that ONNX Runtime does not have.
-REFUSED = {"never", "broken", "rounds_of_refusal"}
+REFUSED = {"never", "broken", "rounds_of_refusal", "types_of_branches"}
 UNTYPED = {"unranked_list", "opaque", "hard", "claimed", "refused_branch", "unread_in_rounds"}
 NOT_IN_RUNTIME = {"identity_c64", "mql5_complex", "target_batch_first", "target_decoder", "target_where_bool"}
 UNRANKED = {"hard", "no_rank", "unranked_list"}  # onnx.checker wants a shape for every declared type

@@ -225,6 +225,20 @@ g (float[n, 1] x, int64 place) => (float[a] y)
   }>
   y = Compress <axis = 0> (rows, all)
 }""",
+    # The branches give other element types, whichever the shape takes.
+    "types_of_branches": """
+g (float[n, 4] x) => (float[a] y)
+<int64 five = {5}> {
+  sizes = Shape <end = 1> (x)
+  first = Squeeze (sizes)
+  few = Less (first, five)
+  y = If (few) <then_branch = then () => (float[c] yes) {
+    shape = Shape (x)
+    yes = Cast <to = 1> (shape)
+  }, else_branch = otherwise () => (int64[d] no) {
+    no = Shape (x)
+  }>
+}""",
     # Both branches refuse an empty x; what a 0 of the target means is told apart beside that.
     "refused_either_way": """
 g (float[p, q, r] x, bool c) => (float[a, b] y, float[d, e, f] z)
