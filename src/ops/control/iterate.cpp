@@ -160,11 +160,11 @@ struct Count {
   bool exact = false;  // it is the limit, not something below it
 };
 
-// `by_shapes`: it follows from the input shapes how often the body runs.
-Count count_of(InferContext& context, const Trips& trips, bool by_shapes, bool to_the_end) {
+// `source`: what says how often the body runs.
+Count count_of(InferContext& context, const Trips& trips, const Fact& source, bool to_the_end) {
   if (to_the_end && trips.limit) return {context.simplify(select(trips.starts, *trips.limit, 0)), true};
   const Dim lo = context.proves(trips.at_least(1)) ? 1 : 0;
-  return {context.fresh(source_of_sizes(by_shapes), "trips", lo, trips.limit), false};
+  return {context.fresh(source, "trips", lo, trips.limit), false};
 }
 
 Iterated after_one(InferContext& context, const Iteration& iteration, const Trips& trips, const Facts& initial,
@@ -208,7 +208,7 @@ class Rest {
       const auto general = invariant->settle(trips_.at_least(2));
       to_the_end = general && iteration_.goes_on(first_) == Tri::yes && iteration_.goes_on(*general) == Tri::yes;
     }
-    const Count count = count_of(context_, trips_, counted_by_shapes_, to_the_end);
+    const Count count = count_of(context_, trips_, counted_by(), to_the_end);
     const Condition ran = unless_certain(context_, count.exact ? trips_.at_least(2) : Condition::ge(count.value, 2));
     auto scans = walk_for_real(*invariant, number, count.exact, ran);
     if (!scans) {
@@ -221,6 +221,14 @@ class Rest {
   }
 
  private:
+  Fact counted_by() const {
+    Fact source = source_of_sizes(counted_by_shapes_);
+    const Fact* ends =
+        iteration_.ends_by && iteration_.goes_on(first_) == Tri::unknown ? &first_[*iteration_.ends_by] : nullptr;
+    source.from_sizes = trips_.from_sizes || (ends && (ends->from_shapes || ends->from_sizes));
+    return source;
+  }
+
   // An error: no second iteration may take place.
   Result<Facts> walk_for_real(const Invariant& invariant, Dim number, bool exact, const Condition& ran) {
     Assumptions::Scope scope(context_.assumptions());

@@ -36,6 +36,7 @@ struct Trips {
   std::optional<Dim> limit;  // >= 0; absent: only the body ends it
   Condition starts;          // what besides the limit the first iteration needs
   bool from_shapes = true;   // what decides the count is a function of shapes
+  bool from_sizes = false;   // sizes have a part in it, be it beside data
 
   Condition at_least(int64_t count) const { return limit ? starts && Condition::ge(*limit, count) : starts; }
 };

@@ -84,6 +84,7 @@ Trips trips_of(const Call& call, InferContext& context) {
     const auto entry = m.single();
     out.limit = entry ? context.simplify(max(*entry, 0)) : context.fresh(m, "trips");
     out.from_shapes = m.from_shapes;
+    out.from_sizes = m.from_sizes;
   }
   if (!call.has(1)) return out;
   const Fact& cond = call.in(1);

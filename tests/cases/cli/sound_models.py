@@ -239,6 +239,26 @@ g (float[n, 4] x) => (float[a] y)
     no = Shape (x)
   }>
 }""",
+    # Data says how often the body runs at most, a size when it ends: an empty x lets no data make two rounds.
+    "rounds_by_both": """
+g (float[1, 1, n] x, int64 times) => (float[a, b, c] y)
+<float part = {0.185}, int64[1] less = {-1}, int64[1] one = {1}, bool yes = {1}> {
+  after, rows = Loop (times, yes, x) <body = body (int64 i, bool more, float[p, q, r] before) => (bool go_on, float[s, t, u] next, int64[v] row) {
+    size = Shape <start = 2, end = 3> (before)
+    number = Squeeze (size)
+    real = Cast <to = 1> (number)
+    scaled = Mul (real, part)
+    up = Ceil (scaled)
+    most = Cast <to = 7> (up)
+    go_on = Less (i, most)
+    next = Identity (before)
+    row = Identity (one)
+  }>
+  count = Shape <start = 0, end = 1> (rows)
+  fewer = Add (count, less)
+  scale = ConstantOfShape <value = float[1] {1}> (fewer)
+  y = InstanceNormalization (x, scale, scale)
+}""",
     # Both branches refuse an empty x; what a 0 of the target means is told apart beside that.
     "refused_either_way": """
 g (float[p, q, r] x, bool c) => (float[a, b] y, float[d, e, f] z)
