@@ -37,7 +37,7 @@ void add_without(CLI::App* sub, std::vector<std::string>& without) {
 }
 
 void add_exact(CLI::App* sub, bool& exact) {
-  sub->add_flag("--exact", exact, "convolutions add up the plain products only");
+  sub->add_flag("--exact", exact, "convolutions add up the plain products only, f16 is rounded after every node");
 }
 
 void add_engine(CLI::App* sub, EngineArguments& arguments) {

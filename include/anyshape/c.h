@@ -72,7 +72,7 @@ ANYSHAPE_C_API anyshape_error* anyshape_session_load_memory(const void* bytes, s
 typedef struct anyshape_session_options {
   size_t size;
   int32_t reference; /* reference kernels only: slow, for comparing */
-  int32_t exact;     /* convolutions add up the plain products: no transforms that round otherwise */
+  int32_t exact;     /* no transforms that round otherwise: plain products in convolutions, f16 rounded by every node */
   int32_t strict;    /* refuse what ONNX Runtime runs although no operator's text promises it (lenient.*) */
 } anyshape_session_options;
 /* The same with options. NULL options: without. Usage error session.options. */

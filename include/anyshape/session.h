@@ -40,8 +40,8 @@ ANYSHAPE_API std::vector<PassInfo> passes();
 struct SessionOptions {
   bool optimize = true;              // false: reference kernels only
   std::vector<std::string> without;  // names of passes to leave out
-  bool exact = false;                // convolutions add up the plain products: no transforms that round otherwise
-  bool strict = false;               // of load() and from_bytes(): as ReadOptions::strict
+  bool exact = false;   // no transforms that round otherwise: plain products in convolutions, f16 rounded by every node
+  bool strict = false;  // of load() and from_bytes(): as ReadOptions::strict
   // Channels of a block in blocked layouts as on another machine: such a session shows its plan and does not run.
   std::optional<int64_t> lanes = {};
   // Gets the graph as text: as read ("source"), and after each pass; those of bodies follow. Called while loading.

@@ -22,7 +22,7 @@ struct Candidate {
 };
 using Candidates = std::vector<Candidate>;
 
-Reason reason_of_accepted(const Requirement& r) { return {r.node, r.op, r.code, r.sentence}; }
+Reason accepted_reason(const Requirement& r) { return {r.node, r.op, r.code, r.sentence}; }
 
 bool mentions_any(const Condition& condition, const std::vector<Dim>& symbols) {
   return std::any_of(symbols.begin(), symbols.end(), [&](Dim symbol) { return condition.mentions(symbol); });
@@ -80,7 +80,7 @@ void project_data(const Typed& typed, const std::vector<const Requirement*>& on_
   std::vector<Reason> because;
   for (const Requirement* r : on_data) {
     all = all && whole(*r);
-    because.push_back(reason_of_accepted(*r));
+    because.push_back(accepted_reason(*r));
     set.on_data.push_back({whole(*r), {because.back()}});
   }
   Projection projection = without_data(sizes, *ground, all.is_opaque() ? all : with_bounds(sizes, all));
@@ -95,7 +95,7 @@ void project_data(const Typed& typed, const std::vector<const Requirement*>& on_
     // Those of the same axes say more than those of sizes in between.
     std::vector<Reason> direct;
     for (const Requirement* r : on_data)
-      if (mentions_any(r->condition, part.symbols())) direct.push_back(reason_of_accepted(*r));
+      if (mentions_any(r->condition, part.symbols())) direct.push_back(accepted_reason(*r));
     candidates.push_back({part, direct.empty() ? because : direct});
   }
 }
@@ -136,11 +136,11 @@ Candidates collect(const Typed& typed, AcceptedSet& set) {
     const Condition condition = whole(r);
     if (r.opaque || condition.is_opaque()) {
       set.exact = false;
-      set.not_exact_because.push_back(reason_of_accepted(r));
+      set.not_exact_because.push_back(accepted_reason(r));
     } else if (r.on_data) {
       on_data.push_back(&r);
     } else {
-      candidates.push_back({factored(condition), {reason_of_accepted(r)}});
+      candidates.push_back({factored(condition), {accepted_reason(r)}});
     }
   }
   project_data(typed, on_data, set, candidates);

@@ -51,7 +51,7 @@ std::optional<Range> parse_range(std::string_view text) {
   return Range{*lo, end.empty() ? std::nullopt : number(end)};
 }
 
-const Fact* input_fact_contract(const Typed& typed, std::string_view name) {
+const Fact* fact_of_input(const Typed& typed, std::string_view name) {
   const auto required = typed.graph().required_inputs();
   for (size_t i = 0; i < required.size(); ++i)
     if (typed.graph().values[required[i]].name == name) return &typed.input_facts()[i];
@@ -80,7 +80,7 @@ Error unknown_symbol(const Typed& typed, std::string_view name) {
 Status add_box(const Typed& typed, std::string_view text, size_t begin, SetClaim& claim) {
   if (text.back() != ']') return usage("require.syntax", "{:?} is not of the form NAME=[1..64, 80]", text);
   const std::string_view name = wanted_input(text);
-  const Fact* fact = input_fact_contract(typed, name);
+  const Fact* fact = fact_of_input(typed, name);
   if (!fact || !fact->dims) return usage("require.input", "the model has no input {:?} with declared axes", name);
   std::string_view rest = text.substr(begin, text.size() - begin - 1);
   std::vector<Range> ranges;
@@ -250,7 +250,7 @@ Shapes smallest_accepted_where(const Typed& typed, const AcceptedSet& accepted,
 Shapes smallest_accepted(const Typed& typed, const AcceptedSet& accepted, const Shapes& given) {
   std::vector<Condition> conditions;
   for (const auto& [name, sizes] : given) {
-    const Fact* fact = input_fact_contract(typed, name);
+    const Fact* fact = fact_of_input(typed, name);
     for (size_t i = 0; fact && fact->dims && i < std::min(sizes.size(), fact->dims->size()); ++i)
       conditions.push_back(Condition::eq((*fact->dims)[i], sizes[i]));
   }

@@ -297,7 +297,7 @@ const Requirement* hangs_on_count(const Typed& typed, const FullSizes& sizes, Di
   return nullptr;
 }
 
-Reason reason_of_rows(const RowFlow& flow) {
+Reason mixing_reason(const RowFlow& flow) {
   constexpr const char* kCode = "rows.mixed";
   if (!flow.by) return {"", "", kCode, std::string(flow.why)};
   return {flow.graph->label(*flow.by), flow.by->type, kCode, std::string(flow.why)};
@@ -313,13 +313,13 @@ RowsProof prove(const Typed& typed, const FullSizes& sizes, Dim rows) {
   const auto required = graph.required_inputs();
   for (size_t i = 0; i < required.size(); ++i) {
     RowFlow& flow = flows[required[i]] = walk.given(graph, typed.input_facts()[i]);
-    if (flow.kind == Kind::mixed) return unproved(reason_of_rows(flow));
+    if (flow.kind == Kind::mixed) return unproved(mixing_reason(flow));
   }
   walk.run(graph, sizes.main(), flows);
   RowsProof out{true, {}, {}};
   for (ValueId id : graph.outputs) {
     const RowFlow& flow = flows[id];
-    if (flow.kind == Kind::mixed) return unproved(reason_of_rows(flow));
+    if (flow.kind == Kind::mixed) return unproved(mixing_reason(flow));
     const bool in_order = flow.kind == Kind::same || (flow.kind == Kind::rows && flow.layout.outer == Dim(1) &&
                                                       walk.agrees(sizes.main()[id], flow.layout, false));
     if (!in_order) {

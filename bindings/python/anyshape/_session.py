@@ -26,7 +26,8 @@ class SessionOptions:
 
     intra_op_num_threads: how many threads work on one run; 0: all cores.
     optimize: False runs the reference kernels only.
-    exact: True has convolutions add up the plain products: no transforms that round otherwise.
+    exact: True allows no transforms that round otherwise: convolutions add up the plain products, f16 is rounded after
+        every node.
     strict: refuse what ONNX Runtime runs although no operator's text promises it (lenient.*).
     engine: "anyshape", or "onnxruntime" to run the model there, for comparison; `ort_library` is its C library.
 

@@ -20,7 +20,7 @@ struct Target {
   std::span<const KernelRow> rows = {};  // of one operator the best first
   const EngineMemory* memory = nullptr;  // null: the host's
   int64_t lanes = 0;                     // channels of a block in blocked layouts; 0: there are none
-  bool exact = false;                    // no convolution by other sums than the plain ones
+  bool exact = false;                    // no convolution by other sums than the plain ones, no f16 computed in f32
 
   // Where the engine's kernels work.
   Space space() const { return memory ? Space::engine : Space::host; }

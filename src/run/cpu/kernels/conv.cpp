@@ -56,7 +56,7 @@ void set_sizes_of(const WindowAxes& window, const View& in, const View& out, Con
   c.pad_front = window.at(window.z, c.in_layers, c.out_layers, false).pad;
 }
 
-Conv conv_of_conv(const ViewArgs& args) {
+Conv bound_conv(const ViewArgs& args) {
   const ConvPrepared& p = prepared_as<ConvPrepared>(args);
   Conv c = p.conv;
   const View &in = args.in[0], &out = args.out[0];
@@ -80,15 +80,15 @@ int64_t tasks_of_conv(const Conv& c) {
 
 int64_t slot_of_conv(const Conv& c) { return round_up(simd::conv_scratch(c), 16); }
 
-int64_t tasks_conv(const ViewArgs& args) { return tasks_of_conv(conv_of_conv(args)); }
+int64_t tasks_conv(const ViewArgs& args) { return tasks_of_conv(bound_conv(args)); }
 
 int64_t scratch_conv(const ViewArgs& args) {
-  const Conv c = conv_of_conv(args);
+  const Conv c = bound_conv(args);
   return empty_conv(c) ? 0 : tasks_of_conv(c) * slot_of_conv(c) * static_cast<int64_t>(sizeof(float));
 }
 
 Status run_conv(const ViewArgs& args, int64_t first, int64_t last) {
-  const Conv c = conv_of_conv(args);
+  const Conv c = bound_conv(args);
   if (empty_conv(c)) return {};
   const int64_t all = tasks_of_conv(c), items = simd::conv_items(c);
   for (int64_t t = first; t < last; ++t) {

@@ -54,7 +54,7 @@ void set_sizes(AutoPad auto_pad, int64_t in, int64_t out, PoolAxis& axis) {
   axis.pad_end = total - axis.pad;
 }
 
-PlanePool pool_of_pool(const ViewArgs& args) {
+PlanePool bound_pool(const ViewArgs& args) {
   const PoolPrepared& p = prepared_as<PoolPrepared>(args);
   PlanePool pool = p.pool;
   const auto in = args.in[0].dims, out = args.out[0].dims;
@@ -79,7 +79,7 @@ PlanePool layers_of(const ViewArgs& args, const PlanePool& pool) {
 int64_t planes_of(const ViewArgs& args) { return args.out[0].dims[0] * args.out[0].dims[1]; }
 
 int64_t tasks_pool(const ViewArgs& args) {
-  const PlanePool pool = pool_of_pool(args);
+  const PlanePool pool = bound_pool(args);
   const double cells = static_cast<double>(pool.y.out * pool.x.out) * static_cast<double>(pool.y.kernel) *
                        static_cast<double>(pool.x.kernel) *
                        static_cast<double>(args.in[0].rank() == 5 ? args.in[0].dims[2] : 1);
@@ -91,7 +91,7 @@ struct Room {
   int64_t sums = 0, layers = 0;  // bytes
 };
 Room room_of(const ViewArgs& args) {
-  const PlanePool pool = pool_of_pool(args);
+  const PlanePool pool = bound_pool(args);
   const bool three = args.in[0].rank() == 5;
   const int64_t layer = pool.y.out * pool.x.out;
   Room room;
@@ -115,7 +115,7 @@ void pool_plane(const PlanePool& pool, bool average, const float* in, float* out
 
 Status run_pool(const ViewArgs& args, int64_t first, int64_t last) {
   if (args.out[0].count() == 0) return {};
-  const PlanePool pool = pool_of_pool(args), layers = layers_of(args, pool);
+  const PlanePool pool = bound_pool(args), layers = layers_of(args, pool);
   const bool average = prepared_as<PoolPrepared>(args).average, three = args.in[0].rank() == 5;
   const int64_t from = pool.y.in * pool.x.in, to = pool.y.out * pool.x.out, all = tasks_pool(args);
   const float* in = args.in[0].as<const float>();

@@ -17,7 +17,7 @@ int64_t product_of(std::span<const int64_t> dims) {
   return n;
 }
 
-std::optional<size_t> axis_of_rows(int64_t axis, size_t rank) {
+std::optional<size_t> normal_row_axis(int64_t axis, size_t rank) {
   const auto found = ops::normalize_axis(axis, rank);
   return found ? std::optional<size_t>(*found) : std::nullopt;
 }
@@ -32,7 +32,7 @@ const Range& range_of(const ViewArgs& args) { return prepared_as<Range>(args); }
 std::optional<Range> softmax_range(const Call& call) {
   if (!call.in(0).dims) return std::nullopt;
   const size_t rank = call.in(0).rank();
-  const auto axis = axis_of_rows(call.i("axis"), rank);
+  const auto axis = normal_row_axis(call.i("axis"), rank);
   if (!axis) return std::nullopt;
   return Range{*axis, call.version() >= 13 ? *axis + 1 : rank};
 }
@@ -50,21 +50,21 @@ Result<std::shared_ptr<const void>> prepare_softmax(const Call& call) {
 struct Rows {
   int64_t outer, n, inner;
 };
-Rows rows_of_rows(const ViewArgs& args, const Range& range) {
+Rows row_layout(const ViewArgs& args, const Range& range) {
   const auto dims = args.in[0].dims;
   return {product_of(dims.first(range.from)), product_of(dims.subspan(range.from, range.to - range.from)),
           product_of(dims.subspan(range.to))};
 }
 
-int64_t tasks_of_rows(const Rows& rows, double cost) {
+int64_t row_tasks(const Rows& rows, double cost) {
   return tasks_for(rows.outer, cost * static_cast<double>(rows.n * rows.inner));
 }
 
-int64_t softmax_tasks(const ViewArgs& args) { return tasks_of_rows(rows_of_rows(args, range_of(args)), 20); }
+int64_t softmax_tasks(const ViewArgs& args) { return row_tasks(row_layout(args, range_of(args)), 20); }
 
 template <bool logarithm>
 Status run_softmax(const ViewArgs& args, int64_t first, int64_t last) {
-  const Rows rows = rows_of_rows(args, range_of(args));
+  const Rows rows = row_layout(args, range_of(args));
   const int64_t tasks = softmax_tasks(args);
   const Share begin = share_of(rows.outer, tasks, first), end = share_of(rows.outer, tasks, last - 1);
   const float* in = args.in[0].as<const float>();
@@ -98,7 +98,7 @@ std::string_view accepts_norm(const Call& call) {
     if (call.has(i) && !is_f32(call, i)) return "its element type is not f32";
   if (call.i("stash_type") != 1) return "its statistics are not f32";
   if (!call.in(0).dims) return "the rank of its input is not known";
-  const auto axis = axis_of_rows(call.i("axis"), call.in(0).rank());
+  const auto axis = normal_row_axis(call.i("axis"), call.in(0).rank());
   if (!axis) return "its axis is not there";
   for (size_t i = 1; i < call.inputs(); ++i)
     if (call.has(i) && !fits_row(call.in(i), *call.in(0).dims, *axis))
@@ -115,13 +115,11 @@ Result<std::shared_ptr<const void>> prepare_norm(const Call& call) {
   return p;
 }
 
-int64_t norm_tasks(const ViewArgs& args) {
-  return tasks_of_rows(rows_of_rows(args, prepared_as<Norm>(args).range), 10);
-}
+int64_t norm_tasks(const ViewArgs& args) { return row_tasks(row_layout(args, prepared_as<Norm>(args).range), 10); }
 
 Status run_norm(const ViewArgs& args, int64_t first, int64_t last) {
   const Norm& p = prepared_as<Norm>(args);
-  const Rows rows = rows_of_rows(args, p.range);
+  const Rows rows = row_layout(args, p.range);
   const int64_t tasks = norm_tasks(args);
   const auto optional = [](std::span<const View> views, size_t i) {
     return i < views.size() && views[i] ? views[i].as<float>() : nullptr;
@@ -199,7 +197,7 @@ std::optional<std::vector<bool>> reduced_axes(const Call& call) {
   if (written.empty() && ops::is_set(call, "noop_with_empty_axes")) return std::nullopt;
   if (written.empty()) gone.assign(rank, true);
   for (int64_t axis : written) {
-    const auto normal = axis_of_rows(axis, rank);
+    const auto normal = normal_row_axis(axis, rank);
     if (!normal) return std::nullopt;
     gone[*normal] = true;
   }
@@ -236,14 +234,14 @@ const std::vector<Stage>& stages_of(const ViewArgs& args) {
 
 int64_t reduce_tasks(const ViewArgs& args) {
   const auto& stages = stages_of(args);
-  return stages.size() > 1 ? 1 : tasks_of_rows(rows_of_rows(args, stages[0].range), 4);
+  return stages.size() > 1 ? 1 : row_tasks(row_layout(args, stages[0].range), 4);
 }
 
 // The rows of a stage: axes behind it are as they came, but for those that went before. REQUIRES: no axis is empty.
 Rows rows_of_stage(const ViewArgs& args, size_t stage) {
   const auto& stages = stages_of(args);
-  Rows rows = rows_of_rows(args, stages[stage].range);
-  for (size_t i = 0; i < stage; ++i) rows.inner /= rows_of_rows(args, stages[i].range).n;
+  Rows rows = row_layout(args, stages[stage].range);
+  for (size_t i = 0; i < stage; ++i) rows.inner /= row_layout(args, stages[i].range).n;
   return rows;
 }
 
@@ -279,7 +277,7 @@ Status run_stages(const ViewArgs& args) {
 Status run_reduce(const ViewArgs& args, int64_t first, int64_t last) {
   const auto& stages = stages_of(args);
   if (stages.size() > 1 && !nothing_in(args)) return run_stages(args);
-  Rows rows = rows_of_rows(args, stages[0].range);
+  Rows rows = row_layout(args, stages[0].range);
   // All entries of nothing.
   if (stages.size() > 1) rows = {1, 0, args.out[0].count()};
   const int64_t tasks = reduce_tasks(args);
