@@ -116,15 +116,21 @@ Status fold_scaler(const std::string& json, Prepared& into) {
   return {};
 }
 
+// An error of it is one of the model, which fix() says by itself.
+template <typename T>
+Result<T> of_model(const Model& model, Result<T> result) {
+  return result ? std::move(result) : at(model.name(), std::move(result).error());
+}
+
 // Frozen, normalised, brought to the target.
 Result<Prepared> prepare(const Model& model, const MqhOptions& options) {
-  if (const auto& refusal = model.impl().typed().refusal()) return tl::unexpected(*refusal);
-  TRY_OK(check_ranks(model.impl().typed()));
+  if (const auto& refusal = model.impl().typed().refusal()) return at(model.name(), *refusal);
+  TRY_OK(of_model(model, check_ranks(model.impl().typed())));
   FixOptions frozen, target;
-  TRY(frozen.freeze, sizes_to_freeze(model, options));
+  TRY(frozen.freeze, of_model(model, sizes_to_freeze(model, options)));
   TRY(Fixed first, fix(model, frozen));
   Prepared out{std::move(first.model), std::move(first.changes), {}};
-  if (!options.scaler.empty()) TRY_OK(fold_scaler(options.scaler, out));
+  if (!options.scaler.empty()) TRY_OK(of_model(model, fold_scaler(options.scaler, out)));
   target.target = kTarget;
   target.allow = options.allow;
   TRY(Fixed last, fix(out.model, target));
@@ -183,17 +189,6 @@ Result<mqh::ClassDescription> described_class(const Model& model, const MqhOptio
   return out;
 }
 
-Result<MqhFiles> make_files(const Model& model, const MqhOptions& options) {
-  TRY(Prepared prepared, prepare(model, options));
-  MqhFiles out;
-  out.model = onnx::serialize(prepared.model.impl().file.proto).bytes();
-  TRY(const Model embedded, Model::from_bytes(out.model, options.name + ".onnx"));
-  TRY(const mqh::ClassDescription described, described_class(embedded, options, prepared, out.model));
-  TRY(out.text, mqh::class_text(described));
-  out.changes = std::move(prepared.changes);
-  return out;
-}
-
 Result<AtomicFile> written(const std::filesystem::path& path, std::span<const std::byte> bytes) {
   TRY(AtomicFile file, AtomicFile::create(path));
   TRY_OK(file.write(bytes));
@@ -205,9 +200,14 @@ Result<AtomicFile> written(const std::filesystem::path& path, std::span<const st
 
 Result<MqhFiles> make_mqh(const Model& model, const MqhOptions& options) {
   TRY_OK(check_name(options.name));
-  auto files = make_files(model, options);
-  if (files || files.error().place.starts_with(model.name())) return files;
-  return at(model.name(), std::move(files).error());
+  TRY(Prepared prepared, prepare(model, options));
+  MqhFiles out;
+  out.model = onnx::serialize(prepared.model.impl().file.proto).bytes();
+  TRY(const Model embedded, of_model(model, Model::from_bytes(out.model, options.name + ".onnx")));
+  TRY(const auto described, of_model(model, described_class(embedded, options, prepared, out.model)));
+  TRY(out.text, of_model(model, mqh::class_text(described)));
+  out.changes = std::move(prepared.changes);
+  return out;
 }
 
 Status write_mqh(const MqhFiles& files, const std::filesystem::path& path) {
