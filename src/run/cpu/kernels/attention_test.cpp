@@ -30,6 +30,7 @@ TEST(CpuKernels, ConstantOfShapeAndTriluAndRange) {
       {"Trilu", 14, "bool[9, 9]; i64[] = [-3]", "upper=1"},
       {"Trilu", 14, "i64[4, 9]; i64[] = [-99]", "upper=0"},
       {"Trilu", 14, "f32[0, 4]", ""},
+      {"Trilu", 14, "f32[4, 0]", ""},
       {"Range", 11, "const i64[] = [3]; const i64[] = [40]; const i64[] = [7]", ""},
       {"Range", 11, "const i32[] = [3]; const i32[] = [-40]; const i32[] = [-3]", ""},
   });

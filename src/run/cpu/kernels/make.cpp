@@ -80,6 +80,7 @@ int64_t trilu_tasks(const ViewArgs& args) {
 
 Status run_trilu(const ViewArgs& args, int64_t first, int64_t last) {
   const View &in = args.in[0], &out = args.out[0];
+  if (out.count() == 0) return {};
   const int64_t columns = out.dims[out.rank() - 1], height = out.dims[out.rank() - 2], size = bytes_of(out.dtype);
   const int64_t rows = rows_of_make(out), tasks = trilu_tasks(args);
   const int64_t raw = args.in.size() > 1 && args.in[1] ? *args.in[1].as<const int64_t>() : 0;
